@@ -1,11 +1,12 @@
 """What the phrases of a piece pick by themselves: a number, an order, a group, a comparison, "all but …"."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from langmem_plugin.references.meant.by_comparison import by_comparison
-from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, nearest_properties
+from langmem_plugin.references.meant.by_nearest_property import nearest_properties
 from langmem_plugin.references.meant.by_position import (
     by_all,
     by_both,
@@ -173,19 +174,39 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if finding is not None:
             left_out.extend(finding.entries)
     chances: list[float] = []
-    for place, piece in enumerate(() if left_out else segments(inside[turn + 1 :], ())):
-        excepted = described(piece.marks, utterance, listed).entries
-        if not excepted and (not place or piece.joined):
-            for near in nearest_properties(piece.marks, utterance, ledger)[:1]:
-                excepted = near.entries if near.chance >= LEFT_OUT else []
+    for place, (marks, joined) in enumerate(() if left_out else _excepted(inside[turn + 1 :])):
+        excepted = described(marks, utterance, listed).entries
+        if not excepted and (not place or joined):
+            for near in nearest_properties(marks, utterance, ledger)[:1]:
+                excepted = near.entries
                 chances.append(near.chance)
         left_out += without(excepted, left_out)
     rest = without(among, left_out)
-    if not left_out or len(rest) == len(among):
+    if left_out and len(rest) == len(among):
+        among = listed.entries  # "mark them all low except the login one"
+        rest = without(among, left_out)
+    if not left_out or not rest or len(rest) == len(among):
         return None
     reason = f"the {len(among)} last shown without {len(left_out)}"
     evidence = {"left out by meaning": min(chances)} if chances else {}
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed, evidence=evidence)
+
+
+def _excepted(marks: Sequence[Mark]) -> Iterator[tuple[Sequence[Mark], bool]]:
+    """The pieces of what stands behind an exception, and whether each goes on with "and", as a Hebrew word does by
+    itself.
+    """
+    for piece in segments(marks, ()):
+        starts = [0, *(place for place, mark in enumerate(piece.marks) if place and _goes_on(mark)), len(piece.marks)]
+        for start, end in pairwise(starts):
+            yield piece.marks[start:end], piece.joined or start > 0
+
+
+def _goes_on(mark: Mark) -> bool:
+    return mark.text[0] == "ו" and len(mark.text) > _SHORTEST_JOINED
+
+
+_SHORTEST_JOINED = 3
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
