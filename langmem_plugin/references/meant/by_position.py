@@ -180,7 +180,7 @@ _AFTER = re.compile(
     rf"\b{_ONE}{_NEAR}(?:after|below|under|underneath|following|beneath|debajo|despues|siguiente){_IT}\s*\W*$"
     rf"|\b{_ONE}{_NEAR}(?:after|below|underneath|beneath|debajo|despues){_IT}{_END}"
     rf"|\b{_ONE}justo despues de ella"
-    r"|\b(?:the )?next (?:one|1)\b|\b(?:el|la) (?:siguiente|de despues|de abajo)\b|(?:ש?אחריו|ש?אחריה|שאחרי|הבא בתור|הבאה בתור|ש?מתחתיו|ש?מתחתיה|הבא אחריו|הבאה אחריה)(?!\w)",
+    r"|\b(?:the )?next (?:one|1)\b|\b(?:el|la) (?:siguiente|que sigue|q sigue|de despues|de abajo)\b|(?:ש?אחריו|ש?אחריה|שאחרי|הבא בתור|הבאה בתור|ש?מתחתיו|ש?מתחתיה|הבא אחריו|הבאה אחריה)(?!\w)",
 )
 _BEFORE = re.compile(
     rf"\b{_ONE}{_NEAR}(?:before|above|over|preceding|antes|arriba|encima){_IT}\s*\W*$"
@@ -208,9 +208,14 @@ def beside_named(utterance: Utterance) -> re.Match[str] | None:
     return _BESIDE_NAMED.search(normal(utterance.text))
 
 
+def step_beside(utterance: Utterance) -> int:
+    """1 for "the one after it", -1 for "the one before it", else 0."""
+    said = normal(utterance.text)
+    return 1 if _AFTER.search(said) else -1 if _BEFORE.search(said) else 0
+
+
 def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
     """Beside what is named, or was turned down here, else beside the item in focus."""
-    said = normal(utterance.text)
     if (named := beside_named(utterance)) is not None:
         marks = [mark for mark in utterance.marks if mark.start >= named.end()]
         for among in newest(ledger):
@@ -219,7 +224,7 @@ def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[Ite
                 step = -1 if named[1] in ("before", "above", "preceding") else 1
                 return _next_to(known[0], step, among, utterance)
         return None
-    step = 1 if _AFTER.search(said) else -1 if _BEFORE.search(said) else 0
+    step = step_beside(utterance)
     anchor = turned_down[-1] if turned_down else ledger.focus[-1] if ledger.focus else None
     if not step or anchor is None:
         return None

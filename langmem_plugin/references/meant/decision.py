@@ -12,7 +12,7 @@ from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, Near, 
 from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
-from langmem_plugin.references.meant.by_position import beside_named, by_neighbour
+from langmem_plugin.references.meant.by_position import beside_named, by_neighbour, step_beside
 from langmem_plugin.references.meant.by_properties import by_properties
 from langmem_plugin.references.meant.candidate_lists import list_with, same_entries, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
@@ -23,6 +23,7 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import (
     CLAUSE,
     Segment,
+    negated,
     refuses,
     segments,
     to_be_remembered,
@@ -143,6 +144,7 @@ class _Deciding:
         ]
         if not self._describes_nothing and not self._asks:
             found += self._nearest_beside([finding for finding, _ in found])
+            found += self._all_but(found)
         near, turned_down = self._nears, self._nears_of_rejected
         return weighed(found, self._utterance, self._ledger, nears=near, rejected=turned_down, unclear=unclear), unclear
 
@@ -187,6 +189,30 @@ class _Deciding:
             for near in self._nears(piece)[:_NEAREST]
             if not any(same_entries(near.entries, each.entries) for each in found)
         ]
+
+    def _all_but(self, found: Sequence[tuple[Finding, Segment]]) -> list[tuple[Finding, Segment]]:
+        """As in "whatever isn't held": all but what a denied word fits or comes near to."""
+        rest: list[tuple[Finding, Segment]] = []
+        for finding, piece in found:
+            if GROUPS[finding.sort] not in ("described", "nearest") or finding.listed is None:
+                continue
+            others = without(finding.listed.entries, [*finding.entries, *self._turned_down])
+            if not others or not self._is_denied(finding, piece):
+                continue
+            known = [each.entries for each, _ in (*found, *rest)]
+            if not any(same_entries(others, entries) for entries in known):
+                evidence = {"all but": 1.0, "all but near": float(finding.sort == "nearest")}
+                reason = f"all but what {finding.words} fits"
+                rest.append((Finding(others, finding.words, reason, "nearest", finding.listed, evidence=evidence), piece))
+        return rest
+
+    def _is_denied(self, finding: Finding, piece: Segment) -> bool:
+        """Whether what tells of a finding stands behind a negation."""
+        start = self._utterance.text.find(finding.words)
+        if finding.sort == "nearest":
+            start = next((mark.start for mark in piece.marks if finding.words in mark.text), -1)
+        place = next((place for place, mark in enumerate(piece.marks) if mark.start >= start), 0)
+        return start >= 0 and negated(piece.marks, place)
 
     def _piece_with(self, word: str) -> Segment:
         return next((each for each in self._wanted if any(word in mark.text for mark in each.marks)), self._whole)
@@ -299,7 +325,7 @@ class _Deciding:
         leaves_some = self._segments[0] is not segment  # "wednesday but not the morning"
         if isinstance(described, Finding) or (described is not None and leaves_some):
             return described.entries
-        if "others" not in self._kinds:
+        if "others" not in self._kinds and not step_beside(self._utterance):
             return []
         near = nearest_properties(segment.marks, self._utterance, self._ledger)[:1]
         return next((each.entries for each in near if each.chance >= LEFT_OUT), [])

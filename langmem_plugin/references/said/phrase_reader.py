@@ -83,8 +83,9 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         return None  # "save for a rainy day", "everything is fine but …"
     if mark.text in _LACKING and (first is None or not before[first].has("all")):
         return None  # "the ones without a lift", which lack something
-    if first is not None and before[first].text == "ones":
-        first = 0  # "the roth ones except disney"
+    counted = len(before) > 1 and before[0].has("the", "these") and before[1].count > 1
+    if counted or (first is not None and before[first].text == "ones"):
+        first = 0  # "the roth ones except disney", "the three on sunday minus pilates"
     if first is None and not all(each.has("polite", "punctuation", "choose") for each in before):
         return None
     if not rest or (mark.text == "skip" and not any(each.text == "rest" for each in rest)):
