@@ -52,7 +52,7 @@ from langmem_plugin.references.said.pointing_words import Weights, mean_vector, 
 
 Table = dict[str, Any]
 FOLDS = 10
-TREES: Table = {"n_estimators": 200, "learning_rate": 0.07, "max_leaf_nodes": 10, "max_depth": 6}
+TREES: Table = {"n_estimators": 200, "learning_rate": 0.1, "max_leaf_nodes": 16, "max_depth": 6}
 SAMPLED: Table = {"min_samples_leaf": 20, "subsample": 0.7, "max_features": 0.2, "random_state": 0}
 RIDGE_OF_WORDS, SCALE_OF_MEANS, FEWEST_DOMAINS, LEAST_WEIGHT = 2.5, 0.15, 4, 0.02
 RIDGE_OF_PROPERTIES = 0.002

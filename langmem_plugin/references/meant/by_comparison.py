@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.order_phrases import is_superlative
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.segments import NEGATIONS
 from langmem_plugin.references.said.utterance import NEAR as QUOTED
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -15,7 +17,7 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.text.word_nearness import NEAR, nearness
-from langmem_plugin.references.words import Comparison
+from langmem_plugin.references.words import Comparison, word_set
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 from langmem_plugin.references.words.time_and_money import KEYS, MEASURES, MINUTES
@@ -27,6 +29,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     """In the first of the last three lists that has a field to compare by, and the noun that follows names it first."""
     if phrase.comparison is None:
         return None
+    if phrase.comparison.fields == DURATION and phrase.comparison.direction > 0 and _since(utterance):
+        phrase = replace(phrase, comparison=Comparison(CLOCK, -1))
     rank = phrase.numbers[0] if phrase.numbers else 0
     said = type_words([mark.text for mark in utterance.marks if not is_stop(mark.text)])
     newest_turn = max((each.turn for each in ledger.shown_lists if len(each.entries) > 1), default=0)
@@ -39,7 +43,7 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
             return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
-        named = _named_fields(listed.entries, measured, utterance.atoms)
+        named = _of_scale(listed.entries, _named_fields(listed.entries, measured, utterance.atoms), phrase.comparison)
         near = _near_fields(listed.entries, measured, phrase.comparison, utterance.language.name)
         found = _end_of(listed.entries, phrase, rank, named, near)
         if found is not None:
@@ -74,12 +78,34 @@ def _end_of(
     return found or _at_end(entries, list(near), comparison.direction, phrase.count, rank)
 
 
+_AGO = word_set("ago|since|hace|מזמן|מאז")
+
+
+def _since(utterance: Utterance) -> bool:
+    """As in "the one I made longest ago", "the one we haven't touched the longest": the earliest."""
+    return any(mark.text in _AGO or mark.text in NEGATIONS for mark in utterance.marks)
+
+
+def _of_scale(entries: Sequence[ItemEntry], named: Sequence[str], comparison: Comparison) -> list[str]:
+    """Those named that a comparison can be about: no numbers that are names; of money and time only what is measured so,
+    where anything is: "the cheapest ticket" is none by ticketNum.
+    """
+    words = _all_fields(entries)
+    typed = _typed_fields(entries, comparison)
+    return [
+        name
+        for name in named
+        if not words[name] & KEYS["nothing"]
+        and (not typed or name in typed or not words[name].isdisjoint(comparison.fields))
+    ]
+
+
 def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
     """The words that may name the field: the nouns behind; before it too where it goes with any: "battery is lowest"."""
     comparison = phrase.comparison
     if comparison is None or len(comparison.fields) == 1:
         return (*(comparison.fields if comparison else ()), *phrase.nouns)
-    if not set(SIZE) <= set(comparison.fields):
+    if not set(SIZE) <= set(comparison.fields) and comparison.fields != CLOCK:
         return phrase.nouns
     before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
     behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + QUOTED]
@@ -116,7 +142,7 @@ def _near_fields(
     for name, words in _all_fields(entries).items():
         shown = {(value.kind, value.unit) for value in entries[0].values.get(name, ())}
         moments = any(kind in ("date", "time") for kind, _ in shown)
-        if moments is clocked and not words & KEYS["nothing"]:
+        if moments is clocked and not words & _NAMES:
             near[name] = 1.0 if shown & units else nearness(said, words, language)
     ordered = sorted((name for name, each in near.items() if each >= NEAR), key=lambda name: -near[name])
     return {name: near[name] for name in ordered}
@@ -185,6 +211,8 @@ def _measured(entries: Sequence[ItemEntry], name: str) -> list[float | None]:
     return comparable([entry.values.get(name, []) for entry in entries])
 
 
+_NAMES = KEYS["nothing"] | word_set("ref|reference|num|number|serial|folio|mcc|nr")
+"""What fields are called whose numbers are names."""
 _KINDS = {
     PRICE: ("money",),
     DEBT: ("money",),
@@ -213,6 +241,6 @@ def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     ranked = []
     for name, words in _all_fields(entries).items():
         ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or stem(wanted) in words]
-        if ranks:
+        if ranks and not words & _NAMES:
             ranked.append((min(ranks), len(words), name))
     return [name for _, _, name in sorted(ranked)]

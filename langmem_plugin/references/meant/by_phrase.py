@@ -20,6 +20,7 @@ from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, newest, type_words, without
 from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.amounts import is_plural
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment, heads, segments
 from langmem_plugin.references.said.tagger import Mark
@@ -252,9 +253,15 @@ def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Led
         return ledger
     entries = best.entries or best.listed.entries
     least = 2 if phrase.kind in ("all", "both") else 1
+    if phrase.kind == "comparison" and len(entries) == 1 and len(best.listed.entries) > 1 and _of_several(marks):
+        return ledger  # "the smallest of the open ones" are not one
     if len(entries) < least or (best.listed is ledger.shown_lists[-1] and len(entries) == len(best.listed.entries)):
         return ledger
     return _only(entries, best.listed, ledger)
+
+
+def _of_several(marks: Sequence[Mark]) -> bool:
+    return any(is_plural(mark) for mark in marks)
 
 
 def _only(entries: list[ItemEntry], listed: ShownList, ledger: Ledger) -> Ledger:

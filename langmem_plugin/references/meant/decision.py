@@ -203,7 +203,9 @@ class _Deciding:
             if not any(same_entries(others, entries) for entries in known):
                 evidence = {"all but": 1.0, "all but near": float(finding.sort == "nearest")}
                 reason = f"all but what {finding.words} fits"
-                rest.append((Finding(others, finding.words, reason, "nearest", finding.listed, evidence=evidence), piece))
+                rest.append(
+                    (Finding(others, finding.words, reason, "nearest", finding.listed, evidence=evidence), piece)
+                )
         return rest
 
     def _is_denied(self, finding: Finding, piece: Segment) -> bool:

@@ -52,7 +52,9 @@ def _moment(cursor: Cursor, mark: Mark) -> Phrase | None:
         or not after.has("end", "punctuation", "and")
     ):
         return None
-    if cursor.language != "en" or not any(each.has("question", "one") for each in cursor.marks[: cursor.index]):
+    alone = len(cursor.marks) == cursor.index + 1 == 2  # "ready last"
+    asked = alone or any(each.has("question", "one") for each in cursor.marks[: cursor.index])
+    if cursor.language != "en" or not asked:
         return None
     direction = -1 if mark.text == "first" else 1
     return cursor.take("comparison", 1, comparison=Comparison(CLOCK, direction), nouns=(verb.text,))
@@ -136,6 +138,8 @@ def _is_ordinal(cursor: Cursor, mark: Mark) -> bool:
     if cursor.language == "es":
         quarter = mark.text == "cuarto" and (before.text in ("y", "menos") and cursor.near(-2).has("cardinal", "unit"))
         return before.has(*_BEFORE_SPANISH) and not quarter  # "las cuatro y cuarto"
+    if mark.text == "first" and before.has("end", "punctuation") and cursor.near(2).has("the"):
+        return False  # "first call the hotel"
     if mark.text == "first" and cursor.index == 0 and not after.has("one", "marker", "cardinal", "and", "end"):
         return False
     return before.has(*_BEFORE_ENGLISH) or after.has("one", "marker")

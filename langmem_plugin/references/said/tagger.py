@@ -105,6 +105,8 @@ def _is_one(marks: Sequence[Mark], place: int) -> bool:
     before = marks[place - 1]
     if before.end == marks[place].start:
         return before.text in _ANY
+    if before.has("comparison"):
+        return True  # "tiniest 1"
     if before.has(*_NUMBERED) and before.text not in ("out", "up", "off"):
         return False
     return any(mark.has(*_POINTS) for mark in marks[max(place - _REACH, 0) : place])

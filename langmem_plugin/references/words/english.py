@@ -93,9 +93,9 @@ ENGLISH = Language(
             fields.RATING: "worst|worse|lowest rated|worst rated|lower rated|least stars|fewest stars|lowest rating|least popular",
             fields.WEIGHT: "light|lightest|lighter",
             fields.CALORIES: "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories",
-            fields.DISTANCE: "near|close|nearest|closest|nearer|closer|shortest distance",
+            fields.DISTANCE: "near|close|most central|more central|nearest|closest|nearer|closer|shortest distance",
             fields.SIZE
-            + fields.PRICE: "small|little|weakest|weaker|emptiest|emptier|thinnest|thinner|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
+            + fields.PRICE: "small|little|tiniest|teeniest|weakest|weaker|emptiest|emptier|thinnest|thinner|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
             fields.EASE: "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients",
             fields.HEAT: "coldest|colder|coolest|cooler|mildest|milder",
             fields.STOPS: "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes",
