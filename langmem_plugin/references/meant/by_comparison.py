@@ -27,10 +27,12 @@ THAN = frozenset(("than", "que el", "que la", "מאשר"))
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """In the first of the last three lists that has a field to compare by, and the noun that follows names it first."""
-    if phrase.comparison is None:
+    comparison = phrase.comparison
+    if comparison is None:
         return None
-    if phrase.comparison.fields == DURATION and phrase.comparison.direction > 0 and _since(utterance):
-        phrase = replace(phrase, comparison=Comparison(CLOCK, -1))
+    if comparison.fields == DURATION and comparison.direction > 0 and _since(utterance):
+        comparison = Comparison(CLOCK, -1)
+        phrase = replace(phrase, comparison=comparison)
     rank = phrase.numbers[0] if phrase.numbers else 0
     said = type_words([mark.text for mark in utterance.marks if not is_stop(mark.text)])
     newest_turn = max((each.turn for each in ledger.shown_lists if len(each.entries) > 1), default=0)
@@ -43,8 +45,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
             return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
-        named = _of_scale(listed.entries, _named_fields(listed.entries, measured, utterance.atoms), phrase.comparison)
-        near = _near_fields(listed.entries, measured, phrase.comparison, utterance.language.name)
+        named = _of_scale(listed.entries, _named_fields(listed.entries, measured, utterance.atoms), comparison)
+        near = _near_fields(listed.entries, measured, comparison, utterance.language.name)
         found = _end_of(listed.entries, phrase, rank, named, near)
         if found is not None:
             entries, field = found
@@ -53,7 +55,7 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             called = _all_fields(listed.entries).get(field, frozenset())
             evidence = {
                 "superlative": float(is_superlative(normal(words), utterance.language.name)),
-                "called so": float(not called.isdisjoint(phrase.comparison.fields)),
+                "called so": float(not called.isdisjoint(comparison.fields)),
                 "field named": float(field in named),
                 "field near": near.get(field, 0.0),
                 "several": float(len(entries) > 1),
