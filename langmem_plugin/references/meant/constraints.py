@@ -140,6 +140,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places[0]):
             continue
+        if len(places) == 1 and marks[places[0]].text == "one":
+            continue  # "the sourdough 1"
         if utterance.text[start:end] in _TWO_OR_MONDAY:
             continue
         words = utterance.text[start:end]
@@ -156,6 +158,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             sort, fits = "bound", _within(limit, marks, places, listed)
         else:
             sort, fits = "typed", _nearest(stretch.values, _labels(marks, places), listed)
+            if any(fits) and not all(fits) and is_not(marks, places[0]):
+                fits = tuple(float(not fit) for fit in fits)  # "everything that isn't on wednesday"
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
 

@@ -261,7 +261,9 @@ _BEING = word_set("is|are|that's|thats|es|son|sea|sean|era|שהוא|שהיא|ש�
 
 def is_not(marks: Sequence[Mark], place: int) -> bool:
     """Whether a thing is said not to be what the word at a place names: "all that isn't soy", "los que no sean de marta"."""
-    before = [mark.text for mark in marks[max(place - 4, 1) : place] if not mark.has("the", "of", "indefinite")]
+    before = [
+        mark.text for mark in marks[max(place - 4, 1) : place] if not mark.has("the", "of", "indefinite", "preposition")
+    ]
     if not before:
         return False
     pair = set(before[-2:])

@@ -1,0 +1,114 @@
+"""What an utterance turns down, what it excepts, and what it wants instead: which items of a list are left."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from benchmarks.reference_lines import used
+from langmem_plugin.references import resolve
+from langmem_plugin.references.meant.decision import findings_of
+from langmem_plugin.references.meant.ledger_cache import ledger_of
+
+CLASSES = [
+    {"classRef": "c1", "classTitle": "Bread Basics", "teacherName": "Odile", "day": "TUE", "startsAt": "09:00", "feeEur": 40, "seatNum": 8, "kiln": False},
+    {"classRef": "c2", "classTitle": "Raku Firing", "teacherName": "Bruno", "day": "WED", "startsAt": "09:30", "feeEur": 75, "seatNum": 3, "kiln": True},
+    {"classRef": "c3", "classTitle": "Sourdough", "teacherName": "Odile", "day": "WED", "startsAt": "18:00", "feeEur": 55, "seatNum": 5, "kiln": False},
+    {"classRef": "c4", "classTitle": "Glazing", "teacherName": "Petra", "day": "FRI", "startsAt": "18:30", "feeEur": 60, "seatNum": 1, "kiln": True},
+    {"classRef": "c5", "classTitle": "Felt Hats", "teacherName": "Ximena", "day": "SAT", "startsAt": "11:00", "feeEur": 30, "seatNum": 12, "kiln": False},
+]  # fmt: skip
+SHOWN = [
+    HumanMessage("what classes are there next week?"),
+    *used("list_classes", {}, CLASSES, 1),
+    AIMessage("Five:\n1. Bread Basics\n2. Raku Firing\n3. Sourdough\n4. Glazing\n5. Felt Hats"),
+]
+
+
+def found(text: str) -> list[set[str]]:
+    return [{str(entry.item["classRef"]) for entry in each.entries} for each in findings_of(text, ledger_of(SHOWN))]
+
+
+def meant(text: str) -> set[str]:
+    resolution = resolve(text, SHOWN)
+    return {str(item["classRef"]) for reference in resolution.references for item in reference.items}
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("odile's but not the sourdough", "c1"), ("wednesday but not the evening", "c2"), ("wednesday but nt sourdough", "c2"),
+        ("el de odile pero no el de la tarde", "c1"), ("odile אבל לא sourdough", "c1"),
+    ],
+)  # fmt: skip
+def test_but_not_takes_away_from_what_is_described(utterance, ids):
+    assert set(ids.split()) in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "wanted", "turned_down"),
+    [
+        ("glazing.. no, felt hats", "c5", "c4"), ("sourdough, no, glazing", "c4", "c3"), ("raku. no the felt hats", "c5", "c2"),
+        ("b. no, d", "c4", "c2"), ("glazing no q va, felt hats", "c5", "c4"), ("glazing no q es caro, felt hats", "c5", "c4"),
+        ("glazing, טעות, sourdough", "c3", "c4"), ("ugh no, glazing", "c4", ""), ("hold off on glazing, book felt hats", "c5", "c4"),
+        ("scrap glazing, take felt hats", "c5", "c4"), ("no forget glazing, felt hats", "c5", "c4"),
+        ("el de glazing déjalo, sourdough", "c3", "c4"), ("glazing no, felt hats", "c5", "c4"),
+        ("deja el glazing y vete a por felt hats", "c5", "c4"), ("תשכח מ glazing, sourdough", "c3", "c4"),
+    ],
+)  # fmt: skip
+def test_a_correction_means_what_it_says_last(utterance, wanted, turned_down):
+    every = found(utterance)
+    assert {wanted} in every
+    assert not any(set(turned_down.split()) & each for each in every)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("all of em cept glazing", "c1 c2 c3 c5"), ("all the classes except glazing and felt hats", "c1 c2 c3"),
+        ("הכל חוץ מ glazing", "c1 c2 c3 c5"), ("skip glazing do everything else", "c1 c2 c3 c5"),
+        ("the two on wednesday minus sourdough", "c2"), ("everyone but petra", "c1 c2 c3 c5"),
+        ("mark them all full except glazing", "c1 c2 c3 c5"),
+    ],
+)  # fmt: skip
+def test_an_exception_leaves_the_others(utterance, ids):
+    assert set(ids.split()) in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "wanted"),
+    [
+        ("not glazing, the one after it", "c5"),
+        ("no el glazing, el que sigue", "c5"),
+        ("not sourdough, the one before it", "c2"),
+    ],
+)
+def test_the_one_beside_what_was_turned_down_is_meant(utterance, wanted):
+    assert {wanted} in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"), [("whatever isn't odile's", "c2 c4 c5"), ("everything that isn't on wednesday", "c1 c4 c5")]
+)
+def test_a_denied_description_means_all_the_others(utterance, ids):
+    assert set(ids.split()) in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "wanted"),
+    [("book the felt 1", "c5"), ("the sourdough 1 pls", "c3"), ("book number 1", "c1"), ("1", "c1")],
+)
+def test_a_1_behind_a_description_is_no_number(utterance, wanted):
+    assert meant(utterance) == {wanted}
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "wanted"),
+    [("cheapest seat", "c5"), ("the dearest one", "c2"), ("which one starts last", "c4"), ("starts last", "c4")],
+)
+def test_an_end_of_a_scale_is_of_what_is_measured_so(utterance, wanted):
+    assert meant(utterance) == {wanted}
