@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from langmem_plugin.references.meant.by_comparison import by_comparison
 from langmem_plugin.references.meant.by_nearest_property import nearest_properties
@@ -32,7 +32,7 @@ from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _MOST = 12
-"""Phrases of a piece that are looked into."""
+"""Phrases of a piece, and pieces behind an exception, that are looked into."""
 _RELATIVE = word_set(
     "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
 )
@@ -175,7 +175,7 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if finding is not None:
             left_out.extend(finding.entries)
     chances: list[float] = []
-    for place, (marks, joined) in enumerate(() if left_out else _excepted(inside[turn + 1 :])):
+    for place, (marks, joined) in enumerate(() if left_out else islice(_excepted(inside[turn + 1 :]), _MOST)):
         excepted = described(marks, utterance, listed).entries
         if not excepted and (not place or joined):
             for near in nearest_properties(marks, utterance, ledger)[:1]:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from langmem_plugin.references.words.language_table import by_form
 
-SURE = 0.95
+SURE = 0.97
 """From this confidence on, a finding is acted on without asking."""
 DOUBTED = 0.94
 """The most where other words may turn what is meant: a condition, an alternative, an amount."""
-CLAIMED, CLAIMED_OF_PRONOUNS = 0.65, 0.5
+CLAIMED, CLAIMED_OF_PRONOUNS = 0.7, 0.5
 """From which confidence on a finding is said to be meant; who says "it" means something, so that less is enough."""
 ASKED = 0.45
 """From which confidence on the person is asked."""

@@ -138,7 +138,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
     for stretch in utterance.stretches:
         start, end = stretch.span
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
-        if not places or covered.intersection(places) or _counts(marks, places[0]):
+        plain = all(value.kind == "quantity" for value in stretch.values)
+        if not places or covered.intersection(places) or (plain and _counts(marks, places[0])):
             continue
         if len(places) == 1 and marks[places[0]].text == "one":
             continue  # "the sourdough 1"
@@ -157,7 +158,9 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             limit = Limit(stretch, words, around, utterance.language.name)
             sort, fits = "bound", _within(limit, marks, places, listed)
         else:
-            sort, fits = "typed", _nearest(stretch.values, _labels(marks, places), listed)
+            label = _labels(marks, places)
+            sort, fits = "typed", _nearest(stretch.values, label, listed)
+            fits = fits if any(fits) else _by_figure(stretch.values, label, listed)
             if any(fits) and not all(fits) and is_not(marks, places[0]):
                 fits = tuple(float(not fit) for fit in fits)  # "everything that isn't on wednesday"
         if any(fits) or sort == "bound":
@@ -184,6 +187,28 @@ def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) 
         if (best := max(near, default=0.0)) > 0:
             return tuple(fit if fit == best else 0.0 for fit in near)
     return ()
+
+
+def _by_figure(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
+    """Which items hold the very number somewhere, whatever it measures: "3 credits", "the eight ninety" of 890 cents;
+    a small one only where a word beside it names the field.
+    """
+    figures = {value.amount for value in values if value.kind in ("quantity", "money")}
+    figures |= {round(value.amount * _MINOR) for value in values if value.kind == "money" and value.amount % 1}
+    fits = tuple(
+        float(
+            any(
+                held in figures and (held >= _LARGE or held % 1 or words & label)
+                for name, words in entry.fields.items()
+                if isinstance(held := entry.field_value(name), (int, float)) and not isinstance(held, bool)
+            )
+        )
+        for entry in listed.entries
+    )
+    return fits if any(fits) and not all(fits) else ()
+
+
+_MINOR, _LARGE = 100, 10
 
 
 def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:

@@ -145,8 +145,17 @@ class _Deciding:
         if not self._describes_nothing and not self._asks:
             found += self._nearest_beside([finding for finding, _ in found])
             found += self._all_but(found)
-        near, turned_down = self._nears, self._nears_of_rejected
-        return weighed(found, self._utterance, self._ledger, nears=near, rejected=turned_down, unclear=unclear), unclear
+        told = weighed(
+            found,
+            self._utterance,
+            self._ledger,
+            nears=self._nears,
+            rejected=self._nears_of_rejected,
+            unclear=unclear,
+            corrects=bool(self._wanted) and len(self._wanted) < len(self._segments),
+            turned_down=self._turned_down,
+        )
+        return told, unclear
 
     @property
     def wanted_words(self) -> list[Mark]:
@@ -233,6 +242,10 @@ class _Deciding:
             return [(compared, self._whole)], []
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
+            if all(self._sums_up(segment) for _, segment in found):
+                told = self._described([each for each in self._wanted if picked[id(each)] is None])[0]
+                if any(len(finding.entries) > 1 for finding, _ in told):
+                    return told, []  # "fifteen to seventeen euros, all of them"
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
             return [*found, *self._described(rest)[0]], []
         if self._counts_only or any(phrase.kind == "others" for phrase in self._phrases()):
@@ -255,6 +268,11 @@ class _Deciding:
                     found, self._asks = [], True  # "move 50 from that to Groceries": from which is to be asked
         found = found or ([] if unclear else self._others())
         return found, unclear
+
+    def _sums_up(self, segment: Segment) -> bool:
+        """Whether a piece says "all of them" and no more."""
+        said = [mark for mark in segment.marks if not mark.has("punctuation", "polite")]
+        return all(mark.has("all", "both", "of", "them", "these") for mark in said)
 
     @cached_property
     def _kinds(self) -> set[str]:

@@ -1,5 +1,6 @@
 """What tells how far the findings of an utterance can be trusted: features, which confidence.py weighs."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import is_known, word_atoms
-from langmem_plugin.references.text.tokens import is_stop, stem
+from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS as TYPES
 from langmem_plugin.references.words.type_nouns import THING
@@ -35,11 +36,14 @@ def weighed(
     nears: Callable[[Segment], Sequence[Near]],
     rejected: Sequence[Near],
     unclear: Sequence[ItemEntry],
+    corrects: bool,
+    turned_down: Sequence[ItemEntry],
 ) -> list[Finding]:
     """Findings, each of a piece of the utterance, with their evidence and how sure they are.
 
     `nears` gives all that the words of a piece come near to, the nearest first, `rejected` is what those come near to
-    that turn something down, `unclear` what another way would ask about.
+    that turn something down, `unclear` what another way would ask about; `corrects` says that the utterance wants one
+    thing and not another, `turned_down` is what of that other is known.
     """
     every = [finding for finding, _ in found]
     said = _Said(utterance, ledger)
@@ -52,6 +56,8 @@ def weighed(
             **_nearness(finding, nears(segment)),
             "near rejected": _shared(finding, rejected),
             "unclear": float(bool(unclear)),
+            "corrects": float(corrects),
+            "turned down": min(len(turned_down), 3) / 3,
             "of unclear": float(bool(unclear) and all(any(each is one for one in unclear) for each in finding.entries)),
             "joined": float(segment.joined),
             f"sort {finding.sort}": 1.0,
@@ -193,12 +199,13 @@ class _Said:
         }
 
     def _doubtful(self, finding: Finding) -> bool:
-        """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2"."""
+        """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2", "who was noether"."""
         texts = {mark.text for mark in self._utterance.marks}
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
-        return bare or moved or unmeasured or not texts.isdisjoint(_DOUBTING)
+        told_of = _OF_THE_WORLD.match(normal(self._utterance.text)) is not None
+        return bare or moved or unmeasured or told_of or not texts.isdisjoint(_DOUBTING)
 
     @property
     def _new_object(self) -> bool:
@@ -248,6 +255,11 @@ class _Said:
 
 
 _OF_AMOUNTS = word_set("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
+_OF_THE_WORLD = re.compile(
+    r"\W*(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
+    r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"
+    r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
+)
 _DOUBTING = word_set(
     "if|unless|or|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )

@@ -30,6 +30,8 @@ def counted(marks: Sequence[Mark]) -> int:
         before, after = (marks[at] if 0 <= at < len(marks) else None for at in (place - 1, place + 1))
         if mark.has("both") and mark.text not in ("cualquiera", "either", "whichever"):
             return 2
+        if mark.text == "pair" and (after is None or not after.has("of")) and not (before and before.has("indefinite")):
+            return 2  # "the secret files pair"
         if not mark.count or after is None or after.has("unit", "end", "punctuation", "month", "and"):
             continue
         if place > 1 and marks[place - 2].text in ("a", "de", "desde", "hasta", "el de", "la de", "sobre", "para"):

@@ -86,6 +86,12 @@ def _places(cursor: Cursor, mark: Mark) -> Phrase:
         numbers.append(value)
         following = cursor.at(index + 1)
         last = index + 1 + (following.text in ("one", "1") or (following.has("one") and not following.has("cardinal")))
+        if cursor.at(last).has("range"):  # "from the second to the fourth"
+            end = last + 1 + cursor.at(last + 1).has("the")
+            upto = _place(cursor.at(end)) or 0
+            if 0 < value < upto:
+                numbers += range(value + 1, upto + 1)
+                last = end + 1 + cursor.at(end + 1).has("one")
         index = cursor.past_joint(last)
         if index == last:
             break

@@ -28,7 +28,7 @@ ENGLISH = Language(
             "except": "except|xcept|exept|cept|except for|cept for|but|but not|besides|apart from|other than|excluding|minus|without|aside from|save for|leaving out|skip|bar",
             "range": "to|through|thru|until|till|-|–",
             "and": "and|&|,|plus|also|as well as|then|or|n",
-            "not": "not|nt|don't|dont|isn't|isnt|doesn't|doesnt|no|never|ain't|wasn't",
+            "not": "not|nt|w out|w/out|don't|dont|isn't|isnt|doesn't|doesnt|no|never|ain't|wasn't",
             "this": "that|this|dat|tht",
             "these": "those|these|thos",
             "it": "him|it|that one|this one|it's one|dat one",
