@@ -195,16 +195,13 @@ def _by_figure(values: Sequence[Value], label: frozenset[str], listed: ShownList
     """
     figures = {value.amount for value in values if value.kind in ("quantity", "money")}
     figures |= {round(value.amount * _MINOR) for value in values if value.kind == "money" and value.amount % 1}
-    fits = tuple(
-        float(
-            any(
-                held in figures and (held >= _LARGE or held % 1 or words & label)
-                for name, words in entry.fields.items()
-                if isinstance(held := entry.field_value(name), (int, float)) and not isinstance(held, bool)
-            )
-        )
-        for entry in listed.entries
-    )
+    places = {
+        place
+        for figure in figures
+        for place, words in listed.figures.get(figure, ())
+        if figure >= _LARGE or figure % 1 or words & label
+    }
+    fits = tuple(float(place in places) for place in range(len(listed.entries)))
     return fits if any(fits) and not all(fits) else ()
 
 

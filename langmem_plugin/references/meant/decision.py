@@ -191,12 +191,14 @@ class _Deciding:
         ]
 
     def _nearest_beside(self, found: Sequence[Finding]) -> list[tuple[Finding, Segment]]:
-        """The nearest of what no other way has found."""
+        """The nearest of what no other way has found, but by what is asked of it: "how long does it take"."""
+        asked = any(each.sort == "asked" for each in found)
+        of_question = {mark.text for mark in self._utterance.marks if asked and mark.has("attribute")}
         return [
             (Finding(near.entries, near.word, near.reason, "nearest", near.listed), self._piece_with(near.word))
             for piece in (self._wanted[:_MOST_PIECES] if self._joined else [self._whole])
             for near in self._nears(piece)[:_NEAREST]
-            if not any(same_entries(near.entries, each.entries) for each in found)
+            if near.word not in of_question and not any(same_entries(near.entries, each.entries) for each in found)
         ]
 
     def _all_but(self, found: Sequence[tuple[Finding, Segment]]) -> list[tuple[Finding, Segment]]:

@@ -89,6 +89,17 @@ class ShownList:
             for value in entry.values.get(name, ())
         ]
 
+    @cached_property
+    def figures(self) -> dict[float, list[tuple[int, frozenset[str]]]]:
+        """Every number that an item holds as such: the item's place and the words of the field."""
+        found: dict[float, list[tuple[int, frozenset[str]]]] = {}
+        for place, entry in enumerate(self.entries):
+            for name, words in entry.fields.items():
+                held = entry.field_value(name)
+                if isinstance(held, (int, float)) and not isinstance(held, bool):
+                    found.setdefault(held, []).append((place, words))
+        return found
+
     def states_of(self, place: int) -> dict[int, bool]:
         """The states of an item, and those that the line that showed it tells of."""
         return self._states[place]
