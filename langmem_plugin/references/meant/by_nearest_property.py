@@ -48,7 +48,9 @@ _LIGHT = [
     "there",
 ]
 """Kinds of words that describe little."""
-_EMPTY = word_set("the|this|that|these|those|it|one|ones|i|my|whichever|whoever|el|la|los|las|את|זה|זאת|מי|מה")
+_EMPTY = word_set(
+    "the|this|that|these|those|it|one|ones|i|my|whichever|whoever|whatever|everyone|everybody|anyone|anything|else|el|la|los|las|את|זה|זאת|מי|מה"
+)
 _LITTLE = 0.15
 _SAID = 16  # words of a description
 _SAME = 0.99
@@ -130,7 +132,7 @@ class Description:
         found: list[tuple[str, float]] = []
         marks = [mark for mark in self.marks if not mark.has("punctuation")]
         for place, mark in enumerate(marks):
-            if mark.text in _EMPTY or mark.text in NEGATIONS or mark.has("not"):
+            if mark.text in _EMPTY or mark.text in NEGATIONS or mark.has("not", "all"):
                 continue
             opens = (
                 not place

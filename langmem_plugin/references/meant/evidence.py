@@ -261,7 +261,7 @@ _OF_THE_WORLD = re.compile(
     r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
 )
 _DOUBTING = word_set(
-    "if|unless|or|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
+    "if|unless|or|o|u|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )
 
 

@@ -77,8 +77,8 @@ def _counted(cursor: Cursor, mark: Mark) -> Phrase | None:
 
 def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
     """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
-    if cursor.index and f"{mark.text} {cursor.near(1).text}" in _LEFT:
-        return cursor.take("others", 2)
+    if f"{mark.text} {cursor.near(1).text}" in _LEFT:
+        return None if cursor.near(2).text in _STATES else cursor.take("others", 2)
     kind = next((kind for kind in ("neither", "both", "all") if mark.has(kind)), None)
     if kind is None:
         return _other(cursor, mark)

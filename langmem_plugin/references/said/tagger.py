@@ -89,7 +89,6 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
     return marks, language
 
 
-_ANY = frozenset(("any", "every", "evry", "some"))
 _POINTS, _REACH = ("the", "this", "these", "other"), 4
 _NUMBERED = (
     "marker", "labelled", "unit", "month", "weekday", "cardinal", "ordinal", "and", "range", "punctuation", "letter",
@@ -104,7 +103,7 @@ def _is_one(marks: Sequence[Mark], place: int) -> bool:
         return False
     before = marks[place - 1]
     if before.end == marks[place].start:
-        return before.text in _ANY
+        return before.text == "any"
     if before.has("comparison"):
         return True  # "tiniest 1"
     if before.has(*_NUMBERED) and before.text not in ("out", "up", "off"):
