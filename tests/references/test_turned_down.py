@@ -111,7 +111,7 @@ def test_a_1_behind_a_description_is_no_number(utterance, wanted):
     [("cheapest ticket", "c5"), ("the dearest one", "c2"), ("which one starts last", "c4"), ("starts last", "c4")],
 )
 def test_an_end_of_a_scale_is_of_what_is_measured_so(utterance, wanted):
-    assert meant(utterance) == {wanted}
+    assert {wanted} in found(utterance)
 
 
 @pytest.mark.spec("R-1")
