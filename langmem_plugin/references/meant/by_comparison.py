@@ -8,7 +8,6 @@ from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.order_phrases import is_superlative
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import NEGATIONS
 from langmem_plugin.references.said.utterance import NEAR as QUOTED
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -30,7 +29,7 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     comparison = phrase.comparison
     if comparison is None:
         return None
-    if comparison.fields == DURATION and comparison.direction > 0 and _since(utterance):
+    if comparison.fields == DURATION and comparison.direction > 0 and _asks_for_earliest(phrase, utterance):
         comparison = Comparison(CLOCK, -1)
         phrase = replace(phrase, comparison=comparison)
     rank = phrase.numbers[0] if phrase.numbers else 0
@@ -83,9 +82,20 @@ def _end_of(
 _AGO = word_set("ago|since|hace|מזמן|מאז")
 
 
-def _since(utterance: Utterance) -> bool:
-    """As in "the one I made longest ago", "the one we haven't touched the longest": the earliest."""
-    return any(mark.text in _AGO or mark.text in NEGATIONS for mark in utterance.marks)
+def _asks_for_earliest(phrase: Phrase, utterance: Utterance) -> bool:
+    """As in "the one I made longest ago", "the one we haven't touched the longest"."""
+    behind = [mark for mark in utterance.marks if mark.start >= phrase.end and not mark.has("punctuation")][:1]
+    if behind:
+        return behind[0].text in _AGO
+    clause: list[str] = []
+    for mark in reversed(utterance.before(phrase.start, len(utterance.marks))):
+        if mark.has("punctuation", "and"):
+            break
+        clause.append(mark.text)
+    return not _NOT_YET.isdisjoint(clause)
+
+
+_NOT_YET = word_set("havent|haven't|hasnt|hasn't|never")
 
 
 def _of_scale(entries: Sequence[ItemEntry], named: Sequence[str], comparison: Comparison) -> list[str]:

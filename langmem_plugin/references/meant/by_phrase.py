@@ -175,7 +175,7 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if finding is not None:
             left_out.extend(finding.entries)
     chances: list[float] = []
-    for place, (marks, joined) in enumerate(() if left_out else islice(_excepted(inside[turn + 1 :]), _MOST)):
+    for place, (marks, joined) in enumerate(() if left_out else islice(_excepted(inside[turn + 1 :], listed), _MOST)):
         excepted = described(marks, utterance, listed).entries
         if not excepted and (not place or joined):
             for near in nearest_properties(marks, utterance, ledger)[:1]:
@@ -193,21 +193,26 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed, evidence=evidence)
 
 
-def _excepted(marks: Sequence[Mark]) -> Iterator[tuple[Sequence[Mark], bool]]:
+def _excepted(marks: Sequence[Mark], listed: ShownList) -> Iterator[tuple[Sequence[Mark], bool]]:
     """The pieces of what stands behind an exception, and whether each goes on with "and", as a Hebrew word does by
     itself.
     """
     for piece in segments(marks, ()):
-        starts = [0, *(place for place, mark in enumerate(piece.marks) if place and _goes_on(mark)), len(piece.marks)]
+        starts = [
+            0,
+            *(place for place, mark in enumerate(piece.marks) if place and _goes_on(mark, listed)),
+            len(piece.marks),
+        ]
         for start, end in pairwise(starts):
             yield piece.marks[start:end], piece.joined or start > 0
 
 
-def _goes_on(mark: Mark) -> bool:
-    return mark.text[0] == "ו" and len(mark.text) > _SHORTEST_JOINED
+def _goes_on(mark: Mark, listed: ShownList) -> bool:
+    """Not of "vanilla" and the like, which begin with the letter that joins."""
+    return mark.text[0] == "ו" and len(mark.text) >= _SHORTEST_JOINED and mark.text not in listed.known_words
 
 
-_SHORTEST_JOINED = 3
+_SHORTEST_JOINED = 4
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:

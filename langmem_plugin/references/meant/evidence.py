@@ -204,7 +204,7 @@ class _Said:
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
-        told_of = _OF_THE_WORLD.match(normal(self._utterance.text)) is not None
+        told_of = _OF_THE_WORLD.match(normal(self._utterance.text).lstrip("¿¡ ")) is not None
         return bare or moved or unmeasured or told_of or not texts.isdisjoint(_DOUBTING)
 
     @property
@@ -256,12 +256,12 @@ class _Said:
 
 _OF_AMOUNTS = word_set("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
 _OF_THE_WORLD = re.compile(
-    r"\W*(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
+    r"(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
     r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"
     r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
 )
 _DOUBTING = word_set(
-    "if|unless|or|o|u|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
+    "if|unless|or|o|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )
 
 

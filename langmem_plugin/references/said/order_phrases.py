@@ -86,10 +86,11 @@ def _places(cursor: Cursor, mark: Mark) -> Phrase:
         numbers.append(value)
         following = cursor.at(index + 1)
         last = index + 1 + (following.text in ("one", "1") or (following.has("one") and not following.has("cardinal")))
-        if cursor.at(last).has("range"):  # "from the second to the fourth"
+        if cursor.at(last).has("range") and _opens_range(cursor):  # "from the second to the fourth"
             end = last + 1 + cursor.at(last + 1).has("the")
             upto = _place(cursor.at(end)) or 0
-            if 0 < value < upto:
+            closed = cursor.at(end + 1).has("end", "punctuation", "polite", "one", "selects")
+            if 0 < value < upto and closed:
                 numbers += range(value + 1, upto + 1)
                 last = end + 1 + cursor.at(end + 1).has("one")
         index = cursor.past_joint(last)
@@ -100,6 +101,11 @@ def _places(cursor: Cursor, mark: Mark) -> Phrase:
         last += 1
     one = cursor.at(last - 1).has("one")
     return cursor.cut("numbers", cursor.index, last, numbers=tuple(dict.fromkeys(numbers)), one=one)
+
+
+def _opens_range(cursor: Cursor) -> bool:
+    """Whether nothing but "from the" stands before: "move the first to the fourth" goes somewhere."""
+    return all(each.has("the", "of") or each.text in ("from", "desde") for each in cursor.marks[: cursor.index])
 
 
 def _place(mark: Mark) -> int | None:

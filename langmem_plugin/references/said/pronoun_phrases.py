@@ -16,6 +16,7 @@ _LEFT = word_set(
 _LIKE = frozenset(("like", "than", "as", "como", "que"))
 _BEING = word_set("mas|muy|en|alli|aqui|ahi|alla|a|de|bien|mal|ya|libre|abierto|abierta|listo|lista|lleno|llena")
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
+_SEEMING = _STATES | {"looks", "sounds", "works", "seems"}
 
 
 def read_pronoun(cursor: Cursor, mark: Mark) -> Phrase | None:
@@ -78,7 +79,7 @@ def _counted(cursor: Cursor, mark: Mark) -> Phrase | None:
 def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
     """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
     if f"{mark.text} {cursor.near(1).text}" in _LEFT:
-        return None if cursor.near(2).text in _STATES else cursor.take("others", 2)
+        return None if cursor.near(2).text in _SEEMING else cursor.take("others", 2)
     kind = next((kind for kind in ("neither", "both", "all") if mark.has(kind)), None)
     if kind is None:
         return _other(cursor, mark)

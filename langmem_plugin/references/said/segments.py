@@ -13,9 +13,15 @@ _BREAKS = word_set(",|.|...|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
 _BUT = frozenset(("but", "pero", "אבל"))
 _BUT_NOT = frozenset(("but not", "pero no", "אבל לא"))
 _NAY = word_set("no|nah|nope|nop|nono|לא")
+_ALONE = _NAY | {"טעות"}
+"""Those that turn down what stands before them where they are a piece of their own."""
+_NO_FOR = word_set("no q|no que|no porque|no xq")
+"""As in "padelbox no q es un atraco, la de 20": why not, up to the comma."""
+_SAYING = word_set("que|q|como|por|o|or|and|y|tell|say|said|dile|diles|di")
+_SHORT = 4
 _JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו")
 _CORRECTS = word_set(
-    "no q|no que|no porque|no xq|que va|טעות|hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
+    "hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
 _CORRECTS_FIRST = word_set("wait|actually|sorry|soz|er|erm|nah|nope|nvm|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -61,14 +67,15 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
     cut = list(_pieces(marks, found))
-    last = max((place for place, (held, *_) in enumerate(cut) if held), default=0)
+    last = max((place for place, (held, *_) in enumerate(cut) if _names(held)), default=0)
     for place, (held, joined, corrects) in enumerate(cut):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
-        if pieces and place < last and len(held) == 1 and held[0].text in _NAY:
+        if pieces and place < last and len(held) == 1 and held[0].text in _ALONE:
             pieces = [replace(piece, rejected=True) for piece in pieces]  # "tenby.. no, aberdaron"
         elif held:
-            rejected, kept = _rejection(held, first=not pieces, goes_on=place < last)
+            joins = place + 1 < len(cut) and cut[place + 1][1]
+            rejected, kept = _rejection(held, first=not pieces, goes_on=place < last and not joins)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -101,9 +108,10 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         if two in _CORRECTS and place + 2 == len(marks) and held:
             corrects = True  # "the dress, er the duvet i mean"
             break
-        turns = no_the or (told and bool(ahead))
+        for_this = two in _NO_FOR and (not held or any(each.text == "," for each in marks[place:]))
+        turns = no_the or for_this or (told and bool(ahead))
         begins = bool(held) and (
-            (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE and not _has(mark, held[-1]))
+            (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE and not _is_auxiliary(mark, held[-1]))
             or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
@@ -115,12 +123,12 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             held.append(mark)  # "the one with parking but no lift"
             continue
         joins = mark.text in _JOINS
-        if mark.text == "?" and len(held) > 1 and held[-1].text == "no":
+        if mark.text == "?" and place > 1 and held and held[-1].text in _NAY:
             held.pop()  # "the third is new, no?"
         if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
             held, joined, corrects = [mark] if begins and not turns else [], joins, turns
-        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _OF_TWO:
+        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _OF_TWO | _NO_FOR:
             held.append(mark)
     yield held, joined, corrects
 
@@ -160,7 +168,14 @@ def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark
     )
 
 
-def _has(mark: Mark, before: Mark) -> bool:
+def _names(held: Sequence[Mark]) -> bool:
+    """Whether a piece says more than thanks or yes."""
+    return any(
+        mark.text[:1].isalnum() and not mark.has("polite", "confirm", "not", "greeting", "idiom") for mark in held
+    )
+
+
+def _is_auxiliary(mark: Mark, before: Mark) -> bool:
     """As the Spanish "he" in "los que no he empezado"."""
     return mark.text == "he" and before.text in _AUXILIARY
 
@@ -206,7 +221,8 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
         return True, held[1:]
     if opening.text in ("not", "nt", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
-    if held[-1].text == "no" and len(held) > 1 and (goes_on or opening.has("the", "this", "these", "it", "one")):
+    short = goes_on and len(held) <= _SHORT and not any(mark.text in _SAYING for mark in held)
+    if held[-1].text in ("no", "לא") and len(held) > 1 and (short or opening.has("the", "this", "these", "it", "one")):
         return True, held[:-1]  # "ese no", "el de ayer no"
     pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
     definite = opening.has("the", "this", "these", "one") or opening.definite or opening.text == "את"
@@ -219,9 +235,7 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
 
 
 _PLEASE = frozenset(("pls", "please", "plz"))
-_FORGETS = word_set("forget|scratch|skip|scrap|ditch|olvida|olvidate de|descarta|deja|תשכח|תשכחי|עזוב|עזבי|תעזוב|תעזבי")
-_LEAVING = frozenset(("deja", "skip"))
-"""Those that may as well ask for something: "deja encendida la luz"."""
+_FORGETS = word_set("forget|scratch|skip|scrap|ditch|olvida|olvidate de|descarta|תשכח|תשכחי|עזוב|עזבי|תעזוב|תעזבי")
 _HOLDS_OFF = ("hold", "off", "on")
 _LET_GO = word_set(
     "dejalo|dejala|dejalos|dejalas|descartalo|descartala|descartalos|descartalas|olvidalo|olvidala|olvidalos|olvidalas"
@@ -237,7 +251,7 @@ def _forgets(held: Sequence[Mark]) -> bool:
     """As in "forget the tortoise, all the other ones", "hold off on 412, look at 419"."""
     if tuple(mark.text for mark in held[:3]) == _HOLDS_OFF and len(held) > 3:
         return True
-    return held[0].text in _FORGETS and len(held) > 1 and (held[1].has("the") or held[0].text not in _LEAVING)
+    return held[0].text in _FORGETS and len(held) > 1
 
 
 def negated(marks: Sequence[Mark], place: int) -> bool:

@@ -15,9 +15,10 @@ from langmem_plugin.references.said.lexicon import (
     lexicon,
     look_up,
 )
-from langmem_plugin.references.text.tokens import Token, normal, tokens
+from langmem_plugin.references.text.tokens import Token, normal, stem, tokens
 from langmem_plugin.references.words import Comparison, Language
 from langmem_plugin.references.words.time_and_money import NUMBERS
+from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _MOST_DIGITS = 100
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa]|[ao])")
@@ -104,6 +105,11 @@ def _is_one(marks: Sequence[Mark], place: int) -> bool:
     before = marks[place - 1]
     if before.end == marks[place].start:
         return before.text == "any"
+    following = marks[place + 1] if place + 1 < len(marks) else None
+    if following is not None and following.has("and", "range", "cardinal", "digit"):
+        return False  # "the classes 1 and 2"
+    if before.text.endswith("s") or stem(before.text) in GROUPS or stem(before.text) in THING:
+        return False
     if before.has("comparison"):
         return True  # "tiniest 1"
     if before.has(*_NUMBERED) and before.text not in ("out", "up", "off"):
