@@ -80,6 +80,7 @@ def _end_of(
 
 
 _AGO = word_set("ago|since|hace|מזמן|מאז")
+_NOT_YET = word_set("havent|haven't|hasnt|hasn't|never")
 
 
 def _asks_for_earliest(phrase: Phrase, utterance: Utterance) -> bool:
@@ -95,13 +96,12 @@ def _asks_for_earliest(phrase: Phrase, utterance: Utterance) -> bool:
     return not _NOT_YET.isdisjoint(clause)
 
 
-_NOT_YET = word_set("havent|haven't|hasnt|hasn't|never")
-
-
 def _of_scale(entries: Sequence[ItemEntry], named: Sequence[str], comparison: Comparison) -> list[str]:
     """Those named that a comparison can be about: no numbers that are names; of money and time only what is measured so,
     where anything is: "the cheapest ticket" is none by ticketNum.
     """
+    if not named:
+        return []
     words = _all_fields(entries)
     typed = _typed_fields(entries, comparison)
     return [

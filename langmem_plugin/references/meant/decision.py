@@ -19,9 +19,9 @@ from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import weighed
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.amounts import reckons
+from langmem_plugin.references.said.clear_pointing import points_clearly
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import (
-    CLAUSE,
     Segment,
     negated,
     refuses,
@@ -116,9 +116,7 @@ class _Deciding:
                 return Decision(unclear=best.entries)
         if unclear:
             return Decision(unclear=unclear)
-        words = [
-            self._utterance.words(phrase) for phrase in self._phrases() if _points_clearly(phrase, self._utterance)
-        ]
+        words = [self._utterance.words(phrase) for phrase in self._phrases() if points_clearly(phrase, self._utterance)]
         return Decision(unresolved=words)
 
     @cached_property
@@ -144,7 +142,7 @@ class _Deciding:
         ]
         if not self._describes_nothing and not self._asks:
             found += self._nearest_beside([finding for finding, _ in found])
-            found += self._all_but(found)
+            found += self._complements(found)
         told = weighed(
             found,
             self._utterance,
@@ -201,7 +199,7 @@ class _Deciding:
             if near.word not in of_question and not any(same_entries(near.entries, each.entries) for each in found)
         ]
 
-    def _all_but(self, found: Sequence[tuple[Finding, Segment]]) -> list[tuple[Finding, Segment]]:
+    def _complements(self, found: Sequence[tuple[Finding, Segment]]) -> list[tuple[Finding, Segment]]:
         """As in "whatever isn't held": all but what a denied word fits or comes near to."""
         rest: list[tuple[Finding, Segment]] = []
         for finding, piece in found:
@@ -344,8 +342,8 @@ class _Deciding:
             if phrase.kind in ("this", "it") and not phrase.nouns and focus:
                 return focus
         described = self._properties(segment)
-        leaves_some = self._segments[0] is not segment  # "wednesday but not the morning"
-        if isinstance(described, Finding) or (described is not None and leaves_some):
+        said_after = self._segments[0] is not segment  # "wednesday but not the morning": of several all
+        if isinstance(described, Finding) or (described is not None and said_after):
             return described.entries
         if "others" not in self._kinds and not step_beside(self._utterance):
             return []
@@ -421,35 +419,3 @@ def _but_the_rest(pieces: Sequence[Segment], phrases: Sequence[Phrase]) -> list[
     behind = [piece for piece in pieces if piece.start >= whole.end]
     ahead = [*(piece for piece in pieces if piece.end <= whole.start), *cut]
     return [*(replace(piece, rejected=True) for piece in ahead), kept, *behind]
-
-
-def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:
-    """As "save number 9", "#2", "the third one please" and "that one" do, and "2", "it" or "my bus, number 18" do not."""
-    marks = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
-    before = [mark for mark in utterance.marks if mark.end <= phrase.start]
-    behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
-    opens = all(_leads_to(mark, utterance) for mark in before) and len(before) <= _LEADING
-    ends = len(behind) <= _TRAILING and not any(mark.text in CLAUSE or mark.has("this") for mark in behind[:1])
-    if phrase.nouns or not (opens and ends):
-        return False
-    if phrase.kind == "numbers":
-        return phrase.one or any(mark.has("marker", "label") for mark in marks)
-    goes_on = any(mark.text[:1].isalpha() and not mark.kinds for mark in behind[:1])  # "that one song by Adele"
-    return phrase.kind in ("this", "it") and marks[-1].text.endswith("one") and not goes_on
-
-
-def _leads_to(mark: Mark, utterance: Utterance) -> bool:
-    """Whether a word stands before what is picked: "please save …", "tell me about …", "pay …"."""
-    if mark is utterance.marks[0] and not mark.has("question", "this", "it"):
-        return True
-    return mark.has("choose", "polite", "the", "confirm", "punctuation") or mark.text in (
-        "me",
-        "את",
-        "el",
-        "la",
-        "about",
-        "more",
-    )
-
-
-_LEADING, _TRAILING = 5, 3  # words

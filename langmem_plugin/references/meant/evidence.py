@@ -204,8 +204,11 @@ class _Said:
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
-        told_of = _OF_THE_WORLD.match(normal(self._utterance.text).lstrip("¿¡ ")) is not None
-        return bare or moved or unmeasured or told_of or not texts.isdisjoint(_DOUBTING)
+        return bare or moved or unmeasured or self._asks_of_the_world or not texts.isdisjoint(_DOUBTING)
+
+    @cached_property
+    def _asks_of_the_world(self) -> bool:
+        return _OF_THE_WORLD.match(normal(self._utterance.text).lstrip("¿¡ ")) is not None
 
     @property
     def _new_object(self) -> bool:

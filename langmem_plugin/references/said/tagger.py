@@ -99,7 +99,7 @@ _NUMBERED = (
 
 
 def _is_one(marks: Sequence[Mark], place: int) -> bool:
-    """As the 1 is in "sell the elon 1", "the sold out 1", "any1"; not in "the kiln 1", where words are no description."""
+    """As the 1 is in "sell the elon 1", "the sold out 1", "any1"; not in "room 1", "the class 1", "the classes 1 and 2"."""
     if marks[place].text != "1" or place == 0:
         return False
     before = marks[place - 1]
