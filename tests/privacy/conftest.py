@@ -18,7 +18,7 @@ from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
 
 ANNA, ANNAS_TELEGRAM, ANNAS_OTHER = "+972501234567", "telegram:4242777", "telegram:5353888"
-BEN, BENS_TELEGRAM, BENS_OTHER = "+972507654321", "telegram:99887766", "telegram:10203040"
+BEN, BENS_TELEGRAM, BENS_OTHER = "+972508884488", "telegram:99887766", "telegram:10203040"  # not hers backwards
 FACTS = {
     ANNA: ["Anna Grünspan is allergic to peanuts", "אנה גרה ברחוב הגפן בחיפה", "Ana cría perros salchicha"],
     BEN: ["Ben Oldfield plays the oboe", "בן גר ברחוב התאנה ביפו", "Benito cultiva azafrán"],
