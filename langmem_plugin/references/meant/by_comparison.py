@@ -12,13 +12,14 @@ from langmem_plugin.references.said.utterance import NEAR as QUOTED
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.text.word_nearness import NEAR, nearness
 from langmem_plugin.references.words import Comparison, word_set
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
-from langmem_plugin.references.words.states import PROPERTIES
+from langmem_plugin.references.words.states import PROPERTIES, states_told
 from langmem_plugin.references.words.time_and_money import KEYS, MEASURES, MINUTES
 
 THAN = frozenset(("than", "que el", "que la", "מאשר"))
@@ -43,6 +44,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             continue
         if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
             return None  # an older list has a field to compare by, the one just shown has none
+        if _is_state(utterance.words(phrase), listed):
+            return None
         measured = _measures(phrase, utterance)
         named = _of_scale(listed.entries, _named_fields(listed.entries, measured, utterance.atoms), comparison)
         near = _near_fields(listed.entries, measured, comparison, utterance.language.name)
@@ -61,6 +64,15 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             }
             return Finding(entries, words, reason, "comparison", listed, evidence=evidence)
     return None
+
+
+def _is_state(words: str, listed: ShownList) -> bool:
+    """As "late" is of loans of which some are overdue."""
+    for state, holds in states_told(normal(words)):
+        told = [listed.states_of(place).get(state) is holds for place in range(len(listed.entries))]
+        if any(told) and not all(told):
+            return True
+    return False
 
 
 def _end_of(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import Described, best_described
-from langmem_plugin.references.meant.candidate_lists import list_with, newest
+from langmem_plugin.references.meant.candidate_lists import list_with, newest, without
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
 from langmem_plugin.references.said.segments import Segment, heads
@@ -62,13 +62,25 @@ def offered(ledger: Ledger) -> ItemEntry | None:
         return labelled
     latest = ledger.shown_lists[-1]
     spoken_of = bool(ledger.chosen) and latest.turn < ledger.turn and ledger.chosen[-1:] == ledger.focus[-1:]
+    if len(latest.entries) == 1 and ledger.focus and Utterance(sentences[-1]).has("it"):
+        return ledger.focus[-1]  # "Should I switch it to annual billing?"
+    possible: list[ItemEntry] = []
     for sentence in sentences[: -_BACK - 1 : -1]:
         found = _told(sentence, ledger, named=spoken_of)
+        if possible and found:
+            found = without(possible, without(possible, found))
         if len(found) == 1:
             return found[0]
-        if found:
-            return None
-    return ledger.focus[-1] if ledger.focus and (len(latest.entries) == 1 or spoken_of) else None
+        if possible and not found:
+            continue
+        possible = found
+    if (
+        not ledger.focus
+        or not (len(latest.entries) == 1 or spoken_of)
+        or (possible and ledger.focus[-1] not in possible)
+    ):
+        return None
+    return ledger.focus[-1]
 
 
 def _by_label(question: str, ledger: Ledger) -> ItemEntry | None:
@@ -95,8 +107,7 @@ def _told(sentence: str, ledger: Ledger, *, named: bool) -> list[ItemEntry]:
         return []
     names = [constraint.fits for constraint in found.reading.constraints if constraint.sort == "name"]
     called = [entry for place, entry in enumerate(found.listed.entries) if names and all(fits[place] for fits in names)]
-    entries = called or found.entries  # a time or an amount beside a name is what is offered with it
-    return entries if len(entries) == 1 else []
+    return called or found.entries  # a time or an amount beside a name is what is offered with it
 
 
 def _worded(found: Described, utterance: Utterance) -> bool:

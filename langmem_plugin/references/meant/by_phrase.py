@@ -149,6 +149,14 @@ def of_a_part(phrase: Phrase, utterance: Utterance) -> bool:
     if phrase.kind not in ("first", "last", "numbers") or not behind:
         return False
     noun = behind[0].text[:1].isalpha() and not behind[0].kinds
+    within = any(mark.text in _INSIDE for mark in utterance.before(phrase.start, 2))
+    if (
+        noun
+        and within
+        and not phrase.one
+        and not type_words([behind[0].text]) & (utterance.known | THING | GROUPS.keys())
+    ):
+        return True  # "there's a typo in the first line"
     parts = noun and len(behind) > 2 and behind[1].has("of") and not behind[2].has("the", "these", "them", "this")
     return parts or (phrase.kind != "numbers" and behind[0].has("unit"))
 
@@ -161,8 +169,9 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
     turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
     among = listed.entries
-    for candidate in newest(ledger) if inside[:turn] else ():
-        fitting = described(inside[:turn], utterance, candidate)
+    which = [mark for mark in inside[:turn] if not mark.has("all")]
+    for candidate in newest(ledger) if which else ():
+        fitting = described(which, utterance, candidate)
         if len(fitting.entries) > 1:
             listed, among = candidate, fitting.entries
             break
@@ -197,7 +206,8 @@ def _excepted(marks: Sequence[Mark], listed: ShownList) -> Iterator[tuple[Sequen
     """The pieces of what stands behind an exception, and whether each goes on with "and", as a Hebrew word does by
     itself.
     """
-    for piece in segments(marks, ()):
+    verb = next((place for place in range(1, len(marks)) if _asks(marks, place)), len(marks))
+    for piece in segments(marks[:verb], ()):
         starts = [
             0,
             *(place for place, mark in enumerate(piece.marks) if place and _goes_on(mark, listed)),
@@ -205,6 +215,14 @@ def _excepted(marks: Sequence[Mark], listed: ShownList) -> Iterator[tuple[Sequen
         ]
         for start, end in pairwise(starts):
             yield piece.marks[start:end], piece.joined or start > 0
+
+
+_NAMING = ("the", "of", "preposition", "this", "indefinite")
+
+
+def _asks(marks: Sequence[Mark], place: int) -> bool:
+    """As "תשלח" does in "כולם חוץ מהאתר תשלח לי": what is to be done with the others; not in "all but the book"."""
+    return marks[place].has("choose") and not marks[place].has(*_NAMING) and not marks[place - 1].has(*_NAMING)
 
 
 def _goes_on(mark: Mark, listed: ShownList) -> bool:

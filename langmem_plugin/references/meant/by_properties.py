@@ -123,6 +123,8 @@ def by_properties(
         count, found = 0, best_described(segment, utterance, ledger, taken)  # "the 8 kw ones"
     if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
+    if _is_when(segment.marks, found, utterance):
+        return None
     if kept := without(found.entries, turned_down):
         found = replace(found, entries=kept, closest=without(found.closest, turned_down))
     limits = any(each.sort == "bound" for each in found.telling) and not any(mark.has("one") for mark in segment.marks)
@@ -143,6 +145,21 @@ def by_properties(
     whole = re.search(re.escape(name), utterance.text, re.IGNORECASE) if words.lower() in name.lower() else None
     words = whole[0] if whole is not None else words  # with the stop words of a name: "Dining out"
     return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
+
+
+def _is_when(marks: Sequence[Mark], found: Described, utterance: Utterance) -> bool:
+    """As in "book it for seven", "get it to them before friday": when something is to be done with what is pointed at."""
+    first = min(constraint.places.start for constraint in found.telling)
+    timed = {
+        utterance.text[slice(*stretch.span)]
+        for stretch in utterance.stretches
+        if any(value.kind in ("time", "date") for value in stretch.values)
+    }
+    return (
+        all(constraint.words in timed for constraint in found.telling)
+        and not heads(marks)
+        and any(mark.has("it") for mark in marks[:first])
+    )
 
 
 def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:

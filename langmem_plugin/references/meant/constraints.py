@@ -10,10 +10,11 @@ from rapidfuzz.distance import OSA
 from langmem_plugin.references.meant.codes import codes_said, digits_said
 from langmem_plugin.references.meant.limits import Limit, within
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import NEGATIONS, is_not, negated
+from langmem_plugin.references.said.segments import NEGATIONS, does_not, is_not, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
-from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.items import ItemEntry, leaves
+from langmem_plugin.references.shown.list_properties import words_in
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
@@ -96,7 +97,9 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     if word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
         return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
-        return place > 0 and place + 1 == len(marks) and mark.has("letter") and not marks[place - 1].kinds  # "rack a"
+        return (
+            place > 0 and place + 1 == len(marks) and mark.has("letter") and marks[place - 1].kinds <= {"labelled"}
+        )  # "rack a"
     if word[0].isdigit():
         several = word[-1] == "s" and word[:-1].isdigit()  # "the 14s" are no seconds
         called = any(word in entry.labels for entry in listed.entries)
@@ -118,6 +121,8 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
         and stem(word) in listed.vocabulary
     ):
         return True  # "the ready ones"
+    if len(marks) == 1 and mark.has("polite"):
+        return stem(word) in listed.vocabulary  # "ready" of "everything ready but the goat"
     if mark.has("cardinal", "polite", "not", "and", "question", "confirm", "one", "greeting", "idiom"):
         return False
     verb = mark.has("choose") and not (place and marks[place - 1].has("the", "this"))
@@ -306,10 +311,25 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
-    if is_not(marks, place) and not all(fits):
-        return Constraint(mark.text, "state", tuple(float(not fit) for fit in fits), range(place, place + 1))
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
+    lacks = is_not(marks, place) or _lacks(marks, place, listed) or (sort == "name" and does_not(marks, place))
+    if lacks and not all(fits):
+        return Constraint(mark.text, "state", tuple(float(not fit) for fit in fits), range(place, place + 1))
     return Constraint(mark.text, sort, fits, range(place, place + 1))
+
+
+_WITHOUT = word_set("without|w/o|w out|w/out|sin|בלי|ללא|non")
+
+
+def _lacks(marks: Sequence[Mark], place: int, listed: ShownList) -> bool:
+    """As in "the ones without nuts"; not where items say so themselves: "sin gluten", "NUT_FREE"."""
+    before = [mark.text for mark in marks[max(place - 3, 0) : place] if not mark.has("indefinite", "the")]
+    if not before or before[-1] not in _WITHOUT:
+        return False
+    word = re.escape(marks[place].text)
+    told = re.compile(rf"\b(?:no|non|not|without|sin|בלי|ללא) {word}|\b{word} (?:free|less|libre)\b")
+    texts = (value for entry in listed.entries for _, value in leaves(entry.item) if isinstance(value, str))
+    return not any(told.search(" ".join(words_in(text))) for text in (*texts, *listed.captions))
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:

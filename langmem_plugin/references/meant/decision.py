@@ -21,6 +21,7 @@ from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.amounts import reckons
 from langmem_plugin.references.said.clear_pointing import points_clearly
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.requests import asks_of_the_world
 from langmem_plugin.references.said.segments import (
     Segment,
     negated,
@@ -128,6 +129,8 @@ class _Deciding:
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
         refused = refuses(marks) and len(self._segments) == 1
+        if not self._utterance.phrases and asks_of_the_world(self._utterance.text):
+            return True
         return other or nor or but or refused or to_be_remembered(marks) or reckons(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
@@ -135,6 +138,7 @@ class _Deciding:
         if self._means_nothing:
             return [], []
         found, unclear = self._found()
+        missed = self._missed([piece for _, piece in found])
         found = [
             (replace(finding, entries=entries), segment)
             for finding, segment in found[:_MOST_FINDINGS]
@@ -150,10 +154,17 @@ class _Deciding:
             nears=self._nears,
             rejected=self._nears_of_rejected,
             unclear=unclear,
+            missed=missed,
             corrects=bool(self._wanted) and len(self._wanted) < len(self._segments),
             turned_down=self._turned_down,
         )
         return told, unclear
+
+    def _missed(self, pieces: Sequence[Segment]) -> int:
+        """How many pieces nothing fits, of those that "and" joins: "the sony and the gimbal"."""
+        if not self._joined or any(piece is self._whole for piece in pieces):
+            return 0
+        return sum(all(piece is not each for each in pieces) for piece in self._wanted)
 
     @property
     def wanted_words(self) -> list[Mark]:
@@ -241,6 +252,7 @@ class _Deciding:
         if (compared := self._compared()) is not None:
             return [(compared, self._whole)], []
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
+        found = [each for each in found if not any(_picks_of(later, each) for later in found)]
         if found:
             if all(self._sums_up(segment) for _, segment in found):
                 told = self._described([each for each in self._wanted if picked[id(each)] is None])[0]
@@ -403,6 +415,16 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
+
+
+def _picks_of(later: tuple[Finding, Segment], earlier: tuple[Finding, Segment]) -> bool:
+    """As in "1 or 4... go with 1": of those said before, some."""
+    (few, piece), (several, before) = later, earlier
+    return (
+        piece.start > before.start
+        and 0 < len(few.entries) < len(several.entries)
+        and not without(few.entries, several.entries)
+    )
 
 
 def _but_the_rest(pieces: Sequence[Segment], phrases: Sequence[Phrase]) -> list[Segment]:

@@ -1,6 +1,5 @@
 """What tells how far the findings of an utterance can be trusted: features, which confidence.py weighs."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,14 +11,14 @@ from langmem_plugin.references.meant.confidence import DOUBTED, GROUPS, confiden
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import offers
 from langmem_plugin.references.said.amounts import counted, is_plural
-from langmem_plugin.references.said.requests import asks_new, is_verb
+from langmem_plugin.references.said.requests import asks_new, asks_of_the_world, is_verb
 from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import is_known, word_atoms
-from langmem_plugin.references.text.tokens import is_stop, normal, stem
+from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS as TYPES
 from langmem_plugin.references.words.type_nouns import THING
@@ -37,13 +36,14 @@ def weighed(
     rejected: Sequence[Near],
     unclear: Sequence[ItemEntry],
     corrects: bool,
+    missed: int,
     turned_down: Sequence[ItemEntry],
 ) -> list[Finding]:
     """Findings, each of a piece of the utterance, with their evidence and how sure they are.
 
     `nears` gives all that the words of a piece come near to, the nearest first, `rejected` is what those come near to
     that turn something down, `unclear` what another way would ask about; `corrects` says that the utterance wants one
-    thing and not another, `turned_down` is what of that other is known.
+    thing and not another, `missed` how many of several joined pieces nothing fits, `turned_down` is what of that other is known.
     """
     every = [finding for finding, _ in found]
     said = _Said(utterance, ledger)
@@ -57,6 +57,7 @@ def weighed(
             "near rejected": _shared(finding, rejected),
             "unclear": float(bool(unclear)),
             "corrects": float(corrects),
+            "missed": float(min(missed, 2)),
             "turned down": min(len(turned_down), 3) / 3,
             "of unclear": float(bool(unclear) and all(any(each is one for one in unclear) for each in finding.entries)),
             "joined": float(segment.joined),
@@ -166,6 +167,7 @@ class _Said:
             "plural": float(any(is_plural(mark) for mark in marks)),
             "compares": float(any(mark.has("comparison", "most", "least") for mark in marks)),
             "values": float(len(self._utterance.stretches)),
+            "limits": float(any(stretch.side or stretch.upto for stretch in self._utterance.stretches)),
         }
 
     def of(self, finding: Finding) -> Mapping[str, float]:
@@ -204,11 +206,11 @@ class _Said:
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
-        return bare or moved or unmeasured or self._asks_of_the_world or not texts.isdisjoint(_DOUBTING)
+        return bare or moved or unmeasured or self._of_the_world or not texts.isdisjoint(_DOUBTING)
 
     @cached_property
-    def _asks_of_the_world(self) -> bool:
-        return _OF_THE_WORLD.match(normal(self._utterance.text).lstrip("¿¡ ")) is not None
+    def _of_the_world(self) -> bool:
+        return asks_of_the_world(self._utterance.text)
 
     @property
     def _new_object(self) -> bool:
@@ -258,11 +260,6 @@ class _Said:
 
 
 _OF_AMOUNTS = word_set("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
-_OF_THE_WORLD = re.compile(
-    r"(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
-    r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"
-    r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
-)
 _DOUBTING = word_set(
     "if|unless|or|o|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )

@@ -38,7 +38,8 @@ class Limit:
         upto, side = self.stretch.upto, self.stretch.side
         if upto is not None:
             return [None if each is None else said.amount <= each <= upto.amount for each in shown]
-        return [None if each is None else (each - said.amount) * side >= 0 for each in shown]
+        apart = [None if each is None else (each - said.amount) * side for each in shown]
+        return [None if each is None else each > 0 or (each == 0 and not self.stretch.strict) for each in apart]
 
     def nearness(self, called: Iterable[str]) -> float:
         """Of the words around to what a field is called."""

@@ -17,6 +17,9 @@ _AFTER = word_set(
 _BEFORE = word_set(
     "before|earlier than|by|no later than|antes de|antes del|antes de las|hasta el|hasta las|לפני|עד|מוקדם מ"
 )
+_STRICT = word_set(
+    "more than|longer than|bigger than|larger than|greater than|higher than|mas de|יותר|יותר מ|שיותר מ|under|below|less than|fewer than|lower than|smaller than|cheaper than|closer than|shorter than|quicker than|menos de|por debajo de|debajo de|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|before|earlier than|antes de|antes del|antes de las|לפני|מוקדם מ|later than|מאוחר מ"
+)
 _PLURAL = word_set(
     "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
 )
@@ -70,8 +73,9 @@ _SHORT = 3  # letters
 _ARTICLES = word_set("a|an|the|un|una")
 
 
-def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:
-    """By the words before a value: 1 where it is the least that things are to have, -1 where the most, else 0.
+def limited(before: Sequence[Mark], *, clocked: bool = False) -> tuple[int, bool]:
+    """By the words before a value: 1 where it is the least that things are to have, -1 where the most, else 0; and
+    whether that is strict: "less than 20" is not 20, "up to 20" is.
 
     `clocked` values are times and dates, of which "after" and "before" are said.
     """
@@ -81,7 +85,7 @@ def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:
     for size in range(1, len(texts) + 1):
         told = " ".join(texts[-size:])
         if told in _ABOVE or (clocked and told in _AFTER):
-            return 1
+            return 1, told in _STRICT
         if told in _BELOW or (clocked and told in _BEFORE):
-            return -1
-    return 0
+            return -1, told in _STRICT
+    return 0, False

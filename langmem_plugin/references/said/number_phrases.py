@@ -17,6 +17,8 @@ _GOES_ON = frozenset(
 _INTRODUCES = frozenset(("with", "con", "עם", "על", "what about", "how about", "on", "between", "entre"))
 _SHORT = 6
 _REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
+_PEOPLE = word_set("we are|we're|were|there are|we'll be|somos|seremos|אנחנו|נהיה")
+_WHOM = word_set("the|which|me|my|us|our|him|her|his|them|these|those|this|that|who|a")
 _SIGNS_BEFORE = frozenset("+*=$€₪£/.:")
 _SIGNS_AFTER = frozenset("+*=$€₪%:/")
 
@@ -77,8 +79,14 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     """
     if _is_article(cursor, mark) or _measures(cursor, mark) or _reckoned(cursor):
         return False
-    if mark.text[0] == "0":
-        return False  # "the 044", which is the end of an id
+    if (
+        mark.text[0] == "0"
+        or cursor.near(-1).text in _PEOPLE
+        or f"{cursor.near(-2).text} {cursor.near(-1).text}" in _PEOPLE
+    ):
+        return False  # "the 044", which is the end of an id; "somos 4"
+    if mark.text == "4" and cursor.language == "en" and cursor.near(1).text in _WHOM:
+        return False  # "pay 4 the finished one", "need a pin 4 which"
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
     if closing.has("unit") and not closing.has("polite"):
@@ -166,7 +174,7 @@ def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
     several = cursor.near(1).joins or cursor.at(place - 2).joins  # "1 and 4", "1, 4 and 7"
     timed = before.text in _OF_TIME and not (several and before.text in ("for", "para"))
     if listed and not timed and not closing.has("month", "unit") and (several or cursor.near(1).text != ","):
-        return closing.has(*_CLOSE) or cursor.near(1).text != ","
+        return closing.has(*_CLOSE) or cursor.near(1).text != "," or cursor.at(place - 2).text != ","
     asked = before.has("question") and len(cursor.marks) <= _SHORT
     goes_on = closing.text in _GOES_ON
     if not (

@@ -89,7 +89,8 @@ def _places(cursor: Cursor, mark: Mark) -> Phrase:
         if cursor.at(last).has("range") and _opens_range(cursor):  # "from the second to the fourth"
             end = last + 1 + cursor.at(last + 1).has("the")
             upto = _place(cursor.at(end)) or 0
-            closed = cursor.at(end + 1).has("end", "punctuation", "polite", "one", "selects")
+            behind = cursor.at(end + 1)
+            closed = behind.text == "," or behind.has("end", "punctuation", "polite", "one", "selects")
             if 0 < value < upto and closed:
                 numbers += range(value + 1, upto + 1)
                 last = end + 1 + cursor.at(end + 1).has("one")
@@ -133,6 +134,8 @@ def _is_ordinal(cursor: Cursor, mark: Mark) -> bool:
     before, after = cursor.near(-1), cursor.near(1)
     if after.has("unit") and not after.has("polite", "preposition"):
         return False
+    if "due" in (before.text, cursor.near(-2).text if before.has("the") else ""):
+        return False  # "the two due the 3rd"
     if before.has("month") or after.has("month") or (after.has("of") and cursor.near(2).has("month", "unit")):
         return False
     if cursor.language == "he":
@@ -176,6 +179,7 @@ _SUPERLATIVE = {
 _DOING = re.compile(r"^antes \w+$|^\w+ (?:mas|menos|mejor|antes)$")
 _WHO_DOES = frozenset(("que", "q", "cual", "quien", "el que", "la que", "el q", "la q", "los que", "las que"))
 _VAGUE = frozenset(("something", "anything", "algo", "any", "משהו", "more", "even"))
+_SO = frozenset(("so", "how", "too", "very", "pretty", "quite", "tan", "muy", "כמה", "כל כך"))
 _ADVERBS = frozenset(("mejor", "peor", "better", "worse", "later", "earlier", "sooner"))
 
 
@@ -204,7 +208,7 @@ def _compared_noun(cursor: Cursor, mark: Mark) -> Phrase | None:
 def _is_meant(cursor: Cursor, mark: Mark) -> bool:
     """Whether it points at an item, as "the cheaper one" does and "something cheaper" does not."""
     before, earlier, after = cursor.near(-1), cursor.near(-2), cursor.near(1)
-    if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in _VAGUE:
+    if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in _VAGUE | _SO:
         return False
     if mark.text in PLAIN:
         return (

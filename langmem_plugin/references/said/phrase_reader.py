@@ -57,6 +57,7 @@ def _read(cursor: Cursor, *, exceptions: bool) -> list[Phrase]:
     return found
 
 
+_ARTICLES = ("el", "la", "los", "las", "lo")
 _LACKING = frozenset(("without", "sin", "בלי", "ללא"))
 
 
@@ -64,6 +65,8 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     """As in "all but the first": what stands after the exception is its `inner` phrases. Reads to the end."""
     if not mark.has("except") or (mark.text == "menos" and cursor.near(1).has("of")):
         return None
+    if mark.text == "menos" and cursor.near(-1).text in _ARTICLES:
+        return None  # "el menos picante"
     if mark.text == "menos" and cursor.near(-1).has("cardinal") and cursor.near(1).has("cardinal", "ordinal"):
         return None  # "las 5 menos cuarto"
     before, rest = cursor.marks[: cursor.index], cursor.marks[cursor.index + 1 :]

@@ -3,6 +3,7 @@
 import re
 
 from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.text.tokens import normal
 from langmem_plugin.references.words import word_set
 
 _POLITE = "please|thanks|ok|okay|and|then|now|also|no|yes|can you|could you|will you|would you|i want to"
@@ -46,3 +47,15 @@ def is_verb(word: str) -> bool:
 
 def asks_new(mark: Mark) -> bool:
     return mark.text in _NEW or mark.has("search")
+
+
+def asks_of_the_world(text: str) -> bool:
+    """As in "who was noether", "quien pinto las meninas": whatever is called so, the question is of no item."""
+    return _OF_THE_WORLD.match(normal(text).lstrip("¿¡ ")) is not None
+
+
+_OF_THE_WORLD = re.compile(
+    r"(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
+    r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"
+    r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
+)

@@ -44,7 +44,7 @@ _RELATIVE = word_set(
     "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
 )
 _UNFIT = word_set(
-    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|no puedo|no puede|no podemos|no llego|cant do|can't do|cant make|can't make|לא יכול|לא יכולה|לא רלוונטי|לא רלוונטית|לא צריך|לא צריכה|לא רוצה|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
+    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|no puedo|no puede|no podemos|no llego|cant do|can't do|cant make|can't make|לא יכול|לא יכולה|לא רלוונטי|לא רלוונטית|לא צריך|לא צריכה|לא רוצה|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה|לא מעניין|לא מעניינת|לא מעניינים|לא מעניינות"
 )
 _ACTS = word_set("don't|dont|do not|never|no quiero|אל")
 
@@ -76,6 +76,10 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
         elif held:
             joins = place + 1 < len(cut) and cut[place + 1][1]
             rejected, kept = _rejection(held, first=not pieces, goes_on=place < last and not joins)
+            if not rejected and _too_much(held) and any(heads(later) for later, *_ in cut[place + 1 :]):
+                rejected = True
+            if not rejected and any(_names(piece.marks) for piece in pieces) and (ignored := _ignores(held)):
+                rejected, kept = True, ignored
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -198,6 +202,10 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
     follows it.
     """
     opening = held[0]
+    if held[-1].text == "eh" and len(held) > 1:
+        held = held[:-1]
+    if first and goes_on and opening.text in _NAY and " ".join(mark.text for mark in held[1:]) in _KEEP_IT:
+        return True, held[2:]
     if opening.text == "לא" and goes_on and len(held) in (2, 3):
         return True, held[1:]  # "לא וולך, משעול"
     if first and opening.text in _NAY and len(held) > 1:
@@ -213,6 +221,8 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
     if goes_on and _forgets(held):
         return True, held[1:]
+    if goes_on and opening.text == "leave" and held[-1].text in _BE and len(held) > 2:
+        return True, held[1:-1]
     if goes_on and held[-1].text in _LET_GO and len(held) > 1:
         return True, held[:-1]
     if len(held) > 2 and opening.has("confirm") and held[1].text == "not":
@@ -234,6 +244,8 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
     return False, held
 
 
+_KEEP_IT = word_set("keep that|keep it|keep this|leave that|leave it")
+_BE = ("be", "alone", "out")
 _PLEASE = frozenset(("pls", "please", "plz"))
 _FORGETS = word_set("forget|scratch|skip|scrap|ditch|olvida|olvidate de|descarta|תשכח|תשכחי|עזוב|עזבי|תעזוב|תעזבי")
 _HOLDS_OFF = ("hold", "off", "on")
@@ -254,6 +266,23 @@ def _forgets(held: Sequence[Mark]) -> bool:
     return held[0].text in _FORGETS and len(held) > 1
 
 
+def _ignores(held: Sequence[Mark]) -> list[Mark]:
+    """What is behind "ignore" and the like at the end: "all that failed, ignore the pending one"."""
+    size = 2 if " ".join(mark.text for mark in held[:2]) in _IGNORES else int(held[0].text in _IGNORES)
+    return list(held[size:]) if size else []
+
+
+_IGNORES = word_set("ignore|leave out|leave off|ignora|deja fuera|תתעלם|תתעלמי")
+
+
+def _too_much(held: Sequence[Mark]) -> bool:
+    """As in "the last one looks too fiddly, get me the moss one"."""
+    return any(mark.text in _TOO and after.text[:1].isalpha() for mark, after in pairwise(held))
+
+
+_TOO = ("too", "demasiado", "demasiada")
+
+
 def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
     asked = len(marks) > 1 and marks[0].text in _ASKED_DENIED and marks[1].has("this", "the", "it", "there", "these")
@@ -270,6 +299,19 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
 
 
 _IS_NOT = word_set("isn't|isnt|aren't|arent|wasn't|wasnt|ain't|aint|שלא|שאינו|שאינה|שהוא לא|שהיא לא|שהם לא")
+
+
+def does_not(marks: Sequence[Mark], place: int) -> bool:
+    """Whether somebody named at a place did not do something: "the ones sheila didnt raise", "lo que no trae covisa"."""
+    before = [mark.text.split()[-1] for mark in marks[max(place - 4, 0) : place]]
+    following = marks[place + 1].text if place + 1 < len(marks) else ""
+    if following in _DOES_NOT:
+        return not _OF_WHICH.isdisjoint(before[-1:])
+    return any(pair in (("que", "no"), ("q", "no")) for pair in pairwise(before[:-1]))
+
+
+_DOES_NOT = word_set("didnt|didn't|doesnt|doesn't|hasnt|hasn't|wont|won't|cant|can't|isnt|isn't")
+_OF_WHICH = word_set("one|ones|that|those|what|everything|anything|which|stuff|things")
 _BEING = word_set("is|are|that's|thats|es|son|sea|sean|era|שהוא|שהיא|שהם")
 
 

@@ -90,6 +90,7 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
     return marks, language
 
 
+_POINTING = ("that", "this", "which", "another")
 _POINTS, _REACH = ("the", "this", "these", "other"), 4
 _NUMBERED = (
     "marker", "labelled", "unit", "month", "weekday", "cardinal", "ordinal", "and", "range", "punctuation", "letter",
@@ -105,9 +106,12 @@ def _is_one(marks: Sequence[Mark], place: int) -> bool:
     before = marks[place - 1]
     if before.end == marks[place].start:
         return before.text == "any"
-    following = marks[place + 1] if place + 1 < len(marks) else None
+    following = next((mark for mark in marks[place + 1 : place + 3] if mark.text != ","), None)
     if following is not None and following.has("and", "range", "cardinal", "digit"):
         return False  # "the classes 1 and 2"
+    figure = before.has("digit") and len(before.text) > 1 and place > 1 and marks[place - 2].has("the")
+    if before.text in _POINTING or figure:  # "the 180 1"
+        return True
     if before.text.endswith("s") or stem(before.text) in GROUPS or stem(before.text) in THING:
         return False
     if before.has("comparison"):

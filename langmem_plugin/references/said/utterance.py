@@ -38,12 +38,15 @@ _OR_LESS, _OR_MORE = (
 
 @dataclass(frozen=True)
 class Stretch:
-    """Where a value is said, in all its readings; `side` is 1 where it is the least, -1 the most, `upto` the other end."""
+    """Where a value is said, in all its readings; `side` is 1 where it is the least, -1 the most, `upto` the other end;
+    what is `strict` is itself too little or too much.
+    """
 
     span: tuple[int, int]
     values: list[Value]
     side: int = 0
     upto: Value | None = None
+    strict: bool = False
 
 
 class Utterance:
@@ -64,8 +67,12 @@ class Utterance:
         ]
 
     def _describes(self, phrase: Phrase, known: frozenset[str]) -> bool:
-        """As "small" does where one is called so: it compares nothing."""
-        return phrase.kind == "comparison" and stem(normal(self.words(phrase))) in known
+        """As "small" does where one is called so, and "menos" in "las doce menos cuarto": it compares nothing."""
+        if phrase.kind not in ("comparison", "all_but"):
+            return False
+        timed = (stretch.span for stretch in self.stretches if any(value.kind == "time" for value in stretch.values))
+        inside = any(start < phrase.start < end for start, end in timed)
+        return inside or stem(normal(self.words(phrase))) in known
 
     def _limits(self, phrase: Phrase) -> bool:
         """As "40 to 50 euros" and "before the tenth" do: no places of a list, but for "the one before the tenth"."""
@@ -142,11 +149,12 @@ class Utterance:
                 continue
             clocked = any(value.kind in ("time", "date") for value in values)
             starts = [span[0], *(mark.start for mark in self.marks if span[0] < mark.start < span[1])]  # "before two"
-            side = next((side for start in starts if (side := limited(self.before(start, 3), clocked=clocked))), 0)
+            limits = (limited(self.before(start, 3), clocked=clocked) for start in starts)
+            side, strict = next((limit for limit in limits if limit[0]), (0, False))
             behind = _OR_LESS.match(self.text, span[1]) or _OR_MORE.match(self.text, span[1])
             if behind is not None:
-                side = -1 if behind.re is _OR_LESS else 1
-            found.append(Stretch((span[0], behind.end() if behind else span[1]), values, side))
+                side, strict = -1 if behind.re is _OR_LESS else 1, False
+            found.append(Stretch((span[0], behind.end() if behind else span[1]), values, side, strict=strict))
             place += 1
         return found
 

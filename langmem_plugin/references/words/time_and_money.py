@@ -144,7 +144,7 @@ DAYPARTS: dict[str, tuple[int, int]] = by_form(
         (300, 720): "morning|mornings|בוקר",
         (660, 960): "midday|צהריים|צהרים",
         (720, 1080): 'afternoon|afternoons|אחר הצהריים|אחה"צ|אחהצ',
-        (720, 1260): "tarde",
+        (721, 1260): "tarde",
         (1020, 1440): "evening|evenings|ערב|הערב",
         (1200, 1740): "night|noche|לילה|בלילה",
         (1020, 1740): "tonight|tonite|esta noche|הלילה",
