@@ -46,6 +46,20 @@ def test_what_is_said_to_lie_below_above_or_between_is_found(utterance, ids):
 @pytest.mark.parametrize(
     ("utterance", "ids"),
     [
+        ("less than 35 euros", "b1"), ("menos de 35 euros", "b1"), ("פחות מ 35 אירו", "b1"), ("las que no llegan a 35 euros", "b1"),
+        ("up to 35 euros", "b1 b2"), ("35 euros or less", "b1 b2"), ("hasta 35 euros", "b1 b2"), ("at most 35 euros", "b1 b2"),
+        ("more than 45 euros", "b4"), ("at least 45 euros", "b3 b4"), ("por debajo de los 45 euros", "b1 b2"),
+        ("leaves b4 nine", "b1"),
+    ],
+)  # fmt: skip
+def test_a_limit_is_itself_too_much_only_where_it_is_said_so(utterance, ids):
+    assert set(ids.split()) in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
         ("everything bar the kayak", "b2 b3 b4"), ("anywhere but the yacht", "b1 b2 b3"), ("all xcept old harry", "b1 b3 b4"),
         ("leave out the pedalo, send me the rest", "b1 b2 b4"), ("bin the pedalo keep the rest", "b1 b2 b4"),
         ("drop the yacht, what's left", "b1 b2 b3"), ("quita el pedalo, mándame el resto", "b1 b2 b4"),

@@ -145,3 +145,49 @@ def test_a_no_or_a_to_that_turns_nothing_down_leaves_what_is_said(utterance, ids
 @pytest.mark.parametrize("utterance", ["can't sleep, book the dearest", "everything else looks good, book the dearest"])
 def test_what_else_is_said_does_not_turn_a_comparison_round(utterance):
     assert {"c2"} in found(utterance)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "wanted", "turned_down"),
+    [
+        ("wednesday, ignore the raku", "c3", "c2"), ("odile, leave out the sourdough", "c1", "c3"),
+        ("raku looks too hot, get me the felt one", "c5", "c2"), ("sourdough is too late, the one by petra", "c4", "c3"),
+        ("glazing es demasiado caro, el de bruno", "c2", "c4"), ("leave the glazing be, the felt one", "c5", "c4"),
+        ("la de bruno, pero la de petra no eh", "c2", "c4"), ("mark 2 paid, sorry i mean 1", "c1", "c2"),
+    ],
+)  # fmt: skip
+def test_what_is_ignored_or_too_much_is_turned_down_beside_what_is_wanted(utterance, wanted, turned_down):
+    every = found(utterance)
+    assert {wanted} in every
+    assert not any(set(turned_down.split()) & each for each in every)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("the ones petra didnt make", "c1 c2 c3 c5"), ("los que no da odile", "c2 c4 c5"), ("non kiln ones", "c1 c3 c5"),
+        ("everything by odile but the sourdough", "c1"), ("todo menos glazing y raku", "c1 c3 c5"),
+        ("everybody except odile send them a note", "c2 c4 c5"), ("all but the book on raku", "c1 c3 c4 c5"),
+    ],
+)  # fmt: skip
+def test_what_somebody_did_not_do_leaves_what_others_did(utterance, ids):
+    assert set(ids.split()) in found(utterance)
+
+
+MEALS = [
+    {"mealId": "m1", "dish": "Lentil soup", "contains": ["celery"], "label": "gluten free"},
+    {"mealId": "m2", "dish": "Pad thai", "contains": ["peanuts", "gluten"], "label": "spicy"},
+    {"mealId": "m3", "dish": "Satay", "contains": ["peanuts"], "label": "mild"},
+]
+EATEN = [HumanMessage("what can we eat?"), *used("list_meals", {}, MEALS, 1), AIMessage("Soup, pad thai or satay.")]
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"), [("the ones without peanuts", "m1"), ("sin peanuts", "m1"), ("the one without gluten", "m1")]
+)
+def test_without_something_is_what_has_none_or_says_so_itself(utterance, ids):
+    every = findings_of(utterance, ledger_of(EATEN))
+    assert set(ids.split()) in [{str(entry.item["mealId"]) for entry in each.entries} for each in every]

@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from langmem_plugin.references.said.number_phrases import ENDING
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.words import word_set
 
 _SHORTEST, _FEWEST_DIGITS = 2, 3
 _APART = frozenset(",.;:!?()")
 _SIGNS = frozenset("$€£₪%+=")
-_ENDING = word_set(
-    "ending|ends|end|finishing|finishes|digits|acabado|acabada|acaba|termina|terminado|terminada|finaliza|נגמר|נגמרת|שנגמר|שנגמרת|מסתיים|מסתיימת|שמסתיים|שמסתיימת"
-)
 
 
 def codes_said(
@@ -31,7 +28,7 @@ def codes_said(
         code = "".join(letter for mark in marks[start:place] for letter in mark.text if letter.isalnum())
         if not any(map(str.isdigit, code)) or not covered.isdisjoint(places) or not measured.isdisjoint(places):
             continue
-        by_end = any(mark.text in _ENDING for mark in marks[max(start - 3, 0) : start]) or _tells_an_end(code)
+        by_end = any(mark.text in ENDING for mark in marks[max(start - 3, 0) : start]) or _tells_an_end(code)
         if not by_end and code.isdigit():
             continue
         fits = tuple(float(_is_coded(entry, code, by_end=by_end)) for entry in listed.entries)

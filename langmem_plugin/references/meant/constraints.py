@@ -146,8 +146,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         plain = all(value.kind == "quantity" for value in stretch.values)
         if not places or covered.intersection(places) or (plain and _counts(marks, places[0])):
             continue
-        if len(places) == 1 and marks[places[0]].text == "one":
-            continue  # "the sourdough 1"
+        if len(places) == 1 and marks[places[0]].text in ("one", "for"):
+            continue  # "the sourdough 1", "a pin 4 which"
         if utterance.text[start:end] in _TWO_OR_MONDAY:
             continue
         words = utterance.text[start:end]

@@ -142,7 +142,7 @@ class _Deciding:
         found = [
             (replace(finding, entries=entries), segment)
             for finding, segment in found[:_MOST_FINDINGS]
-            if (entries := without(finding.entries, self._turned_down))
+            if (entries := self._not_turned_down(finding))
         ]
         if not self._describes_nothing and not self._asks:
             found += self._nearest_beside([finding for finding, _ in found])
@@ -155,10 +155,21 @@ class _Deciding:
             rejected=self._nears_of_rejected,
             unclear=unclear,
             missed=missed,
-            corrects=bool(self._wanted) and len(self._wanted) < len(self._segments),
+            corrects=self._corrects,
             turned_down=self._turned_down,
         )
         return told, unclear
+
+    def _not_turned_down(self, finding: Finding) -> list[ItemEntry]:
+        """What is left of a finding; of a single number said all, whatever else was described: "mark 2 paid, i mean 1"."""
+        kept = without(finding.entries, self._turned_down)
+        numbered = finding.sort == "number" and any(map(str.isdigit, finding.words))
+        return finding.entries if not kept and numbered and self._corrects else kept
+
+    @property
+    def _corrects(self) -> bool:
+        """Whether some pieces are wanted and others not."""
+        return 0 < len(self._wanted) < len(self._segments)
 
     def _missed(self, pieces: Sequence[Segment]) -> int:
         """How many pieces nothing fits, of those that "and" joins: "the sony and the gimbal"."""

@@ -17,8 +17,11 @@ _GOES_ON = frozenset(
 _INTRODUCES = frozenset(("with", "con", "עם", "על", "what about", "how about", "on", "between", "entre"))
 _SHORT = 6
 _REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
+ENDING = word_set(
+    "ending|ends|end|finishing|finishes|digits|acabado|acabada|acaba|termina|terminado|terminada|finaliza|נגמר|נגמרת|שנגמר|שנגמרת|מסתיים|מסתיימת|שמסתיים|שמסתיימת"
+)
+"""Words before the end of an id."""
 _PEOPLE = word_set("we are|we're|were|there are|we'll be|somos|seremos|אנחנו|נהיה")
-_WHOM = word_set("the|which|me|my|us|our|him|her|his|them|these|those|this|that|who|a")
 _SIGNS_BEFORE = frozenset("+*=$€₪£/.:")
 _SIGNS_AFTER = frozenset("+*=$€₪%:/")
 
@@ -79,14 +82,10 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     """
     if _is_article(cursor, mark) or _measures(cursor, mark) or _reckoned(cursor):
         return False
-    if (
-        mark.text[0] == "0"
-        or cursor.near(-1).text in _PEOPLE
-        or f"{cursor.near(-2).text} {cursor.near(-1).text}" in _PEOPLE
-    ):
+    if mark.text[0] == "0" or _is_people(cursor, 0):
         return False  # "the 044", which is the end of an id; "somos 4"
-    if mark.text == "4" and cursor.language == "en" and cursor.near(1).text in _WHOM:
-        return False  # "pay 4 the finished one", "need a pin 4 which"
+    if ENDING & {cursor.near(-1).text, cursor.near(-2).text}:
+        return False  # "the club ending 40", which is the end of an id too
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
     if closing.has("unit") and not closing.has("polite"):
@@ -97,6 +96,12 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     if mark.has("digit"):
         return _digits_select(cursor, place, closing)
     return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
+
+
+def _is_people(cursor: Cursor, step: int) -> bool:
+    """Whether the number that many steps on says how many we are."""
+    one, two = cursor.near(step - 1).text, cursor.near(step - 2).text
+    return one in _PEOPLE or f"{two} {one}" in _PEOPLE
 
 
 _CORRECTING = word_set("sorry|soz|wait|mean|meant|actually|nah|nope|perdon|digo|espera|סליחה|בעצם")
@@ -114,7 +119,7 @@ def _is_article(cursor: Cursor, mark: Mark) -> bool:
     """As "one" is in "the one with cheese", unless it counts: "one", "one and three"."""
     if not mark.has("one", "indefinite") and not (mark.text in ("tree", "uno", "nueve") and cursor.index):
         return False
-    joined = cursor.near(-1).has("and") and cursor.near(-2).has("cardinal")
+    joined = cursor.near(-1).has("and") and cursor.near(-2).has("cardinal") and not _is_people(cursor, -2)
     joins = cursor.near(1).has("and", "range") and cursor.near(2).has("cardinal")
     return len(cursor.marks) > 1 and not joined and not joins
 

@@ -16,7 +16,7 @@ from langmem_plugin.references.said.lexicon import (
     look_up,
 )
 from langmem_plugin.references.text.tokens import Token, normal, stem, tokens
-from langmem_plugin.references.words import Comparison, Language
+from langmem_plugin.references.words import Comparison, Language, word_set
 from langmem_plugin.references.words.time_and_money import NUMBERS
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
@@ -85,8 +85,9 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
         index += size
     if language.name == "en":
         for place, mark in enumerate(marks):
-            if _is_one(marks, place):
-                marks[place] = Mark("one", mark.start, mark.end, lexicon(language).forms[("one",)])
+            said = "one" if _is_one(marks, place) else "for" if _is_for(marks, place) else ""
+            if said:
+                marks[place] = Mark(said, mark.start, mark.end, lexicon(language).forms[(said,)])
     return marks, language
 
 
@@ -119,6 +120,18 @@ def _is_one(marks: Sequence[Mark], place: int) -> bool:
     if before.has(*_NUMBERED) and before.text not in ("out", "up", "off"):
         return False
     return any(mark.has(*_POINTS) for mark in marks[max(place - _REACH, 0) : place])
+
+
+_WHOM = word_set("the|which|me|my|us|our|him|her|his|them|these|those|this|that|who|a")
+
+
+def _is_for(marks: Sequence[Mark], place: int) -> bool:
+    """As the 4 is in "pay 4 the finished one", "need a pin 4 which"; not in "option 4 that we saw"."""
+    before = marks[place - 1] if place else None
+    numbered = before is None or before.has("marker", "labelled", "the", "and", "cardinal", "punctuation")
+    return (
+        marks[place].text == "4" and not numbered and any(mark.text in _WHOM for mark in marks[place + 1 : place + 2])
+    )
 
 
 def _is_de(words: Sequence[str], place: int) -> bool:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 _YES = (
-    "yes please|yes|yeah|yep|yup|yea|yh|ye|ya|y|mm yes|mmm yes|go on then|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|absolutely|"
+    "yes please|yes|yeah|yep|yup|yea|yh|ye|ya|y|mm yes|mmm yes|go on then|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|pls do|plz do|absolutely|"
     "definitely|approved|approve|confirmed|confirm|confirmo|correct|right|alright|all right|fine|sounds good|go for it|"
     "why not|no problem|no worries|agreed|i agree|by all means|"
     "כן בבקשה|כן|נכון|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
