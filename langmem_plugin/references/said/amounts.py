@@ -9,7 +9,7 @@ _ABOVE = word_set(
     "over|above|more than|at least|longer than|bigger than|larger than|greater than|higher than|no less than|upwards of|minimum|min|mas de|por encima de|a partir de|minimo|como minimo|al menos|desde|מעל|שמעל|מעל ל|יותר|יותר מ|שיותר מ|לפחות"
 )
 _BELOW = word_set(
-    "under|below|less than|fewer than|lower than|smaller than|no more than|at most|up to|upto|cheaper than|closer than|shorter than|quicker than|within|inside|maximum|max|menos de|por debajo de|debajo de|no mas de|no llega a|no llegan a|no pasa de|no pasan de|como mucho|maximo|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|עד"
+    "under|below|less than|fewer than|lower than|smaller than|no more than|at most|up to|upto|cheaper than|closer than|shorter than|quicker than|within|inside|maximum|max|menos de|por debajo de|debajo de|no mas de|no llega|no llegan|no pasa de|no pasan de|como mucho|maximo|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|עד"
 )
 _AFTER = word_set(
     "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|partir de las|אחרי|החל מ|מאוחר מ"
@@ -18,7 +18,7 @@ _BEFORE = word_set(
     "before|b4|earlier than|by|no later than|antes de|antes del|antes de las|hasta el|hasta las|לפני|עד|מוקדם מ"
 )
 _STRICT = word_set(
-    "more than|longer than|bigger than|larger than|greater than|higher than|mas de|יותר|יותר מ|שיותר מ|under|below|less than|fewer than|lower than|smaller than|cheaper than|closer than|shorter than|quicker than|menos de|por debajo de|debajo de|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|before|earlier than|antes de|antes del|antes de las|לפני|מוקדם מ|b4|no llega a|no llegan a|later than|מאוחר מ"
+    "more than|longer than|bigger than|larger than|greater than|higher than|mas de|יותר|יותר מ|שיותר מ|under|below|less than|fewer than|lower than|smaller than|cheaper than|closer than|shorter than|quicker than|menos de|por debajo de|debajo de|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|before|earlier than|antes de|antes del|antes de las|לפני|מוקדם מ|b4|no llega|no llegan|later than|מאוחר מ"
 )
 _PLURAL = word_set(
     "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
