@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from langmem_plugin.references.meant.by_comparison import by_comparison
-from langmem_plugin.references.meant.by_nearest_property import nearest_properties
+from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, nearest_properties
 from langmem_plugin.references.meant.by_position import (
     by_all,
     by_both,
@@ -168,16 +168,9 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         return None
     inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
     turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
-    among = listed.entries
-    which = [mark for mark in inside[:turn] if not mark.has("all")]
-    for candidate in newest(ledger) if which else ():
-        fitting = described(which, utterance, candidate)
-        if len(fitting.entries) > 1:
-            listed, among = candidate, fitting.entries
-            break
-    else:
-        if turn > 1 and inside[1].text in _WHICH and read(inside[:turn], utterance, listed).strange:
-            return None  # "all that have wifi except the cedar" where nothing is said to have it
+    if (restricted := _restricted_to(inside[:turn], listed, utterance, ledger)) is None:
+        return None
+    listed, among = restricted
     left_out: list[ItemEntry] = []
     for inner in phrase.inner:
         finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
@@ -200,6 +193,26 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     reason = f"the {len(among)} last shown without {len(left_out)}"
     evidence = {"left out by meaning": min(chances)} if chances else {}
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed, evidence=evidence)
+
+
+def _restricted_to(
+    said: Sequence[Mark], listed: ShownList, utterance: Utterance, ledger: Ledger
+) -> tuple[ShownList, list[ItemEntry]] | None:
+    """The items that the words before an exception speak of, and of which list; None where nothing shown is so."""
+    which = [mark for mark in said if not mark.has("all")]
+    for candidate in newest(ledger) if which else ():
+        fitting = described(which, utterance, candidate).entries
+        if len(fitting) > 1:
+            return candidate, fitting
+    if not which or not read(which, utterance, listed).strange:
+        return listed, listed.entries
+    if any(mark.has("the", "one", "these") or mark.definite for mark in which):
+        for near in nearest_properties(which, utterance, ledger)[:1]:
+            if near.chance >= LEFT_OUT and len(near.entries) > 1:
+                return near.listed, near.entries  # "all the usable ones minus boots"
+    if len(said) > 1 and said[1].text in _WHICH:
+        return None  # "all that have wifi except the cedar" where nothing is said to have it
+    return listed, listed.entries
 
 
 def _excepted(marks: Sequence[Mark], listed: ShownList) -> Iterator[tuple[Sequence[Mark], bool]]:
