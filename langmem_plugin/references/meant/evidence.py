@@ -11,7 +11,7 @@ from langmem_plugin.references.meant.confidence import DOUBTED, GROUPS, confiden
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import offers
 from langmem_plugin.references.said.amounts import counted, is_plural
-from langmem_plugin.references.said.requests import asks_new, asks_of_the_world, is_verb
+from langmem_plugin.references.said.requests import asks_for_next, asks_new, asks_of_the_world, is_verb
 from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -204,13 +204,23 @@ class _Said:
         """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2", "who was noether"."""
         texts = {mark.text for mark in self._utterance.marks}
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
+        taken = finding.sort == "description" and finding.words.split()[0].isdigit() and bool(texts & _TAKING)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
-        return bare or moved or unmeasured or self._of_the_world or not texts.isdisjoint(_DOUBTING)
+        restricted = finding.sort == "comparison" and not finding.evidence.get("narrowed") and self._restricts(finding)
+        doubts = not texts.isdisjoint(_DOUBTING)
+        return bare or taken or moved or unmeasured or restricted or self._of_the_world or doubts
+
+    def _restricts(self, finding: Finding) -> bool:
+        """As in "cheapest where i can actually see", "the cheapest after the fiat": of some only."""
+        end = self._utterance.text.find(finding.words) + len(finding.words)
+        behind = [mark.text for mark in self._utterance.marks if mark.start >= end]
+        return not _OF_SOME.isdisjoint(behind[:1]) or not _BEYOND.isdisjoint(behind)
 
     @cached_property
     def _of_the_world(self) -> bool:
-        return asks_of_the_world(self._utterance.text)
+        text = self._utterance.text
+        return asks_of_the_world(text) or asks_for_next(text)
 
     @property
     def _new_object(self) -> bool:
@@ -260,6 +270,9 @@ class _Said:
 
 
 _OF_AMOUNTS = word_set("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
+_OF_SOME = word_set("where|that|which|who|when|we|i|donde|que|q|cuando")
+_BEYOND = word_set("after|besides|despues|אחרי")
+_TAKING = _OF_AMOUNTS | word_set("take|move|put|withdraw|saca|mete|pon|תוציא|תכניס|תוסיף")
 _DOUBTING = word_set(
     "if|unless|or|o|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )

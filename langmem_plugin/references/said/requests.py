@@ -54,6 +54,14 @@ def asks_of_the_world(text: str) -> bool:
     return _OF_THE_WORLD.match(normal(text).lstrip("¿¡ ")) is not None
 
 
+def asks_for_next(text: str) -> bool:
+    """As in "when's the next raku?": perhaps of one that was never shown."""
+    return _NEXT.match(normal(text).lstrip("¿¡ ")) is not None
+
+
+_NEXT = re.compile(
+    r"(?:when(?:'?s| is| are) (?:the |my |our )?next|cuando (?:es|son|hay) (?:el |la )?proxim|מתי ה\w+ הבא)"
+)
 _OF_THE_WORLD = re.compile(
     r"(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
     r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"

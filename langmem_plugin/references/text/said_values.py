@@ -232,10 +232,16 @@ def _calendar(phrase: _Phrase) -> _Found:
     return [Value("date", word.amount, {"W": "weekday", "M": "month", "R": "relative-day"}[word.code])]
 
 
+_DAYS = 7
+
+
 def _day_limit(phrase: _Phrase) -> _Found:
-    """As in "before the tenth"; not "the one after the third"."""
+    """As in "before the tenth"; not "the one after the third". "לשישי" is for Friday, which Hebrew counts."""
     before = phrase.all_words[phrase.place - 1].text if phrase.place else ""
-    day = phrase.must("day").amount
+    word = phrase.must("day")
+    day = word.amount
+    if "א" <= word.text[:1] <= "ת" and 1 <= day < _DAYS:
+        return [Value("date", (day - 2) % _DAYS, "weekday")]
     return [Value("date", day, "day-of-month")] if 1 <= day <= 31 and before not in ("one", "ones") else []
 
 
