@@ -65,9 +65,19 @@ def test_a_number_that_says_something_else_counts_nothing(utterance):
 
 @pytest.mark.spec("R-1", "R-2")
 @pytest.mark.parametrize(
-    "utterance", ["who was mud racer", "quien invento folding brompton", "who wrote green tandem anyway"]
+    "utterance",
+    [
+        "who was mud racer",
+        "quien invento folding brompton",
+        "who wrote green tandem anyway",
+        "whats the difference between chain and cables",
+        "how many cables can i fit on a tandem",
+        "odio el mud racer",
+        "the cargo trike man is away til tuesday, note that",
+        "el 3 de septiembre viene el del brompton, apúntalo",
+    ],
 )
-def test_a_question_about_the_world_means_nothing_shown_whatever_is_called_so(utterance):
+def test_what_asks_or_tells_of_the_world_means_nothing_shown_whatever_is_called_so(utterance):
     assert not resolve(utterance, SHOWN).references
 
 

@@ -50,7 +50,9 @@ def asks_new(mark: Mark) -> bool:
 
 
 def asks_of_the_world(text: str) -> bool:
-    """As in "who was noether", "quien pinto las meninas": whatever is called so, the question is of no item."""
+    """As in "who was noether", "how many guppies can i put in", "odio el cine doblado", "look for openings abroad":
+    whatever is called so, no item is meant.
+    """
     return _OF_THE_WORLD.match(normal(text).lstrip("¿¡ ")) is not None
 
 
@@ -65,5 +67,7 @@ _NEXT = re.compile(
 _OF_THE_WORLD = re.compile(
     r"(?:who (?:was|were|wrote|won|invented|painted|directed|sang|discovered)"
     r"|quien(?:es)? (?:fue|fueron|era|eran|escribio|gano|invento|pinto|dirigio|canta|descubrio)"
+    r"|what(?:'?s| is) the difference between|how many \w+(?: \w+)? (?:can|should) (?:i|you|we|u)"
+    r"|if (?:i|we) had|(?:look|search) for|find me|buscame|odio|me encantan?|מה זה בעצם"
     r"|מי (?:היה|היתה|הייתה|היו|כתב|כתבה|ניצח|המציא|צייר|ביים|שר))\b"
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.requests import is_verb
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.text.value_words import kinds_of_words
 from langmem_plugin.references.words import word_set
@@ -363,8 +364,16 @@ _REMEMBER = word_set(
 )
 
 
+_NOTED = word_set("note that|note it|note it down|fyi|apuntalo|recuerdalo|tell the team")
+_POINTING = ("it", "this", "these", "one", "ordinal", "marker")
+
+
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
-    """As in "remember that im paying for the venue": a statement, to be kept as it is."""
+    """As in "remember that im paying for the venue", "pete is off til tuesday, note that": a statement, to be kept as it
+    is.
+    """
+    if _is_noted([mark for mark in marks if not mark.has("punctuation", "and")]):
+        return True
     for place, mark in enumerate(marks[:2]):
         two = f"{mark.text} {marks[place + 1].text}" if place + 1 < len(marks) else ""
         if mark.text in _REMEMBER or two in _REMEMBER:
@@ -372,6 +381,12 @@ def to_be_remembered(marks: Sequence[Mark]) -> bool:
             said = any(each.text in ("que", "q") for each in marks[place + 1 : place + 2])
             return bool(rest) and (said or rest[0] in CLAUSE)
     return False
+
+
+def _is_noted(marks: Sequence[Mark]) -> bool:
+    size = next((size for size in (3, 2, 1) if " ".join(mark.text for mark in marks[-size:]) in _NOTED), 0)
+    told = marks[: len(marks) - size]
+    return size > 0 and bool(told) and not is_verb(told[0].text) and not any(mark.has(*_POINTING) for mark in told)
 
 
 _REFUSING = word_set("do|rather|better|would|should|to|please|id|i'd|di")
