@@ -74,7 +74,7 @@ def test_a_number_that_says_something_else_counts_nothing(utterance):
         "how many cables can i fit on a tandem",
         "odio el mud racer",
         "the cargo trike man is away til tuesday, note that",
-        "el 3 de septiembre viene el del brompton, apúntalo",
+        "el 3 de septiembre cierra folding brompton, apúntalo",
     ],
 )
 def test_what_asks_or_tells_of_the_world_means_nothing_shown_whatever_is_called_so(utterance):
