@@ -207,12 +207,12 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
 
 def _in_order(scored: Sequence[tuple[float, int, int]], count: int) -> bool:
     """Whether as many lines as entries show them in their order: most fit the entry of their place, and none is
-    another one's by name; or nothing names any, as where months stand for dates.
+    another one's by name; or hardly one is told of at all, as where months stand for dates.
     """
     own = {row: score for score, row, column in scored if row == column}
     others = any(score >= _BY_NAME and score > own.get(row, 0) + 1 for score, row, column in scored if row != column)
-    named = any(score >= _BY_NAME for score, _, _ in scored)
-    return not others and (len(own) * 2 >= count or (bool(scored) and not named))
+    told = {row for _, row, _ in scored}
+    return not others and (len(own) * 2 >= count or 0 < len(told) * 2 < count)
 
 
 _BY_NAME = 3  # of what scores a line
