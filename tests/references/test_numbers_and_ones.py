@@ -107,3 +107,21 @@ def test_a_yes_takes_up_what_the_question_and_the_sentence_before_it_agree_on(qu
 @pytest.mark.spec("R-1", "R-2")
 def test_a_time_behind_a_pronoun_is_when_and_describes_nothing():
     assert not any(each.sort == "description" for each in findings_of("book it for 13:10", ledger_of(SHOWN)))
+
+
+BILLS = [
+    {"billNo": "f1", "period": "2026-B1", "cents": 4120, "note": "the meter was changed in june"},
+    {"billNo": "f2", "period": "2026-B2", "cents": 3875, "note": None},
+    {"billNo": "f3", "period": "2026-B3", "cents": 5210, "note": None},
+    {"billNo": "f4", "period": "2026-B4", "cents": 9760, "note": None},
+]
+
+
+@pytest.mark.spec("R-1")
+def test_lines_that_tell_of_hardly_any_item_stand_for_all_in_their_order():
+    shown = [
+        HumanMessage("my water bills"),
+        *used("list_bills", {}, BILLS, 1),
+        AIMessage("1. January, February\n2. March, April\n3. May, June\n4. July, August"),
+    ]
+    assert [entry.item["billNo"] for entry in ledger_of(shown).shown_lists[-1].entries] == ["f1", "f2", "f3", "f4"]
