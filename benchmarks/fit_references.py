@@ -62,7 +62,7 @@ KNOWN, OF_KNOWN = "known", ("tuning", "texting")
 OF_PUBLIC = ("refs", "altentities")
 """Sources that only the confidence is fitted on: their talk is not that of people who text."""
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
-SURES = (0.9, 0.93, 0.95, 0.96, 0.97, 0.98)
+SURES = (0.9, 0.93, 0.95, 0.96, 0.97, 0.975, 0.98)
 
 
 @dataclass(eq=False)

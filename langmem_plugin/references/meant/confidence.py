@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.references.words.language_table import by_form
 
-SURE = 0.97
+SURE = 0.975
 """From this confidence on, a finding is acted on without asking."""
 DOUBTED = 0.94
 """The most where other words may turn what is meant: a condition, an alternative, an amount."""

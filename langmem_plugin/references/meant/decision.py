@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_choice import Closeness, by_choice, choices
 from langmem_plugin.references.meant.by_comparison import THAN, extreme
 from langmem_plugin.references.meant.by_name import by_name
 from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, Near, nearest_properties
@@ -211,7 +211,11 @@ class _Deciding:
         ]
 
     def _nearest_beside(self, found: Sequence[Finding]) -> list[tuple[Finding, Segment]]:
-        """The nearest of what no other way has found, but by what is asked of it: "how long does it take"."""
+        """The nearest of what no other way has found, but by what is asked of it: "how long does it take"; nothing in
+        answer to "A or B?", where "quiet" is near to the loud one too.
+        """
+        if choices(self._ledger) is not None:
+            return []
         asked = any(each.sort == "asked" for each in found)
         of_question = {mark.text for mark in self._utterance.marks if asked and mark.has("attribute")}
         return [
