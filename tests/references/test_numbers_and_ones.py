@@ -39,7 +39,8 @@ def kinds(text: str) -> set[str]:
     [
         ("get 1, 2 and 5 for monday", [1, 2, 5]), ("2, 3 and 4 - any news", [2, 3, 4]), ("1 or 4... go with 4", [4]),
         ("from the second to the fourth, again", [2, 3, 4]), ("de la segunda a la cuarta, otra vez", [2, 3, 4]),
-        ("the ready 1, tell her", [1]), ("option 4 that we saw", [4]), ("the two due the 3rd", [1, 2]),
+        ("the ready 1, tell her", [1]), ("option 4 that we saw", [4]),
+        ("in the end 2 please", [2]), ("the two due the 3rd", [1, 2]),
         ("the job ending 30", [3]), ("the one whose number ends 66", [5]), ("la de las doce menos cuarto", [2]),
     ],
 )  # fmt: skip
@@ -79,6 +80,12 @@ def test_a_number_that_says_something_else_counts_nothing(utterance):
 )
 def test_what_asks_or_tells_of_the_world_means_nothing_shown_whatever_is_called_so(utterance):
     assert not resolve(utterance, SHOWN).references
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(("utterance", "place"), [("find me the one with the chain", 4), ("look for the cargo one", 2)])
+def test_who_points_while_searching_means_what_is_shown(utterance, place):
+    assert [place] in found(utterance)
 
 
 @pytest.mark.spec("R-1", "R-2")

@@ -24,6 +24,7 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.requests import asks_of_the_world
 from langmem_plugin.references.said.segments import (
     Segment,
+    heads,
     negated,
     refuses,
     segments,
@@ -129,7 +130,7 @@ class _Deciding:
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
         refused = refuses(marks) and len(self._segments) == 1
-        if not self._utterance.phrases and asks_of_the_world(self._utterance.text):
+        if not self._utterance.phrases and not heads(marks) and asks_of_the_world(self._utterance.text):
             return True
         return other or nor or but or refused or to_be_remembered(marks) or reckons(marks)
 

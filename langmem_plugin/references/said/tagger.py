@@ -126,9 +126,9 @@ _WHOM = word_set("the|which|me|my|us|our|him|her|his|them|these|those|this|that|
 
 
 def _is_for(marks: Sequence[Mark], place: int) -> bool:
-    """As the 4 is in "pay 4 the finished one", "need a pin 4 which"; not in "option 4 that we saw"."""
+    """As the 4 is in "pay 4 the finished one", "need a pin 4 which"; not in "option 4 that we saw", "take 4 this time"."""
     before = marks[place - 1] if place else None
-    numbered = before is None or before.has("marker", "labelled", "the", "and", "cardinal", "punctuation")
+    numbered = before is None or before.has("marker", "labelled", "the", "and", "cardinal", "punctuation", "choose")
     return (
         marks[place].text == "4" and not numbered and any(mark.text in _WHOM for mark in marks[place + 1 : place + 2])
     )
