@@ -73,7 +73,6 @@ def test_a_number_that_says_something_else_counts_nothing(utterance):
         "who wrote green tandem anyway",
         "whats the difference between chain and cables",
         "how many cables can i fit on a tandem",
-        "odio el mud racer",
         "the cargo trike man is away til tuesday, note that",
         "el 3 de septiembre cierra folding brompton, apúntalo",
     ],
@@ -83,7 +82,10 @@ def test_what_asks_or_tells_of_the_world_means_nothing_shown_whatever_is_called_
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(("utterance", "place"), [("find me the one with the chain", 4), ("look for the cargo one", 2)])
+@pytest.mark.parametrize(
+    ("utterance", "place"),
+    [("find me the one with the chain", 4), ("look for the trike", 2), ("odio el tandem, enséñame el trike", 2)],
+)
 def test_who_points_while_searching_means_what_is_shown(utterance, place):
     assert [place] in found(utterance)
 

@@ -155,6 +155,7 @@ def test_what_else_is_said_does_not_turn_a_comparison_round(utterance):
         ("raku looks too hot, get me the felt one", "c5", "c2"), ("sourdough is too late, the one by petra", "c4", "c3"),
         ("glazing es demasiado caro, el de bruno", "c2", "c4"), ("leave the glazing be, the felt one", "c5", "c4"),
         ("la de bruno, pero la de petra no eh", "c2", "c4"), ("mark 2 paid, sorry i mean 1", "c1", "c2"),
+        ("5 is too dear, take 3", "c3", "c5"),
     ],
 )  # fmt: skip
 def test_what_is_ignored_or_too_much_is_turned_down_beside_what_is_wanted(utterance, wanted, turned_down):

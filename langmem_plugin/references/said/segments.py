@@ -77,7 +77,7 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
         elif held:
             joins = place + 1 < len(cut) and cut[place + 1][1]
             rejected, kept = _rejection(held, first=not pieces, goes_on=place < last and not joins)
-            if not rejected and _too_much(held) and any(heads(later) for later, *_ in cut[place + 1 :]):
+            if not rejected and _too_much(held) and any(_another(later, found) for later, *_ in cut[place + 1 :]):
                 rejected = True
             if not rejected and any(_names(piece.marks) for piece in pieces) and (ignored := _ignores(held)):
                 rejected, kept = True, ignored
@@ -279,6 +279,12 @@ _IGNORES = word_set("ignore|leave out|leave off|ignora|deja fuera|תתעלם|ת�
 def _too_much(held: Sequence[Mark]) -> bool:
     """As in "the last one looks too fiddly, get me the moss one"."""
     return any(mark.text in _TOO and after.text[:1].isalpha() for mark, after in pairwise(held))
+
+
+def _another(held: Sequence[Mark], found: Sequence[Phrase]) -> bool:
+    """As "the moss one" and "take 3" do, which name another thing."""
+    numbered = (phrase for phrase in found if phrase.kind == "numbers")
+    return bool(heads(held)) or any(held and held[0].start <= phrase.start < held[-1].end for phrase in numbered)
 
 
 _TOO = ("too", "demasiado", "demasiada")
