@@ -31,6 +31,12 @@ def meant(text: str) -> set[str]:
     return {str(item["classRef"]) for reference in resolution.references for item in reference.items}
 
 
+def assert_wanted(utterance: str, wanted: str, turned_down: str) -> None:
+    every = found(utterance)
+    assert {wanted} in every
+    assert not any(set(turned_down.split()) & each for each in every)
+
+
 @pytest.mark.spec("R-1")
 @pytest.mark.parametrize(
     ("utterance", "ids"),
@@ -56,9 +62,7 @@ def test_but_not_takes_away_from_what_is_described(utterance, ids):
     ],
 )  # fmt: skip
 def test_a_correction_means_what_it_says_last(utterance, wanted, turned_down):
-    every = found(utterance)
-    assert {wanted} in every
-    assert not any(set(turned_down.split()) & each for each in every)
+    assert_wanted(utterance, wanted, turned_down)
 
 
 @pytest.mark.spec("R-1")
@@ -159,9 +163,7 @@ def test_what_else_is_said_does_not_turn_a_comparison_round(utterance):
     ],
 )  # fmt: skip
 def test_what_is_ignored_or_too_much_is_turned_down_beside_what_is_wanted(utterance, wanted, turned_down):
-    every = found(utterance)
-    assert {wanted} in every
-    assert not any(set(turned_down.split()) & each for each in every)
+    assert_wanted(utterance, wanted, turned_down)
 
 
 @pytest.mark.spec("R-1")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import Described, best_described
-from langmem_plugin.references.meant.candidate_lists import list_with, newest, without
+from langmem_plugin.references.meant.candidate_lists import list_with, newest
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
 from langmem_plugin.references.said.segments import Segment, heads
@@ -66,21 +66,13 @@ def offered(ledger: Ledger) -> ItemEntry | None:
         return ledger.focus[-1]  # "Should I switch it to annual billing?"
     possible: list[ItemEntry] = []
     for sentence in sentences[: -_BACK - 1 : -1]:
-        found = _told(sentence, ledger, named=spoken_of)
-        if possible and found:
-            found = without(possible, without(possible, found))
-        if len(found) == 1:
-            return found[0]
-        if possible and not found:
-            continue
-        possible = found
-    if (
-        not ledger.focus
-        or not (len(latest.entries) == 1 or spoken_of)
-        or (possible and ledger.focus[-1] not in possible)
-    ):
-        return None
-    return ledger.focus[-1]
+        told = _told(sentence, ledger, named=spoken_of)
+        both = [entry for entry in told if entry in possible] if possible and told else told
+        if len(both) == 1:
+            return both[0]
+        possible = both if told else possible
+    focus = ledger.focus[-1] if ledger.focus and (len(latest.entries) == 1 or spoken_of) else None
+    return focus if not possible or focus in possible else None
 
 
 def _by_label(question: str, ledger: Ledger) -> ItemEntry | None:

@@ -312,8 +312,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if not any(fits):
         return None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
-    lacks = is_not(marks, place) or _lacks(marks, place, listed) or (sort == "name" and does_not(marks, place))
-    if lacks and not all(fits):
+    if not all(fits) and (
+        is_not(marks, place) or _lacks(marks, place, listed) or (sort == "name" and does_not(marks, place))
+    ):
         return Constraint(mark.text, "state", tuple(float(not fit) for fit in fits), range(place, place + 1))
     return Constraint(mark.text, sort, fits, range(place, place + 1))
 

@@ -21,9 +21,9 @@ from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.amounts import reckons
 from langmem_plugin.references.said.clear_pointing import points_clearly
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.requests import asks_of_the_world
 from langmem_plugin.references.said.segments import (
     Segment,
+    but_the_rest,
     heads,
     negated,
     refuses,
@@ -94,7 +94,7 @@ class _Deciding:
             for stretch in utterance.stretches
             if stretch.side or any(value.kind != "quantity" or value.amount % 1 for value in stretch.values)
         ]
-        self._segments = _but_the_rest(segments(utterance.marks, [*utterance.phrases, *values]), utterance.phrases)
+        self._segments = but_the_rest(segments(utterance.marks, [*utterance.phrases, *values]), utterance.phrases)
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._nears_by_start: dict[int, list[Near]] = {}
@@ -130,7 +130,7 @@ class _Deciding:
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
         refused = refuses(marks) and len(self._segments) == 1
-        if not self._utterance.phrases and not heads(marks) and asks_of_the_world(self._utterance.text):
+        if not self._utterance.phrases and not heads(marks) and self._utterance.of_the_world:
             return True
         return other or nor or but or refused or to_be_remembered(marks) or reckons(marks)
 
@@ -441,19 +441,3 @@ def _picks_of(later: tuple[Finding, Segment], earlier: tuple[Finding, Segment]) 
         and 0 < len(few.entries) < len(several.entries)
         and not without(few.entries, several.entries)
     )
-
-
-def _but_the_rest(pieces: Sequence[Segment], phrases: Sequence[Phrase]) -> list[Segment]:
-    """As in "leave out the ferry, send me the rest": the rest is all but what is named before it."""
-    found = next(
-        ((piece, each) for each in phrases for piece in pieces if each.kind == "others" and piece.holds(each)), None
-    )
-    if found is None or found[0].joined:
-        return list(pieces)
-    whole, rest = found
-    before = [mark for mark in whole.marks if mark.end <= rest.start]
-    cut = [replace(whole, marks=before, end=before[-1].end)] if before else []
-    kept = replace(whole, marks=[mark for mark in whole.marks if mark.start >= rest.start], start=rest.start)
-    behind = [piece for piece in pieces if piece.start >= whole.end]
-    ahead = [*(piece for piece in pieces if piece.end <= whole.start), *cut]
-    return [*(replace(piece, rejected=True) for piece in ahead), kept, *behind]

@@ -11,7 +11,7 @@ from langmem_plugin.references.meant.confidence import DOUBTED, GROUPS, confiden
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import offers
 from langmem_plugin.references.said.amounts import counted, is_plural
-from langmem_plugin.references.said.requests import asks_for_next, asks_new, asks_of_the_world, is_verb
+from langmem_plugin.references.said.requests import asks_for_next, asks_new, is_verb
 from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -172,8 +172,7 @@ class _Said:
 
     def of(self, finding: Finding) -> Mapping[str, float]:
         utterance, ledger, listed = self._utterance, self._ledger, finding.listed
-        start = utterance.text.find(finding.words)
-        end = start + len(finding.words)
+        start, end = self._span(finding)
         behind = next((mark for mark in utterance.marks if mark.start >= end), None)
         ahead = next((mark for mark in reversed(utterance.marks) if mark.end <= start), None)
         unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in self._known
@@ -200,6 +199,11 @@ class _Said:
             "doubt": float(self._doubtful(finding)),
         }
 
+    def _span(self, finding: Finding) -> tuple[int, int]:
+        """Where its words stand; they begin at -1 where they were not said so."""
+        start = self._utterance.text.find(finding.words)
+        return start, start + len(finding.words)
+
     def _doubtful(self, finding: Finding) -> bool:
         """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2", "who was noether"."""
         texts = {mark.text for mark in self._utterance.marks}
@@ -213,14 +217,13 @@ class _Said:
 
     def _restricts(self, finding: Finding) -> bool:
         """As in "cheapest where i can actually see", "the cheapest after the fiat": of some only."""
-        end = self._utterance.text.find(finding.words) + len(finding.words)
+        _, end = self._span(finding)
         behind = [mark.text for mark in self._utterance.marks if mark.start >= end]
         return not _OF_SOME.isdisjoint(behind[:1]) or not _BEYOND.isdisjoint(behind)
 
     @cached_property
     def _of_the_world(self) -> bool:
-        text = self._utterance.text
-        return asks_of_the_world(text) or asks_for_next(text)
+        return self._utterance.of_the_world or asks_for_next(self._utterance.text)
 
     @property
     def _new_object(self) -> bool:
@@ -249,8 +252,7 @@ class _Said:
             fields = frozenset().union(*(words for entry in finding.entries for words in entry.fields.values()))
             chosen |= listed.nouns
             chosen.update(map(stem, fields))
-        start = self._utterance.text.find(finding.words)
-        end = start + len(finding.words)
+        start, end = self._span(finding)
         own, theirs, nobody = 0, 0, 0
         for mark in self._content:
             said = word_atoms(mark.text) | {stem(mark.text)}

@@ -21,6 +21,7 @@ ENDING = word_set(
     "ending|ends|end|finishing|finishes|digits|acabado|acabada|acaba|termina|terminado|terminada|finaliza|נגמר|נגמרת|שנגמר|שנגמרת|מסתיים|מסתיימת|שמסתיים|שמסתיימת"
 )
 """Words before the end of an id."""
+_COUNTING_NOTHING = ENDING - {"end"}  # "in the end 2"
 _PEOPLE = word_set("we are|we're|there are|we'll be|somos|seremos|אנחנו|נהיה")
 _SIGNS_BEFORE = frozenset("+*=$€₪£/.:")
 _SIGNS_AFTER = frozenset("+*=$€₪%:/")
@@ -84,7 +85,7 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
         return False
     if mark.text[0] == "0" or _is_people(cursor, 0):
         return False  # "the 044", which is the end of an id; "somos 4"
-    if (ENDING - {"end"}) & {cursor.near(-1).text, cursor.near(-2).text}:
+    if _COUNTING_NOTHING & {cursor.near(-1).text, cursor.near(-2).text}:
         return False  # "the club ending 40", which is the end of an id too
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)

@@ -79,11 +79,27 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
             rejected, kept = _rejection(held, first=not pieces, goes_on=place < last and not joins)
             if not rejected and _too_much(held) and any(_another(later, found) for later, *_ in cut[place + 1 :]):
                 rejected = True
-            if not rejected and any(_names(piece.marks) for piece in pieces) and (ignored := _ignores(held)):
+            if not rejected and (ignored := _ignores(held)) and any(_names(piece.marks) for piece in pieces):
                 rejected, kept = True, ignored
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
+
+
+def but_the_rest(pieces: Sequence[Segment], phrases: Sequence[Phrase]) -> list[Segment]:
+    """As in "leave out the ferry, send me the rest": the rest is all but what is named before it."""
+    found = next(
+        ((piece, each) for each in phrases for piece in pieces if each.kind == "others" and piece.holds(each)), None
+    )
+    if found is None or found[0].joined:
+        return list(pieces)
+    whole, rest = found
+    before = [mark for mark in whole.marks if mark.end <= rest.start]
+    cut = [replace(whole, marks=before, end=before[-1].end)] if before else []
+    kept = replace(whole, marks=[mark for mark in whole.marks if mark.start >= rest.start], start=rest.start)
+    behind = [piece for piece in pieces if piece.start >= whole.end]
+    ahead = [*(piece for piece in pieces if piece.end <= whole.start), *cut]
+    return [*(replace(piece, rejected=True) for piece in ahead), kept, *behind]
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:

@@ -9,6 +9,7 @@ from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.pointing_words import pointing
+from langmem_plugin.references.said.requests import asks_of_the_world
 from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.said_values import said_values
@@ -175,6 +176,11 @@ class Utterance:
     def pointing(self) -> float:
         """Log odds, by the words alone, that something shown is meant."""
         return pointing(self.marks, self.language.name, self.known)
+
+    @cached_property
+    def of_the_world(self) -> bool:
+        """Whether it asks of the world, whatever is called so: "who was noether"."""
+        return asks_of_the_world(self.text)
 
     @cached_property
     def wanted_marks(self) -> list[Mark]:
