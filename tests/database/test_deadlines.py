@@ -75,7 +75,7 @@ def refused(transaction):
         connection.execute(text("SELECT 1"))
 
 
-@pytest.mark.spec("C-25")
+@pytest.mark.spec("C-28")
 def test_those_who_wait_for_a_locked_file_wait_side_by_side(tmp_path):
     with (
         Database(f"sqlite:///{tmp_path}/langmem.db", timeout=TIMEOUT) as database,
@@ -90,7 +90,7 @@ def test_those_who_wait_for_a_locked_file_wait_side_by_side(tmp_path):
     assert min(waited) > 0.5
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_a_server_that_was_stopped_is_given_up_in_time_by_everybody(postgresql_server, on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database, ThreadPoolExecutor(45) as pool:
         refused_nothing(database)
@@ -105,7 +105,7 @@ def refused_nothing(database):
         return connection.execute(text("SELECT 1")).scalar()
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_a_server_that_stops_in_the_middle_of_a_transaction_is_given_up_in_time(postgresql_server, on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database:
 
@@ -118,7 +118,7 @@ def test_a_server_that_stops_in_the_middle_of_a_transaction_is_given_up_in_time(
             assert connection.execute(text("SELECT to_regclass('t')")).scalar() is None
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_a_database_that_does_not_answer_cannot_be_opened_and_says_so_in_time(postgresql_server, on_postgresql):
     with stopped(postgresql_server), pytest.raises(StoreUnavailable):
         assert seconds_of(lambda: Database(on_postgresql, timeout=TIMEOUT)) < LATEST
@@ -126,7 +126,7 @@ def test_a_database_that_does_not_answer_cannot_be_opened_and_says_so_in_time(po
         Database("postgresql://nobody@127.0.0.1:1/nothing")
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_a_row_that_another_holds_is_waited_for_no_longer_than_the_timeout(on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database, Database(on_postgresql) as other:
         with other.write() as connection:
@@ -140,7 +140,7 @@ def test_a_row_that_another_holds_is_waited_for_no_longer_than_the_timeout(on_po
         assert refused_nothing(database) == 1
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_more_transactions_than_connections_wait_for_a_place_no_longer_than_the_timeout(on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database, ThreadPoolExecutor(40) as pool:
         full, done = threading.Barrier(33), threading.Event()
@@ -159,7 +159,7 @@ def test_more_transactions_than_connections_wait_for_a_place_no_longer_than_the_
         assert refused_nothing(database) == 1
 
 
-@pytest.mark.spec("C-25")
+@pytest.mark.spec("C-28")
 def test_long_work_is_not_cut_short_as_long_as_it_gets_answers(impatient):
     with impatient.write() as connection:
         for _ in range(4):
@@ -168,7 +168,7 @@ def test_long_work_is_not_cut_short_as_long_as_it_gets_answers(impatient):
     assert refused_nothing(impatient) == 1
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_work_that_keeps_the_server_busy_has_the_time_it_asks_for(on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database:
         with database.write(patience=timedelta(seconds=10)) as connection:
@@ -177,7 +177,7 @@ def test_work_that_keeps_the_server_busy_has_the_time_it_asks_for(on_postgresql)
             connection.execute(text("SELECT pg_sleep(1.2)"))
 
 
-@pytest.mark.spec("C-25", "A-5")
+@pytest.mark.spec("C-28", "A-5")
 def test_connections_that_were_killed_between_two_steps_are_replaced(postgresql_server, on_postgresql, offline_model):
     kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'deadlines' AND pid <> pg_backend_pid();"
     with PhoneMemory(on_postgresql, embeddings=offline_model) as memory:
@@ -205,7 +205,7 @@ def test_connections_that_were_killed_between_two_steps_are_replaced(postgresql_
     assert kept == ["hello", "heard"]
 
 
-@pytest.mark.spec("C-25", "M-14")
+@pytest.mark.spec("C-28", "M-14")
 def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
     settings = Settings(database_timeout=TIMEOUT, search_past_sessions=False)
     with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as memory:
@@ -229,7 +229,7 @@ def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
     assert waited < 2 * TIMEOUT.total_seconds() + 0.5
 
 
-@pytest.mark.spec("C-25", "M-14")
+@pytest.mark.spec("C-28", "M-14")
 def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, offline_model):
     settings = Settings(database_timeout=TIMEOUT, search_past_sessions=False)
     with (

@@ -26,7 +26,7 @@ PEOPLE = [f"+97250123456{number}" for number in range(4)]
 SECRETS = {phone: f"My cat is called {name}" for phone, name in zip(PEOPLE, ("Ari", "Bo", "Coco", "Dov"), strict=True)}
 
 
-@pytest.mark.spec("C-24", "C-1", "A-5")
+@pytest.mark.spec("C-27", "C-1", "A-5")
 def test_the_children_of_a_preloading_server_each_serve_their_own_person(server, forked):
     for phone, secret in SECRETS.items():
         server.memory.service.remember(phone, secret)
@@ -47,7 +47,7 @@ def test_the_children_of_a_preloading_server_each_serve_their_own_person(server,
         assert len(server.history(phone)) == 2 * 7
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_fork_in_the_midst_of_everything_leaves_no_child_waiting(server, forked):
     stopped = threading.Event()
 
@@ -69,7 +69,7 @@ def test_a_fork_in_the_midst_of_everything_leaves_no_child_waiting(server, forke
     assert len(server.history(PEOPLE[3])) == 2 * 8
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_fork_while_a_value_is_worked_out_leaves_no_child_waiting_for_it(forked):
     begun, go_on = threading.Event(), threading.Event()
 
@@ -94,7 +94,7 @@ def test_a_fork_while_a_value_is_worked_out_leaves_no_child_waiting_for_it(forke
         thread.join()
 
 
-@pytest.mark.spec("C-24", "C-5")
+@pytest.mark.spec("C-27", "C-5")
 def test_a_child_goes_on_when_its_parent_has_closed_and_others_come_and_go(tmp_path, forked, elsewhere, offline_model):
     """SQLite in a child must hold locks of its own: else the other process deletes the log that it writes to."""
     path = tmp_path / "langmem.db"
@@ -125,7 +125,7 @@ def test_a_child_goes_on_when_its_parent_has_closed_and_others_come_and_go(tmp_p
         os.close(end)
 
 
-@pytest.mark.spec("C-24", "C-9")
+@pytest.mark.spec("C-27", "C-9")
 def test_a_child_renews_the_turns_it_holds_and_leaves_the_parents_to_the_parent(server, forked):
     def renewals():
         with server.memory.database.read() as connection:
@@ -144,7 +144,7 @@ def test_a_child_renews_the_turns_it_holds_and_leaves_the_parents_to_the_parent(
         assert renewals().keys() == {PEOPLE[0]}
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_asynchronous_turns_work_in_a_child(server, forked):
     async def run(phone, words):
         async with server.memory.turn(phone) as config:
@@ -156,7 +156,7 @@ def test_asynchronous_turns_work_in_a_child(server, forked):
     assert [said.split(" / ")[0] for said in server.history(PEOPLE[0])] == ["before"] * 2 + ["in the child"] * 2
 
 
-@pytest.mark.spec("C-24", "M-7")
+@pytest.mark.spec("C-27", "M-7")
 def test_what_past_sessions_said_becomes_searchable_in_a_child(server, forked):
     def serve():
         server.says(PEOPLE[0], "I have a red bicycle")
@@ -168,7 +168,7 @@ def test_what_past_sessions_said_becomes_searchable_in_a_child(server, forked):
     assert any("red bicycle" in found for found in forked(serve).result())
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_vector_index_that_the_parent_has_open_is_done_without(tmp_path, forked, offline_model):
     url, stores = f"sqlite:///{tmp_path}/langmem.db", chroma(tmp_path / "index")
     with MemoryService(url, embeddings=offline_model, open_collection=stores, index_after=3) as service:
@@ -186,7 +186,7 @@ def test_a_vector_index_that_the_parent_has_open_is_done_without(tmp_path, forke
         assert service.search("bob", "Where is the bell?", limit=1)[0].memory.text == "The bell is in the cellar"
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_database_in_memory_is_refused_in_a_child_and_goes_on_in_the_parent(forked):
     with Database("sqlite://") as database:
 
@@ -201,14 +201,14 @@ def test_a_database_in_memory_is_refused_in_a_child_and_goes_on_in_the_parent(fo
             assert connection.execute(text("SELECT count(*) FROM langmem_session")).scalar() == 0
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_switched_off_memory_still_answers_in_a_child(forked, offline_model):
     with PhoneMemory(settings=Settings(enable_memory_system=False), embeddings=offline_model) as memory:
         server = serving(memory)
         assert forked(lambda: server.says(PEOPLE[0], "hello")).result().startswith("hello / ")
 
 
-@pytest.mark.spec("C-24")
+@pytest.mark.spec("C-27")
 def test_a_fork_in_the_middle_of_a_transaction_is_refused_where_it_cannot_be_made_good(tmp_path, forked):
     with Database(f"sqlite:///{tmp_path}/langmem.db") as database:
 

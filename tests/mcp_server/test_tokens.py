@@ -144,7 +144,7 @@ def test_a_memory_that_is_switched_off_is_not_served():
         http_app(memory)
 
 
-@pytest.mark.spec("M-14", "C-25")
+@pytest.mark.spec("M-14", "C-28")
 def test_while_the_database_is_away_the_answer_is_to_try_again(post, tokens, memory):
     token, _ = tokens.new(ANNA)
     memory.database.close()
@@ -157,7 +157,7 @@ def test_while_the_database_is_away_the_answer_is_to_try_again(post, tokens, mem
 
 
 @pytest.mark.slow
-@pytest.mark.spec("M-14", "C-25", "A-5")
+@pytest.mark.spec("M-14", "C-28", "A-5")
 def test_a_server_of_a_database_that_stands_still_answers_in_time_and_goes_on_when_it_does(
     postgresql_server, offline_model
 ):

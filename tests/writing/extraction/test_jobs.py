@@ -342,7 +342,7 @@ def test_of_two_who_became_one_what_waits_goes_along_and_back(memory, says):
     assert "I like beer" not in kept(memory, ERIN)
 
 
-@pytest.mark.spec("C-24", "W-4")
+@pytest.mark.spec("C-27", "W-4")
 def test_without_extraction_nothing_is_marked(database_url, clock, offline_model, says):
     for settings in (
         BY_HAND.model_copy(update={"extraction": "off"}),

@@ -123,7 +123,7 @@ def test_a_worker_that_stood_still_while_another_took_over_writes_nothing(opened
 
 
 @pytest.mark.slow
-@pytest.mark.spec("W-4", "C-24")
+@pytest.mark.spec("W-4", "C-27")
 def test_a_forked_process_begins_to_extract_with_the_first_session_it_marks(database_url, offline_model, says):
     with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model) as memory:
 
