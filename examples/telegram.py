@@ -37,7 +37,8 @@ async def answer(state, chat, text, message):
             said = {"chat_id": chat, "text": part}
             check_sent(await state.api.post(f"{API}/bot{TOKEN}/sendMessage", json=said))
 
-    sender = message.get("from") or {}
+    sender, answered = message.get("from") or {}, message.get("reply_to_message") or {}
+    quoted = (message.get("quote") or {}).get("text") or answered.get("text") or answered.get("caption")
     await state.memory.areply(
         state.graph,
         f"telegram:{chat}",
@@ -46,5 +47,7 @@ async def answer(state, chat, text, message):
         sent_at=instant(message["date"]),
         sender=f"telegram:{sender['id']}" if "id" in sender else None,
         sender_name=f"{sender.get('first_name', '')} {sender.get('last_name', '')}".strip() or None,
+        forwarded="forward_origin" in message,
+        quoted=quoted,
         send=send,
     )

@@ -22,7 +22,9 @@ async def receive(webhook: Request):
         raise HTTPException(400)
     text, image = await opened(form, webhook.state.api)
     person = form["From"].removeprefix("whatsapp:")
-    answer = await webhook.state.memory.areply(webhook.state.graph, person, text, image, message_id=form["MessageSid"])
+    about = {"message_id": form["MessageSid"], "quoted": form.get("OriginalRepliedMessageSid")}
+    about["forwarded"] = "true" in (form.get("Forwarded"), form.get("FrequentlyForwarded"))
+    answer = await webhook.state.memory.areply(webhook.state.graph, person, text, image, **about)
     said = "".join(f"<Message>{escape(part)}</Message>" for part in parts(answer, 1600))
     return Response(f'<?xml version="1.0" encoding="UTF-8"?><Response>{said}</Response>', media_type="application/xml")
 

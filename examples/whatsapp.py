@@ -31,10 +31,15 @@ async def receive(webhook: Request):
     except (AttributeError, KeyError, TypeError):
         raise HTTPException(400) from None
     for number, person, message_id, sent_at, message in messages:
-        if message.get("type") not in ("reaction", "system"):  # to those nobody awaits an answer
+        context, about = message.get("context") or {}, {"message_id": message_id, "sent_at": sent_at}
+        about["forwarded"] = bool(context.get("forwarded") or context.get("frequently_forwarded"))
+        match message:
+            case {"edit": {"original_message_id": original, "message": dict(message)}}:
+                about |= {"message_id": original, "edited": True}
+        if message.get("type") not in ("reaction", "revoke", "system", "unsupported"):  # nobody awaits an answer
             text, image = await opened(message, webhook.state.api)
             send = partial(send_text, webhook.state.api, number, person)
-            about = {"message_id": message_id, "sent_at": sent_at}
+            about["quoted"] = context.get("id")
             await webhook.state.memory.areply(webhook.state.graph, f"+{person}", text, image, send=send, **about)
 
 

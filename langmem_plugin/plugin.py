@@ -472,7 +472,9 @@ class PhoneMemory:
         kept, and sent when the message is delivered again.
         `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
-        `forwarded` says that the words are another's: what they state is asked about before it is believed.
+        `forwarded` says that the words are another's: the model is given them, marked as such, and they are no command,
+        order, answer or fact. `quoted` is what the message answers, by the id that the channel gave it or by its text.
+        `edited` is a message that was sent before under the same id: once that was delivered, it is let be ("").
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
         `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
 

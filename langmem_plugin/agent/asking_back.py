@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.incoming_message import clean
 from langmem_plugin.agent.replies import Replies
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.references import Resolution
 from langmem_plugin.references.shown.items import ItemEntry
 
@@ -24,7 +25,7 @@ def asked_back(
 ) -> AIMessage | None:
     """The question to ask instead of calling the model with these messages; None where the model is to answer.
 
-    It is asked about one message that a person has just written in words alone: not about the answer to such a
+    It is asked about one message that a person has just written, in words alone: not about the answer to such a
     question, nor while a tool call waits for its result.
     """
     if not messages or not _is_of_words(messages[-1]):
@@ -42,8 +43,10 @@ def asked_back(
 def _is_of_words(message: BaseMessage) -> bool:
     """What a picture came with may point at the picture."""
     content = message.content
-    return isinstance(message, HumanMessage) and (
-        isinstance(content, str) or all(isinstance(each, str) or each.get("type") == "text" for each in content)
+    return (
+        isinstance(message, HumanMessage)
+        and bool(own_words(message))
+        and (isinstance(content, str) or all(isinstance(each, str) or each.get("type") == "text" for each in content))
     )
 
 

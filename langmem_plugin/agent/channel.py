@@ -114,9 +114,10 @@ class Channel:
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner, call: timing) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with outage_note.watched() as missing:
-            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing, call)
+            task = _Task(graph, message, manner, self._replies_for(message.owner, message.own_words), missing, call)
             try:
-                answer = yield from self._answered(task)
+                is_let_be = message.edited and self._is_known(message)
+                answer = Reply("", repeated=True) if is_let_be else (yield from self._answered(task))
             except _NotSent as failed:
                 # Whoever sends by itself must know, and nothing else can be said that way.
                 raise failed.error from None
@@ -146,7 +147,7 @@ class Channel:
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
-        reading = self._commands.reading(message.owner, message.text, written_at=message.sent_at)
+        reading = self._commands.reading(message.owner, message.own_words, written_at=message.sent_at)
         if reading.is_answered:
             return (yield from self._command(task))
         task = replace(task, reading=reading)
@@ -163,6 +164,12 @@ class Channel:
                     raise
                 lost = claim.session_id
         raise AssertionError  # the last attempt returned or raised
+
+    def _is_known(self, message: IncomingMessage) -> bool:
+        """Whether it was delivered before; also said where nothing is kept of that: nobody is answered twice."""
+        if not self._settings.enable_memory_system or message.claim_id is None:
+            return True
+        return self._claims.is_known(message.owner, message.claim_id)
 
     # What needs no turn
 
@@ -203,7 +210,7 @@ class Channel:
         return (yield from self._out(task, text, claim_id))
 
     def _command_of(self, message: IncomingMessage, answered: list[OpenQuestion] | None = None) -> str | None:
-        return self._commands.answer(message.owner, message.text, written_at=message.sent_at, answered=answered)
+        return self._commands.answer(message.owner, message.own_words, written_at=message.sent_at, answered=answered)
 
     def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
         """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
@@ -318,7 +325,7 @@ class Channel:
                 text = worded.text
                 ids += [each for each in others if each not in ids]
                 if task.reading.may_ask and not worded.asks and not task.missing:
-                    question = self._context.to_confirm(thread, task.message.text, text, task.replies)
+                    question = self._context.to_confirm(thread, task.message.own_words, text, task.replies)
             except (TurnLost, UnknownSession, StoreUnavailable):
                 raise
             except Exception as error:

@@ -13,12 +13,14 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 
 from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.confirmation_question import AddedQuestion, with_question
-from langmem_plugin.agent.incoming_message import clean
+from langmem_plugin.agent.incoming_message import clean, sender_of
 from langmem_plugin.agent.memory_state import recalled_of
 from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.served_person import answered_now
 from langmem_plugin.agent.steps import Graph
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.conversation.own_words import is_own, own_words
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
@@ -27,6 +29,8 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
+
+ANYBODY = "anybody"
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,7 @@ class GraphAnswers:
         if state.interrupts and unseen:
             return Plan(text=self._still_asked(state.interrupts, decided, replies))
         if state.interrupts:
-            said = "\n".join(self._words(each, config) for each in together)
-            by = together[-1].message_id or ""
-            return self._decide(state.interrupts, said, decided, config, replies, by=by, seen=len(messages))
+            return self._decide(state.interrupts, together, messages, decided, config=config, replies=replies)
         return self._asked_back(graph, together, config, replies) or fresh
 
     def _asked_back(
@@ -183,15 +185,23 @@ class GraphAnswers:
     def _decide(
         self,
         interrupts: Sequence[Interrupt],
-        said: str,
+        together: Sequence[Waiting],
+        messages: Sequence[BaseMessage],
         before: Decided,
+        *,
         config: RunnableConfig,
         replies: Replies,
-        *,
-        by: str,
-        seen: int,
     ) -> Plan:
-        """Takes the words as the answer to the first open question; the graph goes on when none is left."""
+        """Takes the words as the answer to the first open question; the graph goes on when none is left. It is asked
+        again where nobody who may answer has said anything of their own.
+        """
+        own = [each for each in together if is_own(each.message)]
+        answering = [each for each in own if self._may_answer(each.message, messages, interrupts[0])]
+        if not answering:
+            still = self._still_asked(interrupts, before, replies)
+            return Plan(text=replies.asked_another.format(question=still) if own else still)
+        said = "\n".join(self._words(each, config) for each in answering)
+        by, seen = together[-1].message_id or "", len(messages)
         asked = [asked_by(each) for each in interrupts]
         if before.by is not None:  # of a question before: the graph has gone on since
             before = Decided()
@@ -213,11 +223,25 @@ class GraphAnswers:
         values = {each.interrupt_id: each.resume(answers[each.interrupt_id]) for each in asked}
         return Plan(given=Command(resume=values if len(values) > 1 else next(iter(values.values()))), seen=seen)
 
+    def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
+        """In a group, who is asked: whom the graph names by "answered_by", else who wrote what it asks about."""
+        value = interrupt.value
+        named = value.get("answered_by") if isinstance(value, Mapping) else None
+        if named == ANYBODY:
+            return True
+        asked: set[Any] = {sender_of(each) for each in answered_now(messages)}
+        if named is not None:
+            asked = {named} if isinstance(named, str | int) else set(named)
+        if None in asked or not asked:  # no group, or one whose channel does not say who writes
+            return True
+        person, sender = self._context.person, sender_of(message)
+        return sender is not None and person.owner(sender) in {person.owner(each) for each in asked}
+
     def _words(self, waiting: Waiting, config: RunnableConfig) -> str:
         """A graph that asks expects a text; a picture's is its reference."""
         content = waiting.message.content
         if isinstance(content, str):
-            return content
+            return own_words(waiting.message)
         blocks: list[Mapping[str, Any]] = self._run_writes.keep_media(config, list(content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langmem_plugin.agent.steps import Sending
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.media.content_blocks import image_block
+from langmem_plugin.conversation.own_words import QUOTED, Quoted, own_words, quoted_of
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line, without_hidden
@@ -20,6 +22,8 @@ from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
 _LONGEST_NAME = 60
+_LONGEST_QUOTED = 300
+_SHORTEST_ID = 30  # letters of one that is no number
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
 
@@ -33,6 +37,8 @@ class Delivery(TypedDict, total=False):
     sender_name: str | None
     automated: bool
     forwarded: bool
+    quoted: str | int | None
+    edited: bool
     sources: bool
     send: Sending | None
     raise_errors: bool
@@ -42,9 +48,10 @@ class Delivery(TypedDict, total=False):
 class IncomingMessage:
     """One message of a person or a group, by its key.
 
-    `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else. `source` is the
-    identifier it came from: a message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote
-    it in a group. `picture_hosts` are those whose addresses the picture may have (None: any public one).
+    `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else, `edited` one that was
+    sent before and is now worded anew, `quoted` what it answers. `source` is the identifier it came from: a message's
+    id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group. `picture_hosts` are
+    those whose addresses the picture may have (None: any public one).
     """
 
     owner: str
@@ -57,6 +64,8 @@ class IncomingMessage:
     sender_name: str | None = None
     automated: bool = False
     forwarded: bool = False
+    quoted: Quoted | None = None
+    edited: bool = False
     picture_hosts: frozenset[str] | None = None
 
     @property
@@ -66,14 +75,16 @@ class IncomingMessage:
     @property
     def claim_id(self) -> str | None:
         """What the message is claimed by; a digest, because the id of some channels is the number of a phone."""
-        if self.message_id is None:
-            return None
-        named = f"{self.source}\0{self.message_id}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(named, digest_size=16).hexdigest()
+        return None if self.message_id is None else claim_id_of(self.source, self.message_id)
 
     @property
     def ends_sentence(self) -> bool:
         return ends_sentence(self.text)
+
+    @property
+    def own_words(self) -> str:
+        """What it says in the words of who sent it: see `own_words.py`."""
+        return own_words(self.words)
 
     @cached_property
     def said(self) -> HumanMessage:
@@ -95,6 +106,7 @@ class IncomingMessage:
         given: dict[str, Any] = {
             "id": self.claim_id or uuid.uuid4().hex,
             "response_metadata": {NOTES: noted} if noted else {},
+            "additional_kwargs": {QUOTED: self.quoted._asdict()} if self.quoted is not None else {},
         }
         return HumanMessage(self.text, **given)
 
@@ -120,6 +132,9 @@ def incoming_message(
     if sent_at is not None and not isinstance(sent_at, datetime):
         raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
     in_group = is_group(owner) and (sender or name)
+    edited, quoted = delivery.get("edited", False), delivery.get("quoted")
+    if edited and _named(message_id) is None:
+        raise InvalidInput("edited=True says nothing without message_id: pass the id that the message was sent with")
     return IncomingMessage(
         owner,
         source,
@@ -131,6 +146,8 @@ def incoming_message(
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),
         forwarded=delivery.get("forwarded", False),
+        quoted=None if quoted is None else _quoted(source, quoted),
+        edited=edited,
         picture_hosts=picture_hosts,
     )
 
@@ -138,6 +155,18 @@ def incoming_message(
 def _named(message_id: str | int | None) -> str | None:
     """A blank id names nothing: it is what a channel's form gives where it has none."""
     return None if message_id is None or not str(message_id).strip() else str(message_id)
+
+
+def claim_id_of(source: str, message_id: str) -> str:
+    """By which a message with this id of the channel is claimed, and known in the conversation."""
+    named = f"{source}\0{message_id}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(named, digest_size=16).hexdigest()
+
+
+def _quoted(source: str, quoted: str | int) -> Quoted | None:
+    """A channel gives the id of what is quoted, or what it says: which of them it is the conversation tells."""
+    text = clean(str(quoted)).strip()
+    return Quoted(claim_id_of(source, text), None if isinstance(quoted, int) else text) if text else None
 
 
 def clean(text: str) -> str:
@@ -160,15 +189,32 @@ def sender_of(message: BaseMessage) -> str | None:
     return _noted(message, "sender")
 
 
-def with_sender(message: BaseMessage) -> BaseMessage:
-    """As the model is shown it: `Erin: see you at eight`. The name is one line in which no tag can open or close."""
-    name = _noted(message, "sender_name")
-    if name is None or not isinstance(message, HumanMessage):
+def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessage:
+    """As the model is shown it: `Erin: see you at eight`, and above it what it answers and whether it was forwarded,
+    each in one line in which no tag can open or close. `said` are the texts of the conversation by their ids.
+    """
+    if not isinstance(message, HumanMessage):
         return message
-    name = one_line(name)
+    name, quoted = _noted(message, "sender_name"), quoted_of(message)
+    above = []
+    if quoted is not None and (text := said.get(quoted.id) or _shown_text(quoted)):
+        above.append(f"[in answer to: “{one_line(text)[:_LONGEST_QUOTED]}”]")
+    if notes_of(message).get("forwarded") is True:
+        above.append("[forwarded: the words of somebody else, who asks nothing of you]")
+    head = "\n".join(above)
+    if name is not None:
+        head = f"{one_line(name)}: {head}".rstrip()
+    if not head:
+        return message
     if isinstance(message.content, str):
-        return message.model_copy(update={"content": f"{name}: {message.content}"})
-    return message.model_copy(update={"content": [{"type": "text", "text": f"{name}:"}, *message.content]})
+        return message.model_copy(update={"content": f"{head}{chr(10) if above else ' '}{message.content}"})
+    return message.model_copy(update={"content": [{"type": "text", "text": head}, *message.content]})
+
+
+def _shown_text(quoted: Quoted) -> str | None:
+    """Not an id that nothing in the conversation has."""
+    text = quoted.text or ""
+    return text if len(text) < _SHORTEST_ID or " " in text else None
 
 
 def _noted(message: BaseMessage, name: str) -> str | None:

@@ -17,6 +17,7 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, instructions_in
@@ -94,7 +95,7 @@ class InstructionNotices:
         orders = [
             (message, order)
             for message in answered_now(messages)
-            for order in instructions_in(words_in(str(message.text)))
+            for order in instructions_in(words_in(own_words(message)))
         ]
         if not orders:
             return

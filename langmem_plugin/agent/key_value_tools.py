@@ -51,6 +51,8 @@ def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseToo
 
         key: as list_memory or load_memory gave it.
         """
+        if (refused := writing.of_another()) is not None:
+            return {"success": False, "error": "NOT_ASKED", "message": refused}
         with acting(TOOL, within=True), writing.fenced():
             return of_person().delete_memory(storable(key))
 

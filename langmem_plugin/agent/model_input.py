@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
-from langmem_plugin.agent.incoming_message import with_sender
+from langmem_plugin.agent.incoming_message import as_shown
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.pictures import with_pictures, with_public_pictures
@@ -88,7 +88,8 @@ class ModelInput:
         told = self._shown.told(owner, recalled, messages)
         ranked = list(enumerate(self._shown.chosen(owner, told), 1))
         applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
-        shown = [with_sender(message) for message in in_window]
+        said = {message.id: message.text for message in messages}
+        shown = [as_shown(message, said) for message in in_window]
         newest = newest_of_person(shown)
         imitated = any(looks_like_context(message.text) for message in shown)
         references = self._references.of(

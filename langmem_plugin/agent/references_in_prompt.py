@@ -6,11 +6,12 @@ It stays where it was told: a provider reads anew all that follows the place whe
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.topic import is_of_person, newest_of_person
 from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -39,7 +40,7 @@ class ReferencesInPrompt:
         last = newest_of_person(messages)
         if last is None:
             return Resolution()
-        return resolve(messages[last].text, messages[:last], closeness=self._closeness, model=self._choices)
+        return resolve(own_words(messages[last]), messages[:last], closeness=self._closeness, model=self._choices)
 
     def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
         """What is told of each message of a person, by its place in `shown`; nothing where there is nothing to say.
@@ -66,7 +67,7 @@ class ReferencesInPrompt:
     def _text(self, messages: Sequence[BaseMessage], key: bytes | None, choices: ReferenceChoices | None) -> str:
         text = None if key is None else self._told.get(key)
         if text is None:
-            said = messages[-1].text
+            said = own_words(messages[-1])
             meant = resolve(said, messages[:-1], closeness=self._closeness, model=choices)
             text = describe(meant, words_in(said))
             if key is not None:
@@ -107,7 +108,8 @@ def _keys(messages: Sequence[BaseMessage]) -> Iterator[bytes | None]:
 
 
 def _content(message: BaseMessage) -> bytes | None:
-    parts: tuple[object, ...] = (message.type, message.content)
+    own = own_words(message) if isinstance(message, HumanMessage) else None
+    parts: tuple[object, ...] = (message.type, message.content, own)
     if isinstance(message, AIMessage):
         parts = (*parts, message.tool_calls)
     elif isinstance(message, ToolMessage):

@@ -47,6 +47,8 @@ class Replies:
     approve_or_change: str
     choose: str
     ask_again: str
+    asked_another: str
+    """In a group, to who was not asked."""
 
     # Questions about words that point at what was shown.
     which_one: str
@@ -204,6 +206,7 @@ ENGLISH = Replies(
     ),
     choose="{question}\n{options}\nPlease answer with a number.",
     ask_again="I did not understand that. {question}",
+    asked_another="I have asked somebody else here: {question}",
     which_one="Which one do you mean?\n{options}",
     which_of_many="Which one do you mean? For example:\n{options}",
     nothing_shown="Nothing that I have shown you is {words}. Which one do you mean?",

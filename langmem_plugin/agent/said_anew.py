@@ -6,6 +6,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import before_context
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.corrected_messages import words_of
@@ -26,7 +27,7 @@ def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMe
         return False
     if over.status == "forgotten" and (written := written_at(message)) is not None and over.updated_at >= written:
         return False
-    said = before_context(message.text)
+    said = before_context(own_words(message))
     verdict = agrees(said)
     if verdict is not None and verdict.yes and newest and isinstance(messages[newest - 1], AIMessage):
         said += f"\n{messages[newest - 1].text}"

@@ -6,6 +6,7 @@ from hashlib import sha256
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from langmem_plugin.agent.incoming_message import as_shown
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
@@ -74,5 +75,5 @@ def _keys(dropped: Sequence[BaseMessage], thread: str, session_id: str | None) -
 
 
 def _line(message: BaseMessage) -> str:
-    text = one_line(message.text)
+    text = one_line(as_shown(message, {}).text)
     return f"{message.type}: {text[:_LINE]}{'…' if len(text) > _LINE else ''}"

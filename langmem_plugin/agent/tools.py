@@ -89,6 +89,8 @@ def memory_tools(
 
         memory_id: the id that recall_facts gave.
         """
+        if (refused := writing.of_another()) is not None:
+            return refused
         with writing.fenced():
             return f"Forgotten: {one_line(service.forget(person.owner(), memory_id).text)}"
 

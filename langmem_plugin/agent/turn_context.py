@@ -31,6 +31,7 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import is_group, masked
@@ -128,7 +129,7 @@ class TurnContext:
             return None
 
         def worded() -> Replies:
-            return replies or self._languages.language_for(self.person.owner(), messages[-1].text)
+            return replies or self._languages.language_for(self.person.owner(), own_words(messages[-1]))
 
         return asked_back(messages, self.references.resolution, worded)
 
@@ -148,7 +149,7 @@ class TurnContext:
             return None
         owner = self.person.owner()
 
-        said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+        said = next((own_words(each) for each in reversed(messages) if isinstance(each, HumanMessage)), "")
 
         def replies() -> Replies:
             return self._languages.language_for(owner, said)
@@ -170,7 +171,7 @@ class TurnContext:
         config = run_config()
         if is_automated(config) or not messages or not isinstance(messages[-1], HumanMessage):
             return None
-        owner, said = self.person.owner(), messages[-1].text
+        owner, said = self.person.owner(), own_words(messages[-1])
         with self._saver.sessions.fenced(config):
             reply = self._commands(owner, said)
             if reply is None and self._questions is not None and not is_group(owner):

@@ -13,9 +13,6 @@ from langmem_plugin.writing.own_words import Said
 SURE = 0.8
 """What is less sure than this waits for the person's word."""
 
-_FORWARDED = 0.5
-_FORWARD_MARKS = ("forwarded message", "mensaje reenviado", "reenviado", "הודעה שהועברה", "הועבר")
-
 
 class ExtractedFact(BaseModel):
     """As a job keeps it between reading and storing; `advice` once a model was asked what it does to what is known."""
@@ -39,7 +36,6 @@ class ExtractedFact(BaseModel):
 
     @classmethod
     def of(cls, statement: Statement, said: Said) -> "ExtractedFact":
-        """It is trusted no more than the least sure of what it was made from."""
         return cls(
             owner=said.owner,
             text=storable(statement.text),
@@ -48,7 +44,7 @@ class ExtractedFact(BaseModel):
             said_at=said.said_at,
             slot=None if statement.slot is None else statement.slot.key,
             fact_type=statement.fact_type,
-            confidence=min(statement.confidence, trust_in(said, statement.quote)),
+            confidence=statement.confidence,
             sensitive=statement.sensitive,
             category=statement.category,
             tags=statement.tags,
@@ -94,21 +90,3 @@ class Extractor(Protocol):
     def close(self) -> None:
         """Nothing is waited for any more."""
         ...
-
-
-def trust_in(said: Said, quote: str) -> float:
-    """In words that are somebody else's less than in the person's own: what was forwarded, or is quoted by lines."""
-    if said.forwarded:
-        return _FORWARDED
-    is_forwarded = False
-    quoted = " ".join(quote.split())
-    for line in said.text.splitlines():
-        words = " ".join(line.lstrip("> \t").split())
-        is_forwarded = is_forwarded or (any(mark in line.casefold() for mark in _FORWARD_MARKS) and len(words) <= _MARK)
-        others = is_forwarded or line.lstrip().startswith(">")
-        if others and words and (words in quoted or quoted in words):
-            return _FORWARDED
-    return 1.0
-
-
-_MARK = 60  # letters of a line that says no more than that what follows was forwarded

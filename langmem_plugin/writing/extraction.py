@@ -144,10 +144,9 @@ class Extraction:
         """Of what is said for what, in the person's own words."""
         before: dict[str, str] = {}
         for each in said:
-            if not each.forwarded:
-                owner = self._person_of(each.owner)
-                self._service.aliases.learn(owner, each.text, message_id=each.message_id, before=before.get(owner, ""))
-                before[owner] = each.text
+            owner = self._person_of(each.owner)
+            self._service.aliases.learn(owner, each.text, message_id=each.message_id, before=before.get(owner, ""))
+            before[owner] = each.text
 
     def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
         """With what a model makes of each beside what is remembered, asked once about all of a person."""

@@ -1,7 +1,7 @@
 """What a session holds of people's own words, and what the assistant said before them: all that facts are read in.
 
 Never a person's own words are: what was recalled for a message, a summary of what was said before, a command, what a
-machine wrote on its own, what another agent of the graph said, and what cannot be read.
+machine wrote on its own, what another agent of the graph said, what was forwarded or quoted, and what cannot be read.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from langmem_plugin.conversation.context_block import before_context, without_context
 from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.storage.unreadable import row_behind
 from langmem_plugin.conversation.transcript import key_of, notes_of, written_at
@@ -29,7 +30,7 @@ _CHANNEL = "messages"
 class Said:
     """One message of a person, and `before` it what the assistant said since they spoke last ("" for nothing).
 
-    `owner` is whose words they are. `forwarded`: the channel said that they are another's.
+    `owner` is whose words they are.
     """
 
     row: int
@@ -38,7 +39,6 @@ class Said:
     text: str
     said_at: datetime
     before: str = ""
-    forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,6 @@ class OwnWords:
                             text,
                             written_at(message) or row.created_at,
                             storable(before_context("\n".join(before))).strip(),
-                            forwarded=notes_of(message).get("forwarded") is True,
                         )
                     )
                 before = []
@@ -123,7 +122,7 @@ class OwnWords:
         # A name is given to what other agents of a graph say; a summary of LangChain's stands as the person's too.
         if message.name is not None or message.additional_kwargs.get("lc_source") is not None:
             return ""
-        text = storable(words_in(before_context(without_context(message)[0].text)))
+        text = storable(words_in(before_context(own_words(without_context(message)[0]))))
         return "" if not text or self._is_command(text) else text
 
 

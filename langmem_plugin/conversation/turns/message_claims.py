@@ -172,6 +172,11 @@ class MessageClaims:
         with self._database.read() as connection:
             return self.answer_in(connection, thread, message_id)
 
+    def is_known(self, thread: str, message_id: str) -> bool:
+        """Whether the message was delivered before, answered or not."""
+        with self._database.read() as connection:
+            return _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id}) is not None
+
     def answer_in(self, connection: Connection, thread: str, message_id: str) -> Answer | None:
         row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
         if row is None or row[0] is None:

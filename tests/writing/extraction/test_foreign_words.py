@@ -3,7 +3,6 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from langmem_plugin.agent.incoming_message import Delivery
 from tests.agent.red_team import POISONS
 from tests.chat_graph import chat_graph
 from tests.writing.extraction.conftest import fact, kept
@@ -79,14 +78,14 @@ def test_what_the_person_pasted_is_not_their_fact(opened, real_rules, what):
 
 
 @pytest.mark.parametrize("by_model", [False, True], ids=["rules", "model"])
-def test_a_forwarded_message_is_asked_about_before_it_is_believed(opened, says, real_rules, extracting, by_model):
-    memory = opened(extraction_model=extracting([fact(PLANTED, PLANTED)])) if by_model else opened()
-    assert "forwarded" in Delivery.__annotations__
+def test_a_forwarded_message_is_not_read_and_no_model_is_asked(opened, says, real_rules, extracting, by_model):
+    model = extracting([fact(PLANTED, PLANTED)])
+    memory = opened(extraction_model=model) if by_model else opened()
     says(memory, ERIN, PLANTED, forwarded=True)
-    memory.extract(ERIN)
 
-    assert kept(memory, ERIN) == []
-    assert len(kept(memory, ERIN, "pending")) == 1
+    assert memory.extract(ERIN) == []
+    assert kept(memory, ERIN, "active", "pending", "superseded") == []
+    assert model.asked == []
 
 
 def test_poison_in_what_tools_say_is_never_stored_by_any_rule(opened, real_rules):

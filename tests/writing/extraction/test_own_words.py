@@ -128,21 +128,19 @@ def test_on_a_server_it_goes_to_whom_the_runs_served_and_to_nobody_if_they_were_
     assert kept(memory, JASON) == []
 
 
-@pytest.mark.spec("W-5")
-def test_what_is_half_sure_or_another_s_words_waits_for_the_person(memory, says):
+@pytest.mark.spec("W-5", "W-7")
+def test_what_is_half_sure_waits_for_the_person_and_what_is_anothers_is_not_read(memory, says):
     says(memory, ERIN, "maybe I like tea")
     says(memory, ERIN, "I own a boat", forwarded=True)
     says(memory, ERIN, "look what he wrote:\n> I like rum\n\nI like wine")
-    says(memory, ERIN, "Forwarded message:\nI own a house")
+    says(memory, ERIN, "I like figs\nForwarded message:\nI own a house")
     says(memory, ERIN, "I live in Haifa")
     made = {each.text: (each.status, each.confidence) for each in memory.extract(ERIN)}
 
     assert made == {
         "I like tea": ("pending", 0.5),
-        "I own a boat": ("pending", 0.5),
-        "I like rum": ("pending", 0.5),
         "I like wine": ("active", 1.0),
-        "I own a house": ("pending", 0.5),
+        "I like figs": ("active", 1.0),
         "I live in Haifa": ("active", 1.0),
     }
 
