@@ -65,7 +65,7 @@ from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance
-from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
+from langmem_plugin.writing.rule_extraction import RuleExtraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,13 +259,13 @@ class Parts:
         jobs = ExtractionJobs(self.database, quiet=settings.extract_after, now=self._given.now)
         keeper = ClaimKeeper(jobs)
         whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
-        if model is None and settings.extraction != "rules":
+        if model is None:
             model = extraction_model(settings.extraction)
         extraction = Extraction(
             jobs,
             keeper,
-            OwnWords(self.saver, whose, is_command=self.commands.knows),
-            RuleExtraction(statements) if model is None else ModelExtraction(model, may_hold_a_fact),
+            OwnWords(self.saver, whose, is_command=self.commands.knows, zone_of=self.person_settings.time_zone),
+            RuleExtraction(statements) if model is None else ModelExtraction(model),
             self.service,
             allowed=self.consent.allowed,
             person_of=self.people.person_of,

@@ -176,9 +176,10 @@ class Settings(BaseSettings):
     """
     search_past_sessions: bool = True
     """Whether what conversations said that have ended can be searched."""
-    extraction: Annotated[str, Field(min_length=1)] = "rules"
-    """What takes facts, in the background, from what people say of themselves: "rules", the name of a chat model that
-    LangChain knows, or "off"; it needs each person's leave, which they give by /privacy.
+    extraction: Annotated[str, Field(min_length=1)] = "auto"
+    """What takes facts, in the background, from what people say of themselves: "auto" is the chat model that
+    LANGMEM_MODEL names, else "rules"; or the name of a chat model that LangChain knows, or "off". It needs each
+    person's leave, which they give by /privacy.
     """
     extract_after: _Duration = EXTRACT_AFTER
     """How long a conversation has been quiet before that."""

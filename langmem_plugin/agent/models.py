@@ -43,13 +43,17 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
     return _by_name(name, base_url)
 
 
-def extraction_model(name: str) -> BaseChatModel:
-    """`chat_model` by a name, for `settings.extraction`. Raises ConfigurationError: also for the offline model."""
+def extraction_model(name: str) -> BaseChatModel | None:
+    """The model that `settings.extraction` means, None where rules read: "rules", or "auto" while `LANGMEM_MODEL`
+    names no model but the offline one. Raises ConfigurationError: also for the offline model by its name.
+    """
     if name == _OFFLINE:
         raise ConfigurationError(
             'the offline chat model finds no facts in what people say: set extraction to "rules", which needs no model'
         )
-    return chat_model(name)
+    if name == "auto":
+        name = os.environ.get("LANGMEM_MODEL") or "rules"
+    return None if name in ("rules", _OFFLINE) else chat_model(name)
 
 
 def embedding_model(name: str) -> Embeddings:

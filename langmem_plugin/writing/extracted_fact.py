@@ -6,9 +6,13 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
+from langmem_plugin.facts.guards import Claim, sensitive_beyond, unbelieved
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.models import MemoryFields, storable
 from langmem_plugin.writing.own_words import Said
+
+log = event_log(__name__)
 
 SURE = 0.8
 """What is less sure than this waits for the person's word."""
@@ -35,7 +39,16 @@ class ExtractedFact(BaseModel):
     advice: Advice | None = None
 
     @classmethod
-    def of(cls, statement: Statement, said: Said) -> "ExtractedFact":
+    def believed(cls, statement: Statement, said: Said, *, heard: str = "") -> "ExtractedFact | None":
+        """As far as no guard speaks against it, whoever read it; `heard` is what else its names may be from."""
+        about_speaker = statement.slot is None or statement.slot.who in ("self", "")
+        claim = Claim(statement.text, statement.quote, about_speaker)
+        why_not = unbelieved(
+            claim, said.text, said.said_at.date(), heard=f"{said.before} {heard}", following=said.following
+        )
+        if why_not is not None:
+            log.info("extraction.not_believed", extra={"reason": why_not})
+            return None
         return cls(
             owner=said.owner,
             text=storable(statement.text),
@@ -45,7 +58,7 @@ class ExtractedFact(BaseModel):
             slot=None if statement.slot is None else statement.slot.key,
             fact_type=statement.fact_type,
             confidence=statement.confidence,
-            sensitive=statement.sensitive,
+            sensitive=sensitive_beyond(statement.text, statement.quote, statement.sensitive),
             category=statement.category,
             tags=statement.tags,
             valid_from=statement.valid_from,

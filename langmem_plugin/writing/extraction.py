@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, UnknownSession
 from langmem_plugin.facts import FactType
+from langmem_plugin.facts.guards import asks_not_to_keep, corrects, is_corrected
 from langmem_plugin.facts.redaction import is_redacted
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -121,6 +122,7 @@ class Extraction:
             # What is said by who wants nothing remembered is not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
             self._learn_names(said)
+            self._take_back(job, said)
             try:
                 facts += self._read(said)
             except Exception:  # what was read before it is not kept waiting
@@ -147,6 +149,23 @@ class Extraction:
             owner = self._person_of(each.owner)
             self._service.aliases.learn(owner, each.text, message_id=each.message_id, before=before.get(owner, ""))
             before[owner] = each.text
+
+    def _take_back(self, job: Job, said: Sequence[Said]) -> None:
+        """What was stored of a message, and the next one corrects or asks not to keep: that waits for the person's
+        word, or is forgotten.
+        """
+        new = {each.message_id for each in said}
+        for each in said:
+            if each.follows is None or each.follows in new or not corrects(each.text):
+                continue
+            owner = self._person_of(each.owner)
+            for held in self._service.get_memories_by_session(job.session_id, owner=owner):
+                if held.status != "active" or held.source_id != each.follows:
+                    continue
+                if asks_not_to_keep(each.text):
+                    self._service.forget(owner, held.id, revision=held.revision)
+                elif is_corrected(held.text, held.quote or held.text, each.text):
+                    self._service.update(owner, held.id, revision=held.revision, status="pending")
 
     def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
         """With what a model makes of each beside what is remembered, asked once about all of a person."""

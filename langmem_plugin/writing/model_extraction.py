@@ -1,27 +1,33 @@
 """Facts by any LangChain chat model: each with the person's own words for it, or it is none.
 
-A model is asked only about messages that may hold something, sees small numbers instead of ids, and what it answers is
-believed only as far as it can be checked: a quote that nobody said, a number that was not in it, a yes to nothing and
-whatever cannot be read is dropped.
+A model is shown all that the person said, with small numbers instead of ids, and what it answers is believed only as
+far as it can be checked: a quote that nobody said, a yes to nothing, and what a guard of `facts.guards` speaks against
+is dropped. What it mistypes in a field that may be missing costs that field.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from langmem_plugin.facts import FactType, Slot, Statement
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.references.said.yes_or_no import agrees
-from langmem_plugin.writing.extracted_fact import ExtractedFact
+from langmem_plugin.writing.extracted_fact import SURE, ExtractedFact
 from langmem_plugin.writing.own_words import Said
-from langmem_plugin.writing.rule_extraction import Gate
-from langmem_plugin.writing.stated_numbers import only_stated
 from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable
 from langmem_plugin.writing.verbatim import found_in
 
@@ -61,10 +67,10 @@ class StatedFact(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     fact: str = Field(min_length=1, max_length=_FACT)
-    type: FactType = "fact"
-    confidence: float = Field(ge=0, le=1)
-    message: int
     quote: str = Field(min_length=1, max_length=_TEXT)
+    message: int = 0
+    type: FactType = "fact"
+    confidence: float = Field(default=SURE, ge=0, le=1)
     question: str | None = Field(default=None, description="the assistant's question, where the quote says yes to it")
     about: str = Field(default="self", max_length=_NAME)
     attribute: str | None = Field(default=None, max_length=_NAME)
@@ -78,6 +84,17 @@ class StatedFact(BaseModel):
     holds_until: date | None = None
     sensitive: bool = False
 
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _or_missing(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        field = cls.model_fields[info.field_name or ""]
+        try:
+            return read(value)
+        except ValidationError:
+            if field.is_required():
+                raise
+            return field.get_default(call_default_factory=True)
+
 
 class StatedFacts(BaseModel):
     """What the person stated; an empty list where they stated nothing that lasts."""
@@ -86,18 +103,16 @@ class StatedFacts(BaseModel):
 
 
 class ModelExtraction:
-    """`worth_asking` says of a message whether a model is asked about it at all. A call is given up after `timeout`."""
+    """A call is given up after `timeout`."""
 
-    def __init__(self, model: BaseChatModel, worth_asking: Gate, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
-        self._worth_asking = worth_asking
+    def __init__(self, model: BaseChatModel, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
         self._answers = StructuredAnswers(model, StatedFacts, _AS_JSON, name="extraction", timeout=timeout)
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         """Raises whatever the model raises, and GivenUp where it does not answer."""
-        asked = [each for each in said if self._worth_asking(each) or _says_yes(each)]
-        if not asked:
-            return []
-        read = [_checked(fact, asked) for fact in self._answered(asked)]
+        if not any(map(str.isalnum, "".join(each.text for each in said))):
+            return []  # thumbs and hearts
+        read = [_checked(fact, said) for fact in self._answered(said)]
         facts = [fact for fact in read if fact is not None]
         if len(facts) < len(read):
             log.info("extraction.unfounded", extra={"facts": len(read) - len(facts)})
@@ -112,11 +127,6 @@ class ModelExtraction:
         if facts.wrong:
             log.warning("extraction.model_unusable", extra={"messages": len(asked)})
         return facts.read or []
-
-
-def _says_yes(said: Said) -> bool:
-    verdict = agrees(said.text)
-    return verdict is not None and verdict.yes and "?" in said.before
 
 
 def _shown(asked: Sequence[Said]) -> str:
@@ -165,22 +175,21 @@ def _checked(fact: StatedFact, asked: Sequence[Said]) -> ExtractedFact | None:
         trust, evidence = _CONFIRMED, f"{question}? {quote}"
     elif verdict is not None and not verdict.rest:
         return None  # a yes alone says nothing
-    text = " ".join(fact.fact.split())
-    if not only_stated(text, evidence):
-        return None
+    heard = " ".join(each.text for each in asked if each.row < said.row)
     statement = Statement(
-        text,
-        evidence,
+        " ".join(fact.fact.split()),
+        quote,
         slot=_slot(fact),
         fact_type=fact.type,
         confidence=min(fact.confidence, trust),
         sensitive=fact.sensitive,
         category=fact.category or None,
         tags=_tags(fact),
-        valid_from=_instant(fact.holds_from),
-        valid_to=_instant(fact.holds_until),
+        valid_from=_instant(fact.holds_from, said.said_at.tzinfo),
+        valid_to=_instant(fact.holds_until, said.said_at.tzinfo),
     )
-    return ExtractedFact.of(statement, said)
+    made = ExtractedFact.believed(statement, said, heard=heard)
+    return None if made is None else made.model_copy(update={"quote": storable(evidence)})
 
 
 def _places(fact: StatedFact, asked: Sequence[Said]) -> Iterator[tuple[Said, str]]:
@@ -205,5 +214,5 @@ def _tags(fact: StatedFact) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for each in named if 0 < len(tag := plain(each)) <= _NAME))
 
 
-def _instant(day: date | None) -> datetime | None:
-    return None if day is None else datetime.combine(day, time(), UTC)
+def _instant(day: date | None, zone: tzinfo | None) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), zone)

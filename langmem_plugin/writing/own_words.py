@@ -5,8 +5,8 @@ machine wrote on its own, what another agent of the graph said, what was forward
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from sqlalchemy import select
@@ -30,7 +30,8 @@ _CHANNEL = "messages"
 class Said:
     """One message of a person, and `before` it what the assistant said since they spoke last ("" for nothing).
 
-    `owner` is whose words they are.
+    `owner` is whose words they are, and `said_at` in their own time zone. `following` is what the same person wrote
+    next, and `follows` the id of what they wrote before.
     """
 
     row: int
@@ -39,6 +40,8 @@ class Said:
     text: str
     said_at: datetime
     before: str = ""
+    following: str = ""
+    follows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,18 @@ class WhoseWords:
 class OwnWords:
     """Reads them for a job, at most `at_once` messages."""
 
-    def __init__(self, saver: ConversationSaver, whose: WhoseWords, *, is_command: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        whose: WhoseWords,
+        *,
+        is_command: Callable[[str], bool],
+        zone_of: Callable[[str], tzinfo] = lambda _: UTC,
+    ) -> None:
         self._saver = saver
         self._whose = whose
         self._is_command = is_command
+        self._zone_of = zone_of
 
     def unread(self, job: Job, taken: frozenset[int], *, at_once: int) -> Unread:
         """Raises UnknownSession, DamagedSession."""
@@ -101,21 +112,22 @@ class OwnWords:
             elif isinstance(message, HumanMessage):
                 owner = of_thread or self._whose.of_sender(job.thread, message)
                 text = self._own(message)
-                if row.row not in taken and owner is not None and text:
+                if owner is not None and text:
                     said.append(
                         Said(
                             row.row,
                             key_of(message.id or f"{job.session_id}/{row.row}"),
                             owner,
                             text,
-                            written_at(message) or row.created_at,
+                            (written_at(message) or row.created_at).astimezone(self._zone_of(owner)),
                             storable(before_context("\n".join(before))).strip(),
                         )
                     )
                 before = []
-        if len(said) <= at_once:
-            return Unread(tuple(said), taken | listed, is_all=True)
-        now = said[:at_once]
+        new = [each for each in _linked(said) if each.row not in taken]
+        if len(new) <= at_once:
+            return Unread(tuple(new), taken | listed, is_all=True)
+        now = new[:at_once]
         return Unread(tuple(now), taken | {each.row for each in now}, is_all=False)
 
     def _own(self, message: HumanMessage) -> str:
@@ -124,6 +136,19 @@ class OwnWords:
             return ""
         text = storable(words_in(before_context(own_words(without_context(message)[0]))))
         return "" if not text or self._is_command(text) else text
+
+
+def _linked(said: Sequence[Said]) -> list[Said]:
+    """Each with what the same person wrote before and after it."""
+    linked = list(said)
+    last: dict[str, int] = {}
+    for at, each in enumerate(said):
+        before = last.get(each.owner)
+        if before is not None:
+            linked[before] = replace(linked[before], following=each.text)
+            linked[at] = replace(linked[at], follows=said[before].message_id)
+        last[each.owner] = at
+    return linked
 
 
 def owners_of(said: Sequence[Said]) -> list[str]:

@@ -1,10 +1,11 @@
 """Facts by rules alone: offline, with no model and no key."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from langmem_plugin.facts import Statement, classify
+from langmem_plugin.facts import Statement
+from langmem_plugin.facts.guards import laughs
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 
@@ -21,19 +22,12 @@ class RuleExtraction:
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         return [
-            ExtractedFact.of(statement, each)
+            fact
             for each in said
+            if not laughs(each.text)  # a joke is not told from a fact by rules
             for statement in self._statements(each.text, said_at=each.said_at)
+            if (fact := ExtractedFact.believed(statement, each)) is not None
         ]
 
     def close(self) -> None:
         """There is nothing to wait for."""
-
-
-Gate = Callable[[Said], bool]
-"""Whether a message may hold anything worth remembering: asked before a model is."""
-
-
-def may_hold_a_fact(said: Said) -> bool:
-    """By rules; what answers a question is read together with it."""
-    return classify(said.text, asked=said.before if "?" in said.before else None).should_store

@@ -1,5 +1,6 @@
 """What a chat model answers by a schema, or as JSON in its text where it takes none; untraced, and given up in time."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +22,8 @@ MODEL_TIMEOUT = timedelta(seconds=60)
 _TRIES = 3
 _LONGEST_REASON = 500  # letters
 _LONGEST_ANSWER = 100_000
-_FENCE = re.compile(r"```(?:json)?+([^`]*+)```")
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_MOST_STARTS = 200  # braces that an answer is tried to begin at
 
 Read = TypeVar("Read")
 
@@ -112,12 +114,20 @@ class StructuredAnswers:
 
 
 def _json_in(text: str) -> Any:
-    text = text.strip()[:_LONGEST_ANSWER]
-    fenced = _FENCE.search(text)
-    begin, end = text.find("{"), text.rfind("}")
-    for candidate in (text, fenced[1] if fenced else "", text[begin : end + 1] if begin >= 0 else ""):
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-    raise Unusable("it is no JSON object as it was asked for")
+    """The longest JSON object in a text, which may think aloud before it, and hold others."""
+    text = _THOUGHT.sub(" ", text.strip()[:_LONGEST_ANSWER])
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(text)
+    longest, found, at = 0, None, -1
+    for _ in range(_MOST_STARTS):
+        at = text.find("{", at + 1)
+        if at < 0:
+            break
+        with contextlib.suppress(ValueError, RecursionError):
+            read, end = json.JSONDecoder().raw_decode(text, at)
+            if end - at > longest:
+                longest, found = end - at, read
+            at = end - 1
+    if found is None:
+        raise Unusable("it is no JSON object as it was asked for")
+    return found

@@ -1,7 +1,7 @@
 """How English states facts."""
 
 from langmem_plugin.facts.words.calendar_names import months, weekdays
-from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
+from langmem_plugin.facts.words.language_table import GuardWords, Language, meanings, named, numbered, phrases, words
 
 ENGLISH = Language(
     name="en",
@@ -428,6 +428,39 @@ ENGLISH = Language(
     ),
     empty=words(
         "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"
+    ),
+    guards=GuardWords(
+        denies=r"no(?! (?:i|we|my|it|he|she|that|wait|problem|worries|doubt|wonder|idea|way|one)\b)|not|never|neither|nor|no longer|no more|without|isn'?t|aren'?t|wasn'?t|weren'?t|don'?t|doesn'?t|didn'?t|"
+        r"can'?t|cannot|couldn'?t|won'?t|wouldn'?t|haven'?t|hasn'?t|hadn'?t|ain'?t|shouldn'?t|hardly|used to|stopped|quit",
+        denies_not=r"not (?:gonna|going to) lie|can'?t (?:wait|help|stop|get enough)|why not|not (?:only|just)\b|not to mention|"
+        r"don'?t (?:forget|worry|mind|get me wrong|tell)|if i'?m not mistaken|(?:not sure|don'?t (?:know|remember)) (?:if|whether)"
+        r"(?: i| you)? ?(?:told|said|mentioned|know)?|couldn'?t be (?:happier|better)|never mind|quit my job",
+        denying=r"no|none|dislike\w*|hate\w*|avoid\w*|allerg\w*|intoleran\w*|vegan\w*|vegetarian\w*|left|former\w*|ex|"
+        r"ended|gave up|given up|los[te]\w*|refus\w*|free|except|sober|teetotal\w*|fear\w*|against|"
+        r"instead|only|moved|unable|unemploy\w*|unmarried|single|childless|non\w*",
+        corrects=r"no,? wait|wait,? no|scratch that|strike that|i mean(?:t)?|oops|whoops|sorry|my bad|correction|actually|"
+        r"make that|or rather|well",
+        idle=r"sorry (?:for|to|about|if|but|i'?m (?:late|busy)|im (?:late|busy)|late|wrong|gotta|got to)|well (?:done|i|we|then|"
+        r"anyway|yes|no|that)|late|bye|thanks|thank you|typo|autocorrect|my phone|wrong chat|actually (?:i|we|it)\b",
+        jokes=r"april fools?|just (?:kidding|joking|messing)|only joking|jk\b|kidding|psych|not really",
+        keeps_not=r"(?<!\bi )(?<!\bwe )(?<!\byou )(?:do not|don'?t|dont|never|no need to) (?:you )?(?:ever )?(?:save|store|remember|"
+        r"keep|record|note|write|log|memori[sz]e)\b(?: (?:this|that|it|any|what|down|me)| (?:these|those)|[^\w]*$)|"
+        r"off the record|forget (?:i|that i) (?:said|told|mentioned)",
+        speaks=r"asking for (?:an?|my|our|the|her|his) [\w' -]{1,30}?[:,-]|(?:wants?|wanted|would like|needs?|wanna) to know|"
+        r"(?<!\bi )(?<!\bwe )(?:asks?|asked|asking|wonders?|wondering|wrote|writes|texted|texts|posted|replied|replies)\b|"
+        r"(?:was|were|is|'s|is all|goes|go|all) like,?(?= (?:i|i'?m|im|my|we)\b)|goes,?(?= (?:i|i'?m|im|my|we)\b)|"
+        r"(?<!\bi )(?<!\bwe )(?:says|said)\b(?=[:,]? [\"']?(?:i|i'?m|im|my|we)\b)|question from",
+        cites=r"(?<!\bi )(?<!\bwe )(?:says?|said|goes)|song|lyrics?|poem|ad|advert|post|article|quote[ds]?|caption|email|letter|review|sings?",
+        experts=r"doctor|dr|gp|dentist|nurse|midwife|specialist|therapist|vet|lawyer|accountant|boss|teacher|hospital|clinic|test|"
+        r"results?|optician|physio",
+        wants=r"(?<!\bi )(?<!\bwe )(?:wants?|wanted|asks?|asked|tells?|told|would like|expects?|begs?|keeps (?:asking|telling)|needs?) me to",
+        not_me=r"not me\b|(?:was|is) (?:about|for) (?:him|her|them)\b",
+        supposes=r"if|suppose|supposing|imagine|what if|say|pretend|assume|assuming|let'?s say",
+        plays=r"pretend|role ?-?play|let'?s play|act as|imagine (?:you|that|i)|in character|you are (?:a|the) (?:waiter|doctor|king|pirate)",
+        laughs=r"(?:ha){2,}h?|lo+l|lmao|rofl|hehe\w*",
+        third=r"is|has|lives|works|hates|loves|likes|eats|drinks|goes|studies|plays|owns|speaks|was born",
+        when=r"ago|soon|tonight|weekend|fortnight|decade|spring|summer|autumn|winter|christmas|easter",
+        since=r"ago|since",
     ),
     times={
         "day": phrases("day|days"),

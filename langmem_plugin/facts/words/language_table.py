@@ -28,6 +28,38 @@ def meanings(**cells: str) -> dict[str, str]:
     return {word: meant for meant, cell in cells.items() for word in words(cell)}
 
 
+@dataclass(frozen=True)
+class GuardWords:
+    """Patterns, held against plain text, of words that a fact is not believed behind, whoever read it.
+
+    `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact also
+    those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
+    that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts` tell
+    a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third` begins what is said of somebody else, and
+    `supposes` begins a mere idea, `plays` a part that is played. `when` names a time, beside the calendar's words, and `since` one
+    that is long ago. `laughs` only makes the reader without a model silent.
+    """
+
+    denies: str
+    denies_not: str
+    denying: str
+    corrects: str
+    idle: str
+    jokes: str
+    keeps_not: str
+    speaks: str
+    cites: str
+    experts: str
+    wants: str
+    not_me: str
+    supposes: str
+    plays: str
+    laughs: str
+    third: str
+    when: str
+    since: str
+
+
 @dataclass(frozen=True, eq=False)
 class Language:
     """One language. Every word is plain: lower case, no accents or vowel points, contractions written out.
@@ -112,6 +144,7 @@ class Language:
     ends_at: frozenset[str]
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
+    guards: GuardWords
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """How Spanish states facts."""
 
 from langmem_plugin.facts.words.calendar_names import months, weekdays
-from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
+from langmem_plugin.facts.words.language_table import GuardWords, Language, meanings, named, numbered, phrases, words
 
 SPANISH = Language(
     name="es",
@@ -361,6 +361,35 @@ SPANISH = Language(
     ),
     empty=words(
         "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"
+    ),
+    guards=GuardWords(
+        denies=r"no|nunca|jamas|tampoco|ni|sin|ya no|apenas|deje de|dejo de|dejamos de|antes",
+        denies_not=r"no (?:te )?(?:olvides|preocupes)|no pasa nada|no hay problema|no importa|no solo|por que no|a que no|verdad que no|"
+        r"no se si (?:te )?(?:lo )?(?:dije|conte|sabes|he dicho|comente)|antes de|sin duda|sin problema|como no",
+        denying=r"odi\w+|evit\w+|alerg\w+|intoleran\w+|vegan\w+|vegetarian\w+|celiac\w+|dej\w+|ex|soltero|soltera|asco|"
+        r"detest\w+|libre|excepto|menos|salvo|solo|miedo|mudo|nada|ningun\w*",
+        corrects=r"digo|mejor dicho|perdon|perdona|perdone|quiero decir|corrijo|no,? espera|espera,? no|me equivoque|en realidad|"
+        r"miento|bueno|ay no|ups|uy|corrección|correccion",
+        idle=r"perdon\w* (?:por|que|si|pero)|bueno (?:pues|si|no|ya|y|que|nada|vale|gracias)|tarde|gracias|adios|en realidad (?:me|si|no)|"
+        r"autocorrector|digo yo|digo que",
+        jokes=r"(?:es|era) (?:una )?broma|de broma|inocente|bromeo|bromeaba|es coña|es cona",
+        keeps_not=r"no (?:me )?(?:lo |la |los |las )?(?:guardes|apuntes|anotes|recuerdes|grabes|memorices|registres|guardeis|apunteis)\b|"
+        r"que no quede (?:registro|constancia)|no hace falta que lo (?:guardes|apuntes)|olvida (?:que (?:te )?(?:lo )?dije|lo que (?:te )?dije)|"
+        r"entre nosotros y no",
+        speaks=r"(?<!\byo )(?:pregunta|preguntan|preguntaba|quiere saber|quieren saber|suelta|solto|escribe|escribio|pone|puso|contesta|"
+        r"contesto|grita|publico)\b|(?:dice|dijo|dicen|dijeron|me dice|me dijo)(?= ?[:,\"])|pregunta de (?:un|una|mi|el|la)|"
+        r"de parte de (?:un|una|mi|el|la) \w+|va y (?:me )?(?:dice|suelta)|me (?:salta|viene) con",
+        cites=r"dice|dijo|cancion|letra|poema|anuncio|articulo|correo|carta|cita|canta|captura",
+        experts=r"medico|medica|doctor|doctora|dentista|enfermera|enfermero|matrona|especialista|terapeuta|abogado|abogada|jefe|jefa|"
+        r"profesor|profesora|hospital|clinica|analisis|resultados",
+        wants=r"(?:quiere|quieren|pide|piden|pidio|prefiere|prefieren|espera|esperan|insiste en|quisiera) que",
+        not_me=r"yo no\b|no yo\b|no soy yo|el no yo|ella no yo",
+        supposes=r"si|supongamos|imagina|imaginate|pongamos|y si|suponiendo|ojala",
+        plays=r"finge|fingir|haz de|haz que|imagina que|imaginate que|hagamos (?:como|que)|jugamos a|juego de rol|eres (?:un|una) (?:camarero|pirata)",
+        laughs=r"(?:j[aeiou]){2,}j?|jsjs\w*",
+        third=r"es|esta|tiene|vive|trabaja|estudia|come|bebe|odia|juega|toca|se llama|nacio|habla|le (?:gusta|encanta|da)|cumple|sufre|padece",
+        when=r"hace|proxim[oa]s?|finde|quincena|navidad|verano|invierno|otono|primavera|quincena",
+        since=r"hace|desde",
     ),
     times={
         "day": phrases("dia|dias"),

@@ -1,7 +1,9 @@
 """Any chat model may read what people say, and is believed only as far as it can be checked."""
 
+import json
 import threading
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -12,7 +14,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.timed_calls import GivenUp
 from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import Said
-from langmem_plugin.writing.stated_numbers import only_stated
+from langmem_plugin.writing.rule_extraction import RuleExtraction
 from langmem_plugin.writing.verbatim import found_in
 from tests.writing.extraction.conftest import BY_HAND, Extracting, fact, kept
 
@@ -24,9 +26,9 @@ def said(text, before="", row=1, **more):
     return Said(row, f"m{row}", ERIN, text, AT, before, **more)
 
 
-def read(model, *texts, worth=lambda _: True, **arguments):
+def read(model, *texts, **arguments):
     messages = tuple(each if isinstance(each, Said) else said(each, row=row) for row, each in enumerate(texts, 1))
-    return ModelExtraction(model, worth, **arguments).facts_in(messages)
+    return ModelExtraction(model, **arguments).facts_in(messages)
 
 
 @pytest.mark.spec("W-3")
@@ -146,7 +148,7 @@ def test_a_quote_is_believed_in_the_message_that_holds_it_and_not_where_two_do(e
 )
 def test_a_plain_yes_confirms_what_the_assistant_asked_and_nothing_else(extracting, question, answer, is_known):
     model = extracting([fact("Lives in Haifa", answer, question="You live in Haifa")])
-    made = read(model, said(answer, before=question), worth=lambda _: False)
+    made = read(model, said(answer, before=question))
 
     assert [(each.text, each.quote, each.confidence) for each in made] == (
         [("Lives in Haifa", f"You live in Haifa? {answer}", 0.9)] if is_known else []
@@ -174,30 +176,79 @@ def test_a_yes_alone_states_nothing(extracting):
         ("Moves on 2026-03-09", "next Monday", True),
     ],
 )
-def test_a_count_that_was_worked_out_is_not_a_fact(text, quote, is_stated):
-    assert only_stated(text, quote) is is_stated
+def test_a_count_that_was_worked_out_is_not_a_fact(extracting, text, quote, is_stated):
+    assert bool(read(extracting([fact(text, quote)]), quote)) is is_stated
 
 
 @pytest.mark.spec("W-3")
-def test_a_model_is_not_asked_about_what_holds_nothing(extracting):
-    model = extracting([fact("Likes tea", "I like tea")])
+def test_a_model_is_shown_all_that_was_said_in_one_call_and_no_thumbs_alone(extracting):
+    model = extracting([])
+    read(model, "hello", "what's the weather?", "im off sugar since the accident")
+    read(model, "👍", "❤️")
 
-    assert read(model, "hello", "what's the weather?", worth=lambda _: False) == []
-    assert model.asked == []
+    [asked] = model.asked
+    assert all(text in asked[1].text for text in ("hello", "what's the weather?", "im off sugar since the accident"))
+
+
+@pytest.mark.spec("W-3")
+@pytest.mark.parametrize("by_tool", [True, False])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"people": None},
+        {"companies": "Acme"},
+        {"holds_from": ""},
+        {"holds_until": "soon"},
+        {"type": "place"},
+        {"category": {"name": "tea"}},
+        {"about": None},
+        {"sensitive": "perhaps"},
+        {"confidence": "high"},
+        {"message": "the first"},
+    ],
+)
+def test_a_field_that_may_be_missing_and_is_mistyped_costs_that_field_and_not_the_fact(extracting, more, by_tool):
+    [made] = read(extracting([fact("Likes tea", "I like tea") | more], by_tool=by_tool), "I like tea")
+
+    assert (made.text, made.source_id) == ("Likes tea", "m1")
+
+
+@pytest.mark.spec("W-3")
+@pytest.mark.parametrize("missing", ["fact", "quote"])
+def test_a_fact_without_its_words_is_none(extracting, missing):
+    told = {name: value for name, value in fact("Likes tea", "I like tea").items() if name != missing}
+    assert read(extracting([told]), "I like tea") == []
+
+
+@pytest.mark.spec("W-3")
+def test_a_model_that_thinks_aloud_is_understood(extracting):
+    answer = json.dumps({"facts": [fact("Likes tea", "I like tea")]})
+    thought = f'<think>A set {{tea}} or {{"facts": [1]}}?</think>\nHere: {answer} as {{asked}}.'
+    [made] = read(extracting(thought, by_tool=False), "I like tea")
+
+    assert made.text == "Likes tea"
+
+
+@pytest.mark.spec("W-8")
+def test_a_day_is_the_one_of_the_persons_own_clock(extracting):
+    night = datetime(2026, 3, 2, 1, 30, tzinfo=UTC).astimezone(ZoneInfo("America/New_York"))
+    model = extracting([fact("Moved to Ghent on 2026-02-28", "I moved to Ghent yesterday", holds_from="2026-02-28")])
+    [made] = read(model, Said(1, "m1", ERIN, "I moved to Ghent yesterday", night))
+
+    assert 'date="2026-03-01, Sunday"' in model.asked[0][1].text
+    assert made.valid_from == datetime(2026, 2, 28, tzinfo=ZoneInfo("America/New_York"))
 
 
 @pytest.mark.spec("W-3")
 def test_what_cannot_be_read_is_asked_for_again_with_the_reason(extracting):
-    answers = iter(
-        ["no JSON at all", [fact("Likes tea", "I like tea", confidence=7)], [fact("Likes tea", "I like tea")]]
-    )
+    answers = iter(["no JSON at all", [fact("Likes tea", "")], [fact("Likes tea", "I like tea")]])
     model = extracting(lambda _: next(answers))
     [made] = read(model, "I like tea")
 
     assert made.text == "Likes tea"
     assert [len(messages) for messages in model.asked] == [2, 3, 3]
     assert "no JSON object" in model.asked[1][2].text
-    assert "fact 1: confidence" in model.asked[2][2].text
+    assert "fact 1: quote" in model.asked[2][2].text
 
 
 @pytest.mark.spec("W-3", "A-11")
@@ -243,7 +294,7 @@ class NoSchema(Extracting):
 @pytest.mark.spec("W-3")
 def test_a_model_that_takes_no_schema_is_asked_for_json_from_then_on():
     model = NoSchema(script=lambda _: [fact("Likes tea", "I like tea")], asked=[])
-    extraction = ModelExtraction(model, lambda _: True)
+    extraction = ModelExtraction(model)
     for _ in range(2):
         assert [each.text for each in extraction.facts_in((said("I like tea"),))] == ["Likes tea"]
     assert len(model.asked) == 2
@@ -303,3 +354,9 @@ def test_a_model_is_taken_by_its_name_and_the_offline_one_refused(database_url, 
     named = BY_HAND.model_copy(update={"extraction": "openai:gpt-5-mini"})
     with PhoneMemory(database_url, settings=named, embeddings=offline_model) as memory:
         assert memory.extraction.work._extractor._answers._model.model_name == "gpt-5-mini"
+    monkeypatch.setenv("LANGMEM_MODEL", "openai:gpt-5-mini")
+    with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model) as memory:
+        assert memory.extraction.work._extractor._answers._model.model_name == "gpt-5-mini"
+    monkeypatch.setenv("LANGMEM_MODEL", "offline")
+    with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model) as memory:
+        assert isinstance(memory.extraction.work._extractor, RuleExtraction)

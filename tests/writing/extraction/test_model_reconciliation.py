@@ -276,7 +276,13 @@ def test_without_an_answer_the_rules_alone_decide_and_nothing_is_lost(told, erro
 
 @pytest.mark.spec("W-6")
 def test_no_model_is_asked_where_nothing_is_near_or_the_rules_decide(told):
-    memory, model = told(["Lives in Lod", "Plays the guitar"], same_as(OLD), "Lives in Haifa", OLD)
+    memory, model = told(
+        ["Lives in Lod", "Plays the guitar"],
+        same_as(OLD),
+        "Lives in Haifa",
+        OLD,
+        words="In Lod I play the guitar a lot",
+    )
     memory.extract(ERIN)
 
     assert model.weighed == []
