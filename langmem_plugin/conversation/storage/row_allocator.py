@@ -1,6 +1,6 @@
 """Row numbers reserved by this process, and what else it relies on in a session without asking the database again."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -8,7 +8,11 @@ from langmem_plugin import process_forks
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint
 from langmem_plugin.conversation.storage.message_cache import SessionKey
 
+CheckpointKey = tuple[str, str]
+"""A namespace and a checkpoint's id."""
+
 _MOST_EXPECTED = 32
+_MOST_LATER = 256
 _MOST_SESSIONS = 1_024
 _BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
@@ -51,14 +55,29 @@ class RowAllocator:
             before = self._of(session, since)
             self._keep(session, replace(left, expected=_latest(before.expected, left.expected)))
 
-    def await_parent(self, session: SessionKey, namespace: str, checkpoint_id: str) -> None:
+    def note_order(
+        self, session: SessionKey, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]
+    ) -> None:
+        """Notes that this checkpoint was made after `earlier`, of which these are not stored yet, and after whatever
+        those that are stored still wait for.
+        """
         with self._lock:
-            self._awaited.append((session, namespace, checkpoint_id))
+            for each in missing:
+                self._later.setdefault((session, each), {})
+                if len(self._later) > _MOST_EXPECTED:
+                    self._later.popitem(last=False)
+            for (of, awaited), later in self._later.items():
+                if of == session and len(later) < _MOST_LATER and not earlier.isdisjoint((awaited, *later)):
+                    later[made] = None
 
-    def was_awaited(self, session: SessionKey, namespace: str, checkpoint_id: str) -> bool:
-        """Whether a child of this checkpoint was stored here while the checkpoint itself was missing."""
+    def later_than(self, session: SessionKey, made: CheckpointKey) -> list[CheckpointKey]:
+        """The checkpoints that were stored here while this one, made before them, was missing."""
         with self._lock:
-            return (session, namespace, checkpoint_id) in self._awaited
+            found = self._later.get((session, made), {})
+            for (of, _), later in self._later.items():
+                if of == session and made in later:
+                    later.update(found)
+            return [*found]
 
     def forget(self, session: SessionKey) -> None:
         with self._lock:
@@ -66,7 +85,7 @@ class RowAllocator:
 
     def _begin_with_none(self) -> None:
         self._reservations: OrderedDict[SessionKey, Reservation] = OrderedDict()
-        self._awaited: deque[tuple[SessionKey, str, str]] = deque(maxlen=_MOST_EXPECTED)
+        self._later: OrderedDict[tuple[SessionKey, CheckpointKey], dict[CheckpointKey, None]] = OrderedDict()
 
     def _of(self, session: SessionKey, next_row: int) -> Reservation:
         known = self._reservations.get(session, Reservation(next_row))
@@ -115,12 +134,13 @@ class RowLease:
                 return stored
         return None
 
-    def await_parent(self, namespace: str, checkpoint_id: str) -> None:
-        """Notes that a child is stored before this checkpoint: the calls of a run come from several threads."""
-        self._allocator.await_parent(self._session, namespace, checkpoint_id)
+    def note_order(self, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]) -> None:
+        """Notes which checkpoints were made before this one: the calls of a run come from several threads."""
+        self._allocator.note_order(self._session, made, earlier, missing)
 
-    def was_awaited(self, namespace: str, checkpoint_id: str) -> bool:
-        return self._allocator.was_awaited(self._session, namespace, checkpoint_id)
+    def later_than(self, made: CheckpointKey) -> list[CheckpointKey]:
+        """Those that were stored before it and made after it."""
+        return self._allocator.later_than(self._session, made)
 
     def stored(self, namespace: str, stored: StoredCheckpoint) -> None:
         """Notes the checkpoint, for the one that continues it."""

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, DeltaChannelHistory, PendingWrite
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import checkpoint_format, codec
@@ -96,17 +96,22 @@ class SessionCheckpoints:
         self.pending.load("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
-        """(namespace, checkpoint id) of this session, newest first."""
-        here = (
-            checkpoint_table.c.thread == self.session.thread,
-            checkpoint_table.c.session == self.session.number,
-            *((checkpoint_table.c.namespace == namespace,) if namespace is not None else ()),
-        )
-        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(*here)
+        """(namespace, checkpoint id) of this session, newest first; `before` may be of any namespace.
+
+        A `before` that this session does not hold is compared by its id, which begins with the time it was made.
+        """
+        columns = checkpoint_table.c
+        here = columns.thread == self.session.thread, columns.session == self.session.number
+        query = select(columns.namespace, columns.checkpoint_id).where(*here)
+        if namespace is not None:
+            query = query.where(columns.namespace == namespace)
         if before is not None:
-            position = select(checkpoint_table.c.position).where(*here, checkpoint_table.c.checkpoint_id == before)
-            query = query.where(checkpoint_table.c.position < position.limit(1).scalar_subquery())
-        query = query.order_by(checkpoint_table.c.position.desc())
+            known = select(columns.position).where(*here, columns.checkpoint_id == before)
+            position = known.order_by((columns.namespace == namespace).desc()).limit(1).scalar_subquery()
+            query = query.where(
+                or_(columns.position < position, and_(position.is_(None), columns.checkpoint_id < before))
+            )
+        query = query.order_by(columns.position.desc())
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
 
     def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
@@ -201,8 +206,10 @@ class SessionCheckpoints:
     ) -> None:
         """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
         parent = (self.lease.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
-        if parent_id and parent is None:
-            self.lease.await_parent(namespace, parent_id)
+        made = namespace, checkpoint["id"]
+        # The graphs around a subgraph write from other threads.
+        earlier = {(of, each) for of, each in {**metadata.get("parents", {}), namespace: parent_id}.items() if each}
+        self.lease.note_order(made, earlier, [each for each in earlier if not self._is_stored(each)])
         channels: dict[str, StoredValue] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -231,20 +238,25 @@ class SessionCheckpoints:
             self.lease.disturb()
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
-        elif self.lease.was_awaited(namespace, checkpoint["id"]):
-            self._move_descendants(namespace, checkpoint["id"])
+        else:
+            self._move_to_end(self.lease.later_than(made))
         # The next step continues this one: it need not be decoded for that.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.cache.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.lease.stored(namespace, stored)
 
-    def _move_descendants(self, namespace: str, checkpoint_id: str) -> None:
-        """A child may come before its parent, from another thread: it is the newer one all the same."""
-        moved = {checkpoint_id}
-        for each, parent_id in _LINEAGE.all(self.connection, self._key(namespace)):
-            if parent_id in moved:
-                moved.add(each)
-                _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": each})
+    def _is_stored(self, made: tuple[str, str]) -> bool:
+        return self.lease.parent(*made) is not None or self._position(made) is not None
+
+    def _position(self, made: tuple[str, str]) -> int | None:
+        row = _POSITION.first(self.connection, {**self._key(made[0]), "of_checkpoint": made[1]})
+        return None if row is None else row[0]
+
+    def _move_to_end(self, later: Iterable[tuple[str, str]]) -> None:
+        """Those that were made after the checkpoint just stored are the newer ones all the same."""
+        found = [(position, made) for made in later if (position := self._position(made)) is not None]
+        for _, (namespace, checkpoint_id) in sorted(found):
+            _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": checkpoint_id})
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -358,13 +370,6 @@ _NEW_CHECKPOINT = Prepared(
         for dialect, inserting in insert_unless_there(checkpoint_table).items()
     }
 )
-_LINEAGE = Prepared(
-    select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id)
-    .where(*_of_namespace(checkpoint_table))
-    .order_by(checkpoint_table.c.position)
-)
-_MOVE_TO_END = Prepared(
-    update(checkpoint_table)
-    .where(*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
-    .values(position=_NEXT)
-)
+_OF_CHECKPOINT = (*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+_POSITION = Prepared(select(checkpoint_table.c.position).where(*_OF_CHECKPOINT))
+_MOVE_TO_END = Prepared(update(checkpoint_table).where(*_OF_CHECKPOINT).values(position=_NEXT))
