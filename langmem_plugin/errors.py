@@ -120,6 +120,10 @@ class EmbeddingDimMismatchError(LangMemError, ValueError):
         self.actual = actual
 
 
+class LinkedLately(LangMemError):
+    """A channel was linked to the person by a code less than a day ago; take that back, or wait."""
+
+
 class MemoryNotFound(LangMemError, LookupError):
     """The owner has no memory with this id (or it is already forgotten)."""
 

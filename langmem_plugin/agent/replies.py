@@ -177,7 +177,16 @@ class Replies:
     time_zone_set: str
     time_zone_unknown: str
     link_code: str
+    link_this: str
+    """Asks each side before it is linked."""
+    link_there: str
     linked: str
+    not_linked: str
+    links: str
+    link_off: str
+    link_parted: str
+    link_unknown: str
+    linked_lately: str
     link_wrong: str
     link_not_here: str
     conversation_cleared: str
@@ -223,7 +232,7 @@ ENGLISH = Replies(
         "/privacy": "/privacy - what I may remember by myself, on or off; erase deletes everything",
         "/export": "/export - what is stored of you",
         "/timezone": "/timezone <city> - your time zone",
-        "/link": "/link - write me from another channel too, as the same person",
+        "/link": "/link - write me from another channel too, as the same person; off parts it again",
         "/reset": "/reset - start this conversation afresh",
         "/help": "/help - this list",
     },
@@ -361,8 +370,20 @@ ENGLISH = Replies(
     time_zone_set="✅ Your time zone is {zone}, where it is {time}.",
     time_zone_unknown="I know no time zone “{name}”. Send a city or a name, such as /timezone Jerusalem or"
     " /timezone Europe/Madrid. An offset such as +2 would be wrong in summer or in winter.",
-    link_code="Write me this from the other channel within ten minutes: /link {code}",
-    linked="✅ Both channels are yours: what I know in one I know in the other.",
+    link_code="Give this code to nobody: who texts it and you become one person. Write me it from your other channel"
+    " within ten minutes: /link {code}",
+    link_this="Shall this channel and {channel} be one person's? All of yours can then be read and changed there"
+    " (remembered: {memories}, conversations: {sessions}, instructions: {instructions}). Answer yes only if {channel}"
+    " is yours too, else no.",
+    link_there="Almost: write {link} in {channel}. I ask there too, within ten minutes.",
+    linked="✅ Both channels are yours: what I know in one I know in the other. To take it back: {off}",
+    not_linked="All right, nothing is linked.",
+    links="Your channels:",
+    link_off="To part one again: {off}",
+    link_parted="✅ {channel} is parted from your other channels.",
+    link_unknown="There is no such channel of yours.",
+    linked_lately="A channel was linked to you less than a day ago. Until a day is over I delete and export nothing."
+    " If it is not yours: {off}",
     link_wrong="This code is wrong, or its ten minutes are over. /link in the other channel gives a new one.",
     link_not_here="Channels are linked in a chat with me alone, not in a group.",
     conversation_cleared="🔄 Conversation history cleared. Starting fresh!",

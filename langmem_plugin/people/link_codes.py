@@ -7,15 +7,17 @@ import re
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, case, delete, select
+from sqlalchemy import Connection, case, delete, func, select, update
 
 from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.database.schema import upsert
 
 VALID_FOR = timedelta(minutes=10)
 _ATTEMPTS = 5  # of one identifier while a code is valid
+_ATTEMPTS_OF_ALL = 200  # in the same time
+_GUESSES = 50  # wrong ones that a code outlives
 _SIGNS = "0123456789BCDFGHJKMNPQRSTVWXYZ"  # makes no words, and nothing that is mistaken for a digit
-_LENGTH = 8  # 30 ** 8: with five attempts each, 100,000 identifiers guess one in a million
+_LENGTH = 8  # 30 ** 8: one guess in ten milliards of them is right, with ten codes given out at once
 _LONGEST = 100  # of what is compared
 _MEANT = str.maketrans("OIL", "011")
 _BETWEEN = re.compile(r"[\s\-.]+")
@@ -26,7 +28,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
     signs = "".join(secrets.choice(_SIGNS) for _ in range(_LENGTH))
     salt = os.urandom(16)
     connection.execute(delete(link_code).where(link_code.c.expires_at <= now))
-    values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR}
+    values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR, "guesses": 0, "other": None}
     connection.execute(
         upsert(connection, link_code)
         .values(person=person, **values)
@@ -36,7 +38,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
 
 
 def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
-    """Counts one more attempt; False once there were too many."""
+    """Counts one more attempt; False once there were too many, of this identifier or of all together."""
     is_over = link_attempt.c.since <= now - VALID_FOR
     statement = upsert(connection, link_attempt).values(identifier=identifier, attempts=1, since=now)
     counted = statement.on_conflict_do_update(
@@ -48,11 +50,12 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
     )
     attempts = connection.execute(counted.returning(link_attempt.c.attempts)).scalar_one()
     connection.execute(delete(link_attempt).where(is_over))
-    return int(attempts) <= _ATTEMPTS
+    of_all = connection.execute(select(func.sum(link_attempt.c.attempts))).scalar_one()
+    return int(attempts) <= _ATTEMPTS and int(of_all) <= _ATTEMPTS_OF_ALL
 
 
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
-    """Who was given this code, in capitals or not and however it is divided."""
+    """Who was given this code, in capitals or not and however it is divided. A wrong one counts against all codes."""
     signs = (
         _BETWEEN.sub("", code[:_LONGEST])
         .upper()
@@ -61,17 +64,39 @@ def person_with(connection: Connection, code: str, now: datetime) -> str | None:
         .decode("utf-8", "replace")
     )
     found = None
+    valid = link_code.c.expires_at > now, link_code.c.other.is_(None), link_code.c.guesses < _GUESSES
     for person, salt, digest in connection.execute(
-        select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(link_code.c.expires_at > now)
+        select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(*valid)
     ):
         if hmac.compare_digest(_digest(bytes(salt), signs), bytes(digest)):
             found = str(person)
+    if found is None:
+        connection.execute(update(link_code).where(*valid).values(guesses=link_code.c.guesses + 1))
     return found
 
 
-def use(connection: Connection, person: str) -> bool:
-    """Takes the person's code away; False if somebody was faster."""
-    return connection.execute(delete(link_code).where(link_code.c.person == person)).rowcount > 0
+def wait(connection: Connection, person: str, other: str, now: datetime) -> bool:
+    """Whoever texted the person's code waits for their word, for as long as a code is valid; False if it was over."""
+    mine = link_code.c.person == person, link_code.c.expires_at > now, link_code.c.other.is_(None)
+    return (
+        connection.execute(update(link_code).where(*mine).values(other=other, expires_at=now + VALID_FOR)).rowcount > 0
+    )
+
+
+def waiting(connection: Connection, person: str, now: datetime) -> str | None:
+    """Who waits for the person's word."""
+    mine = link_code.c.person == person, link_code.c.expires_at > now
+    return connection.execute(select(link_code.c.other).where(*mine)).scalar()
+
+
+def use(connection: Connection, person: str, now: datetime, other: str | None = None) -> bool:
+    """Takes the person's code away, or what `other` waits for; False if it was over, or somebody was faster."""
+    mine = link_code.c.person == person, link_code.c.expires_at > now, link_code.c.other.is_not_distinct_from(other)
+    return connection.execute(delete(link_code).where(*mine)).rowcount > 0
+
+
+def forget(connection: Connection, person: str) -> None:
+    connection.execute(delete(link_code).where(link_code.c.person == person))
 
 
 def _digest(salt: bytes, signs: str) -> bytes:

@@ -9,10 +9,14 @@ from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text,
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
-from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge
+from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.schema import upsert
+
+NEW_FOR = timedelta(days=1)
+"""Who was talked into a link has so long to take it back before anything could be lost by it."""
 
 
 @contextmanager
@@ -67,6 +71,20 @@ def add(connection: Connection, person: str, identifier: str, now: datetime) -> 
     connection.execute(insert(table).values(identifier=identifier, person=person, linked_at=now))
 
 
+def note_new(connection: Connection, identifier: str, now: datetime) -> None:
+    """It was linked by a code just now."""
+    connection.execute(delete(new_link).where(new_link.c.linked_at <= now - NEW_FOR))
+    noted = upsert(connection, new_link).values(identifier=identifier, linked_at=now)
+    connection.execute(noted.on_conflict_do_update(index_elements=["identifier"], set_={"linked_at": now}))
+
+
+def is_new(connection: Connection, person: str, now: datetime) -> bool:
+    """Whether one of the person's identifiers was linked by a code less than a day ago."""
+    theirs = new_link.c.identifier.in_(identifiers_of(connection, person))
+    found = select(new_link.c.identifier).where(theirs, new_link.c.linked_at > now - NEW_FOR)
+    return connection.execute(found.limit(1)).first() is not None
+
+
 def hand_over(connection: Connection, source: str, target: str, only: list[str] | None = None) -> list[str]:
     """The identifiers that were linked to `source`, or those of them, are linked to `target`."""
     chosen = [table.c.person == source]
@@ -77,6 +95,7 @@ def hand_over(connection: Connection, source: str, target: str, only: list[str] 
 
 
 def remove(connection: Connection, identifier: str, person: str) -> bool:
+    connection.execute(delete(new_link).where(new_link.c.identifier == identifier))
     gone = delete(table).where(table.c.identifier == identifier, table.c.person == person)
     return connection.execute(gone).rowcount > 0
 
@@ -86,7 +105,8 @@ def forget(connection: Connection, person: str) -> None:
     keys = identifiers_of(connection, person)
     connection.execute(delete(table).where(table.c.person == person))
     connection.execute(delete(merge).where(or_(merge.c.person == person, merge.c.other.in_(keys))))
-    connection.execute(delete(link_code).where(link_code.c.person.in_(keys)))
+    connection.execute(delete(link_code).where(or_(link_code.c.person.in_(keys), link_code.c.other.in_(keys))))
+    connection.execute(delete(new_link).where(new_link.c.identifier.in_(keys)))
     connection.execute(delete(link_attempt).where(link_attempt.c.identifier.in_(keys)))
     connection.execute(delete(access_token).where(access_token.c.identifier.in_(keys)))
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
-from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -192,24 +192,70 @@ class People:
     def redeem(self, who: str | int, code: str) -> bool:
         """Links the identifier to the person who was given the code; False for a wrong one, or one that is over.
 
-        After five attempts within ten minutes an identifier's codes are not looked at any more.
+        Nobody is asked; /link asks both. See `giver` for how many attempts there are.
+        """
+        giver = self.giver(who, code)
+        return giver is not None and self.link_agreed(giver, who)
+
+    def giver(self, who: str | int, code: str) -> str | None:
+        """The key of the person who was given the code; None for a wrong one, or one that is over.
+
+        After five attempts within ten minutes an identifier's codes are not looked at any more, after two hundred
+        nobody's, and a code is over after fifty wrong ones.
         """
         key = self._linkable(who)
         with self._database.write() as connection:
             if not link_codes.may_try(connection, key, self._now()):
                 log.warning("people.too_many_codes", extra={"phone": masked(key)})
-                return False
-            giver = link_codes.person_with(connection, code, self._now())
-        if giver is None:
-            return False
-        used: list[bool] = []
+                return None
+            return link_codes.person_with(connection, code, self._now())
+
+    def wait_to_link(self, person: str, who: str | int) -> bool:
+        """Whoever texted the person's code waits until they agree too; False if the code is over."""
+        with self._database.write() as connection:
+            return link_codes.wait(connection, person, self._linkable(who), self._now())
+
+    def waits_to_link(self, who: str | int) -> str | None:
+        """Who waits for the person to agree to be linked."""
+        key = normalised(who, self._region)
+        with self._database.read() as connection:
+            return link_codes.waiting(connection, links.person_of(connection, key), self._now())
+
+    def link_agreed(self, person: str, who: str | int, *, waited: bool = False) -> bool:
+        """Links whoever texted the person's code, or `waited` for them; False if that is over."""
+        key, used = self._linkable(who), False
 
         def use(connection: Connection) -> bool:
-            used[:] = [link_codes.use(connection, giver)]
-            return used[0]
+            nonlocal used
+            used = link_codes.use(connection, person, self._now(), key if waited else None)
+            if used and links.person_of(connection, key) != person:
+                links.note_new(connection, key, self._now())
+            return used
 
-        self._link(giver, key, use)
-        return bool(used and used[0])
+        self._link(person, key, use)
+        return used
+
+    def not_linked(self, person: str | int) -> None:
+        """The person does not agree: their code is over."""
+        with self._database.write() as connection:
+            link_codes.forget(connection, links.person_of(connection, self._linkable(person)))
+
+    def refuse_newly_linked(self, who: str | int) -> None:
+        """Raises LinkedLately for a day after a link by a code: nothing is deleted or carried away meanwhile."""
+        key = normalised(who, self._region)
+        with self._database.read() as connection:
+            if links.is_new(connection, links.person_of(connection, key), self._now()):
+                raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
+
+    def part(self, identifier: str | int) -> None:
+        """Takes the link of an identifier back: what came with it goes back too. Raises InvalidInput as `unlink`."""
+        key = self._linkable(identifier)
+        with self._database.read() as connection:
+            merge_id = merge_of(connection, links.person_of(connection, key), key)
+        if merge_id is None:
+            self.unlink(identifier)
+        else:
+            self.undo(merge_id)
 
     def forget(self, who: str | int) -> None:
         """Deletes the links, merges and codes of the person; what is remembered and said is others' to erase."""

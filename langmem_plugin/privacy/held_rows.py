@@ -33,7 +33,7 @@ from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database.conversation_tables import incoming, media, session, thread_owner, turn
 from langmem_plugin.database.erasure_tables import held_file, held_row
 from langmem_plugin.database.memory_tables import memory_index
-from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge
+from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.schema import upsert
@@ -41,8 +41,9 @@ from langmem_plugin.database.schema import upsert
 Row = Sequence[Any]
 
 _AT_ONCE = 200
-_FOR_A_WHILE = frozenset({memory_index, link_code, link_attempt})
-"""Deleted, and not put back: an index is made anew, and a code is over in minutes."""
+_FOR_A_WHILE = frozenset({memory_index, link_code, link_attempt, new_link})
+"""Deleted, and not put back: an index is made anew, a code is over in minutes, and who is back is
+nobody new."""
 _MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
 """What came there meanwhile stays: an identifier that is somebody else's by now."""
 

@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy import select
 
 from langmem_plugin import Settings
-from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
@@ -98,13 +97,14 @@ def test_people_can_be_used_alone(memory, clock):
     assert alone.resolve(4242) == ANNA
 
 
-@pytest.mark.spec("C-20", "U-2")
-def test_a_person_links_two_channels_by_texting_the_code_of_one_in_the_other(memory):
-    memory.command(ANNA, "/remember I like chicken soup")
-    given = memory.command(ANNA, "/link").rpartition("/link ")[2]
-
-    assert memory.command("telegram:4242", "/link wrong") == ENGLISH.link_wrong
-    assert memory.command("telegram:4242", f"/link {given}") == ENGLISH.linked
-    assert "chicken soup" in memory.command("telegram:4242", "/memories")
-    assert memory.command("telegram:7", f"/link {given}") == ENGLISH.link_wrong
-    assert memory.command("120363040000000000@g.us", "/link") == ENGLISH.link_not_here
+@pytest.mark.spec("C-20", "P-6")
+def test_all_guesses_together_are_limited_and_a_code_outlives_few(memory, clock):
+    code = memory.people.link_code(ANNA)
+    assert not any(memory.people.redeem(guesser, "0000-0000") for guesser in range(1, 51))
+    assert not memory.people.redeem(4242, code)
+    for guesser in range(1, 40):
+        for _ in range(4):
+            memory.people.redeem(guesser, "0000-0000")
+    assert not memory.people.redeem(4243, memory.people.link_code(ANNA))
+    clock.forward(minutes=11)
+    assert memory.people.redeem(4243, memory.people.link_code(ANNA))

@@ -11,7 +11,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database import personal_tables as personal
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.erasure_tables import erasure, held_file, held_row
-from langmem_plugin.database.people_tables import link_attempt, link_code, merge
+from langmem_plugin.database.people_tables import link_attempt, link_code, merge, new_link
 from langmem_plugin.database.schema import Owner, metadata
 from langmem_plugin.errors import ErasureIncomplete, InvalidInput, UnknownErasure, UnknownSession
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
@@ -32,7 +32,7 @@ from tests.privacy.conftest import (
 
 pytestmark = pytest.mark.slow
 
-_NOT_PUT_BACK = {link_code.name, link_attempt.name, "langmem_memory_index"}
+_NOT_PUT_BACK = {link_code.name, link_attempt.name, new_link.name, "langmem_memory_index"}
 
 
 def _recalled(memory, who, question="peanuts allergic sails oboe"):

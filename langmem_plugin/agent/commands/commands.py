@@ -14,6 +14,7 @@ from langmem_plugin.agent.commands.explaining import Explaining
 from langmem_plugin.agent.commands.exporting import Exporting
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
+from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
@@ -25,7 +26,7 @@ from langmem_plugin.agent.incoming_message import as_utc
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages, written_in
 from langmem_plugin.agent.replies import Replies
-from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StorageFull, StoreUnavailable
+from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.identifiers import is_group, masked
 from langmem_plugin.logs import event_log
@@ -110,10 +111,11 @@ class Commands:
         self._confirmations = confirmations
         self._asks_consent = asks_consent
         self._confirming = Confirming(confirmations, questions, service)
-        self._privacy = Privacy(consents, erasure, questions, person_settings, extracts=extracts)
+        self._privacy = Privacy(consents, erasure, questions, person_settings, people, extracts=extracts)
         memories = MemoryList(service, person_settings, role_of)
         self._forgetting = Forgetting(service, questions, memories.numbered)
         self._explaining = Explaining(service, provenance, memories, person_settings)
+        self._linking = Linking(people, questions, holdings)
         instructions = InstructionList(service, person_settings, choice)
         self._answers: Mapping[CommandName, _Answer] = {
             "remember": self._remember,
@@ -125,9 +127,9 @@ class Commands:
             "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
             "instructions": instructions.answer,
             "privacy": self._privacy.answer,
-            "export": Exporting(holdings, memories).answer,
+            "export": Exporting(holdings, memories, people).answer,
             "timezone": self._time_zone,
-            "link": Linking(people).answer,
+            "link": self._linking.answer,
             "reset": self._start_afresh,
             "help": self._help,
         }
@@ -299,10 +301,6 @@ class Commands:
             self._close(owner, question)
             return None
         replies = self._languages.language_for(owner, text)
-        if question.kind == "erase":
-            if not self._close(owner, question):  # another process has it
-                return None
-            return self._kept(owner, "privacy", replies, lambda: self._privacy.answered(owner, said_now, replies))
         if question.kind == "confirm":
             work = partial(self._confirming.answered, owner, said_now, question, replies)
             if question.details.get("consent"):
@@ -316,6 +314,12 @@ class Commands:
         if not self._close(owner, question):  # another process has it
             return None
         details = question.details
+        match question.kind:
+            case "erase":
+                return self._kept(owner, "privacy", replies, lambda: self._privacy.answered(owner, said_now, replies))
+            case "link":
+                agreed = partial(self._linking.answered, owner, said_now, details, replies)
+                return self._kept(owner, "link", replies, agreed)
         return self._kept(
             owner, "forget", replies, lambda: self._forgetting.answered(owner, said_now, details, replies)
         )
@@ -331,6 +335,8 @@ class Commands:
         """What the work says, or that the memory cannot be reached."""
         try:
             return work()
+        except LinkedLately:
+            return replies.linked_lately.format(off=typed_in(replies, "/link", "off"))
         except StorageFull:
             raise
         except StoreUnavailable:
@@ -402,7 +408,7 @@ def _is_answer(question: OpenQuestion, text: str) -> bool:
     match question.kind:
         case "forget":
             return is_answer(text)
-        case "confirm" | "erase":
+        case "confirm" | "erase" | "link":
             return verdict(text) is not None
         case "confirm_list":  # answered by /confirm
             return False

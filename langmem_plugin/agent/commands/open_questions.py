@@ -19,7 +19,7 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-QuestionKind = Literal["forget", "confirm", "confirm_list", "erase"]
+QuestionKind = Literal["forget", "confirm", "confirm_list", "erase", "link"]
 
 # A list's numbers mean something while it is in sight; what stands below a reply, while its session goes on.
 _OPEN_FOR: Mapping[str, timedelta] = {
@@ -27,6 +27,7 @@ _OPEN_FOR: Mapping[str, timedelta] = {
     "confirm": timedelta(days=1),
     "confirm_list": timedelta(minutes=10),
     "erase": timedelta(minutes=10),
+    "link": timedelta(minutes=10),
 }
 
 

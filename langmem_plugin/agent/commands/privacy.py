@@ -7,6 +7,7 @@ from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import is_group
+from langmem_plugin.people import People
 from langmem_plugin.people.consents import Consent, Permission
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.privacy.erasure import Erasure
@@ -36,6 +37,7 @@ class Privacy:
         erasure: Erasure,
         questions: OpenQuestions,
         person_settings: PersonSettings,
+        people: People,
         *,
         extracts: bool = True,
     ) -> None:
@@ -43,6 +45,7 @@ class Privacy:
         self._erasure = erasure
         self._questions = questions
         self._person_settings = person_settings
+        self._people = people
         self._extracts = extracts
 
     def answer(self, owner: str, rest: str, replies: Replies) -> str:
@@ -62,6 +65,7 @@ class Privacy:
         """To whether everything is to be deleted."""
         if not verdict(text):
             return replies.nothing_forgotten
+        self._people.refuse_newly_linked(owner)
         zone = self._person_settings.time_zone(owner)
         try:
             receipt = self._erasure.erase(owner)
@@ -81,6 +85,7 @@ class Privacy:
     def _asks_to_erase(self, owner: str, replies: Replies) -> str:
         if is_group(owner):
             return replies.erase_not_here
+        self._people.refuse_newly_linked(owner)
         self._questions.ask(owner, "erase", {})
         until = self._erasure.would_be_due().astimezone(self._person_settings.time_zone(owner))
         return replies.erase_all.format(date=f"{until:%Y-%m-%d}")

@@ -92,6 +92,11 @@ class Call:
         with self.memory.database.write() as connection:
             record(connection, action, owner=person, subject=what)
 
+    def carries_away(self) -> None:
+        """Raises LinkedLately where a person deletes or exports all of theirs: see `People.refuse_newly_linked`."""
+        if not self.caller.is_operator:
+            self.memory.people.refuse_newly_linked(self.identifier)
+
     def only_operators(self) -> None:
         if not self.caller.is_operator:
             raise Refused(

@@ -53,6 +53,7 @@ def erase_person(call: Called, wanted: Wanted) -> OneReceipt:
 
     Nothing is found, listed or answered from any more, at once. Until `due_at` an operator can restore it.
     """
+    call.carries_away()
     return OneReceipt(receipt=Receipt.of(call.memory.erase(call.identifier, now=wanted.now)))
 
 

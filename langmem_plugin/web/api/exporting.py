@@ -48,6 +48,7 @@ def export_memory(call: Called, form: Annotated[Literal["json", "csv"], Query(al
 
     The document is what POST /api/memory/import takes, here or elsewhere.
     """
+    call.carries_away()
     memory, person = call.memory, call.reads("export")
     if form == "json":
         file: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed when it was sent

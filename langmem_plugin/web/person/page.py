@@ -10,6 +10,7 @@ from langmem_plugin.errors import (
     DamagedMemory,
     InstructionNotFound,
     InvalidInput,
+    LinkedLately,
     MemoryNotFound,
     NotAuthorized,
     StoreUnavailable,
@@ -29,6 +30,7 @@ log = event_log(__name__)
 _NOT_FOUND, _SERVER_ERROR = 404, 500
 _TOLD: dict[type[Exception], tuple[int, str]] = {
     NotAuthorized: (401, "ended"),
+    LinkedLately: (403, "linked"),
     StoreUnavailable: (503, "down"),
     TurnTimeout: (503, "busy"),
     MemoryNotFound: (_NOT_FOUND, "gone"),

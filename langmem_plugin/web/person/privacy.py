@@ -59,6 +59,7 @@ def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _
 def export(visit: Here, form: Annotated[Literal["json", "csv"], Form()]) -> Response:
     """All that is stored of them, as a file that nobody else was shown and that stays nowhere."""
     memory = visit.memory
+    memory.people.refuse_newly_linked(visit.owner)
     with memory.database.write() as connection:
         record(connection, "data.exported", owner=visit.owner)
     with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
@@ -81,6 +82,7 @@ def erase(visit: Here, typed: _Text = "") -> Response:
     """Their browser is let out with it: from here on there is nobody whose page this is."""
     if typed.strip().casefold() != erase_word(visit).casefold():
         return _asked(visit, typed=typed, refused="word", status=422)
+    visit.memory.people.refuse_newly_linked(visit.owner)
     try:
         receipt = visit.memory.erase(visit.identifier)
     except TurnTimeout:
