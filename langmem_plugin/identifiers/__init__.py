@@ -1,12 +1,14 @@
 """One key per person: every spelling of an identifier becomes the same key, all else is a key byte for byte."""
 
 from langmem_plugin.identifiers.identifier import Identifier, Kind
-from langmem_plugin.identifiers.keys import ScopeKey, masked, owner_as_stored, owner_to_store, usable
-from langmem_plugin.identifiers.reading import identified, is_group, normalised, thread_key
+from langmem_plugin.identifiers.keys import IdentifierKey, OwnerKey, ScopeKey, masked, owner_as_stored, owner_to_store, usable
+from langmem_plugin.identifiers.reading import identified, is_group, normalised, refuse_unknown, thread_key
 
 __all__ = [
     "Identifier",
+    "IdentifierKey",
     "Kind",
+    "OwnerKey",
     "ScopeKey",
     "identified",
     "is_group",
@@ -14,6 +16,7 @@ __all__ = [
     "normalised",
     "owner_as_stored",
     "owner_to_store",
+    "refuse_unknown",
     "thread_key",
     "usable",
 ]

@@ -10,7 +10,22 @@ _LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys up to 2,704
 _SCOPE = "\x1f"
 
 
-class ScopeKey(str):
+class IdentifierKey(str):
+    """What all spellings of one identifier become; a person may have several."""
+
+    __slots__ = ()
+
+
+class OwnerKey(IdentifierKey):
+    """Whose something is: the key of a person, whatever identifiers they have, of a group, or of a scope.
+
+    Only `Owners` and the database make one; all behind the verbs that take an owner asks for this type.
+    """
+
+    __slots__ = ()
+
+
+class ScopeKey(OwnerKey):
     """The owner of what belongs to no one person. Begins with a character that no input may hold, and the tables
     take it as this type only: whatever text somebody passes as an owner, it is never a scope.
     """
@@ -22,9 +37,9 @@ class ScopeKey(str):
         return cls(_SCOPE + name)
 
 
-def owner_as_stored(owner: str) -> str:
+def owner_as_stored(owner: str) -> OwnerKey:
     """An owner that was read from the database: a scope is one again."""
-    return ScopeKey(owner) if owner.startswith(_SCOPE) else owner
+    return ScopeKey(owner) if owner.startswith(_SCOPE) else OwnerKey(owner)
 
 
 def owner_to_store(owner: str) -> str:
@@ -33,14 +48,14 @@ def owner_to_store(owner: str) -> str:
         return str(owner)
     if owner.startswith(_SCOPE) or _UNSTORABLE.search(owner) or len(owner.encode()) > _LONGEST:
         raise InvalidInput(f"this cannot be an owner: use at most {_LONGEST} bytes of text without control characters")
-    return owner
+    return str(owner)
 
 
-def usable(key: str) -> str:
+def usable(key: str) -> IdentifierKey:
     """The key itself. Raises InvalidInput where it cannot be one: control characters, half a character, too long."""
     if _CONTROLS.search(key):
         raise InvalidInput("control characters cannot be part of a person's or conversation's key: leave them out")
-    return owner_to_store(key)
+    return IdentifierKey(owner_to_store(key))
 
 
 _SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})

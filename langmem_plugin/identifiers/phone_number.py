@@ -10,6 +10,11 @@ _PREFIX = re.compile(r"(?:tel|sms|signal):", re.IGNORECASE)
 _NUMBER = re.compile(r"\+?[0-9 ().\-/]{5,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGITS_OF_A_NUMBER = range(5, 16)  # E.164 has at most 15
+_OTHER_FORMS = (  # of mobile numbers: telephone networks and WhatsApp do not write the same one
+    (re.compile(r"\+521([0-9]{10})"), r"+52\1"),  # Mexico
+    (re.compile(r"\+55([1-9]{2})([6-9][0-9]{7})"), r"+55\g<1>9\2"),  # Brazil
+    (re.compile(r"\+54([1-3][0-9]{9})"), r"+549\1"),  # Argentina
+)
 _ASCII_OF = str.maketrans("＋−（）．／：", "+-()./:")
 
 
@@ -34,13 +39,27 @@ def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
     if not _NUMBER.fullmatch(text) or len(digits.removeprefix("00")) not in _DIGITS_OF_A_NUMBER:
         return None
     if text.startswith("+"):
-        # Whatever country it claims to be from, with or without punctuation it is the same number.
-        return _e164(text, None) or f"+{digits}"
+        # Whatever country it claims to be from, with or without punctuation it is the same number. None begins with 0.
+        return _e164(text, None) or (None if digits.startswith("0") else one_form(f"+{digits}"))
     if not bare or _DATE.fullmatch(text):
         return None
     if digits.startswith("00"):
-        return _e164(f"+{digits[2:]}", None)
+        return _e164(one_form(f"+{digits[2:]}"), None)
     return _bare(text, region) if text == digits else _e164(text, region)
+
+
+def one_form(key: str) -> str:
+    """The E.164 form that a number with two of them is kept under."""
+    for other, this in _OTHER_FORMS:
+        if found := other.fullmatch(key):
+            return found.expand(this)
+    return key
+
+
+def is_national(text: str) -> bool:
+    """Whether it may be a number whose country nothing says."""
+    typed = as_typed(text)
+    return _NUMBER.fullmatch(typed) is not None and not _DATE.fullmatch(typed)
 
 
 def _bare(digits: str, region: str | None) -> str | None:
@@ -51,7 +70,7 @@ def _bare(digits: str, region: str | None) -> str | None:
     number of Egypt, and `6568234567` is one of Singapore. What people write with spaces, dashes or that zero is
     national anyway.
     """
-    national, international = _parsed(digits, region), _parsed(f"+{digits}", None)
+    national, international = _parsed(digits, region), _parsed(one_form(f"+{digits}"), None)
     if international is None or not _is_whole(international):
         return None if national is None else _key(national)
     has_zero = region is not None and phonenumbers.ndd_prefix_for_region(region, True) == "0"
@@ -87,7 +106,7 @@ def _key(number: PhoneNumber) -> str:
     key = str(phonenumbers.format_number(number, PhoneNumberFormat.E164))
     again = _parsed(key, None)
     # Of "+44 (0) 0…" one zero goes at a time.
-    return key if again is None or again == number else _key(again)
+    return one_form(key) if again is None or again == number else _key(again)
 
 
 def _plain(character: str) -> str:
