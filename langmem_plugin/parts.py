@@ -40,7 +40,7 @@ from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
-from langmem_plugin.identifiers import normalised
+from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
@@ -140,7 +140,7 @@ class Parts:
             self.extraction.close()
         self._opened.close()
 
-    def role_of(self, owner: str) -> Role:
+    def role_of(self, owner: OwnerKey) -> Role:
         """What the person with this key may see and do."""
         return self.context.person.role(owner)
 
@@ -240,7 +240,7 @@ class Parts:
             page_links=PageLinks(tokens, settings.page_address),
         )
 
-    def _end_session(self, owner: str) -> None:
+    def _end_session(self, owner: OwnerKey) -> None:
         self.saver.end_session(owner)
         if self._searches:
             self.past_sessions.look(owner)

@@ -35,7 +35,7 @@ from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.identifiers import normalised
+from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.operations import OperationFigures
 from langmem_plugin.insight.recommendations import Recommendation
@@ -163,16 +163,16 @@ class PhoneMemory:
         """
         return self._parts.turns.turn(normalised(phone, self.settings.default_region))
 
-    def owner(self) -> str:
+    def owner(self) -> OwnerKey:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
 
         Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
         """
         return self._parts.context.person.owner()
 
-    def role_of(self, owner: str) -> Role:
-        """What the person with this key may see and do."""
-        return self._parts.role_of(owner)
+    def role_of(self, who: str | int) -> Role:
+        """What the person may see and do."""
+        return self._parts.role_of(self._key(who))
 
     @property
     def trace_policy(self) -> TracePolicy:
@@ -318,7 +318,7 @@ class PhoneMemory:
         if not self.settings.remembers:
             raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
         key = normalised(who, self.settings.default_region)
-        return MemoryRetriever.of(key, self.service, self.people, self.role_of, self._parts.executor, **fields)
+        return MemoryRetriever.of(key, self.service, self.people, self._parts.role_of, self._parts.executor, **fields)
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
@@ -552,7 +552,7 @@ class PhoneMemory:
         if not self.settings.enable_memory_system:
             raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
 
-    def _key(self, who: str | int) -> str:
+    def _key(self, who: str | int) -> OwnerKey:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""
         return self.people.known_as(normalised(who, self.settings.default_region))
 

@@ -36,7 +36,7 @@ from langmem_plugin.errors import (
     TurnTimeout,
     UnknownSession,
 )
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.settings import Settings
@@ -314,7 +314,7 @@ class Channel:
         """One run for these messages, or what is known to be its answer already; kept before it is sent. The text by
         the ids of all messages that it answers ("" for one without an id).
         """
-        thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
+        thread = OwnerKey(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         question = None
         if task.reading.is_asked or unseen:  # these messages were no answer to it

@@ -15,7 +15,7 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.facts import classify
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.confirmation import Confirmations, Unsure
 from langmem_plugin.writing.consent import Consents
@@ -50,7 +50,7 @@ class ConfirmationQuestions:
         self._database = database
         self._consents = consents
 
-    def for_reply(self, owner: str, said: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
+    def for_reply(self, owner: OwnerKey, said: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
         """None where nothing is to be asked now: in a group, while something else is asked, below a reply that asks
         something itself, and while the database cannot be reached.
         """
@@ -68,18 +68,18 @@ class ConfirmationQuestions:
             return AddedQuestion(replies().may_i_remember, partial(self._open_consent, owner))
         return AddedQuestion(_worded(unsure, replies()), partial(self._open, owner, unsure))
 
-    def _may_ask_consent(self, owner: str, said: str) -> bool:
+    def _may_ask_consent(self, owner: OwnerKey, said: str) -> bool:
         if self._consents is None or not classify(said).should_store:
             return False
         with self._database.read() as connection:
             return self._consents.may_ask(connection, owner)
 
-    def _open_consent(self, owner: str, connection: Connection) -> None:
+    def _open_consent(self, owner: OwnerKey, connection: Connection) -> None:
         assert self._consents is not None  # noqa: S101 - they were asked whether to
         self._consents.note_asked(connection, owner)
         self._questions.ask_in(connection, owner, "confirm", {"consent": True})
 
-    def _open(self, owner: str, unsure: Unsure, connection: Connection) -> None:
+    def _open(self, owner: OwnerKey, unsure: Unsure, connection: Connection) -> None:
         self._confirmations.note_asked(connection, unsure)
         about = {"memory_id": unsure.memory.id, "revision": unsure.revision_asked, "in_doubt": unsure.in_doubt}
         self._questions.ask_in(connection, owner, "confirm", about)

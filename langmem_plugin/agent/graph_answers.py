@@ -25,7 +25,7 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
 from langmem_plugin.conversation.turns.message_claims import Waiting
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -119,7 +119,7 @@ class GraphAnswers:
         self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies
     ) -> Worded:
         """The words of a run's result for the person: what it said, and what it stopped to ask."""
-        thread = str(config["configurable"]["thread_id"])
+        thread = OwnerKey(config["configurable"]["thread_id"])
         messages = _messages_in(result)
         if messages is None:  # of another output schema
             messages = _messages_in(graph.get_state(config).values) or []
@@ -142,7 +142,7 @@ class GraphAnswers:
         if isinstance(newest, AIMessage):
             self._sessions.replace_last(config, with_question(newest, question))
 
-    def text(self, result: Any, own: Sequence[BaseMessage], owner: str, replies: Replies, *, sources: bool) -> str:
+    def text(self, result: Any, own: Sequence[BaseMessage], owner: OwnerKey, replies: Replies, *, sources: bool) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""
         messages = _messages_in(result) or []
         plan = Plan(own=frozenset(each.id for each in own), seen=len(own))
@@ -151,7 +151,9 @@ class GraphAnswers:
             return _worded(interrupts[0], replies)
         return self._said(messages, plan, owner, recalled_of(result), sources=sources) or replies.nothing_said
 
-    def _said(self, messages: Sequence[BaseMessage], plan: Plan, owner: str, recalled: Any, *, sources: bool) -> str:
+    def _said(
+        self, messages: Sequence[BaseMessage], plan: Plan, owner: OwnerKey, recalled: Any, *, sources: bool
+    ) -> str:
         last = _place_of(plan.own, messages)
         # Where the graph has rewritten its messages, only the newest can be of this run.
         first = (-1 if plan.own else plan.seen) if last is None else last + 1

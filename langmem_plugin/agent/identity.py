@@ -11,7 +11,7 @@ from langgraph_sdk.auth.types import StudioUser
 
 from langmem_plugin.conversation.config_keys import PHONE, SESSION
 from langmem_plugin.errors import InvalidInput, NotAuthorized
-from langmem_plugin.identifiers import is_group, masked, normalised, thread_key, usable
+from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised, thread_key, usable
 
 _USER_IDS = ("user_id", "langgraph_user_id", "langgraph_auth_user_id")
 _KNOWN = ("phone", *_USER_IDS)
@@ -32,7 +32,7 @@ def owner_of(
     region: str | None,
     trusted_callers: Collection[str] = (),
     *,
-    person_of: Callable[[str], str] = lambda key: key,
+    person_of: Callable[[str], OwnerKey] = OwnerKey,
 ) -> str:
     """Whom the server authenticated; elsewhere the run's context, configurable or metadata, and last its thread id.
 

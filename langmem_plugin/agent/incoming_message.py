@@ -18,7 +18,7 @@ from langmem_plugin.conversation.own_words import QUOTED, Quoted, own_words, quo
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line, without_hidden
-from langmem_plugin.identifiers import is_group, masked, normalised
+from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
 _LONGEST_NAME = 60
@@ -54,7 +54,7 @@ class IncomingMessage:
     those whose addresses the picture may have (None: any public one).
     """
 
-    owner: str
+    owner: OwnerKey
     source: str
     text: str
     image: str | Path | bytes | None = None
@@ -115,7 +115,7 @@ class IncomingMessage:
 
 
 def incoming_message(
-    owner: str,
+    owner: OwnerKey,
     source: str,
     *,
     text: str,

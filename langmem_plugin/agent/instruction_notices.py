@@ -21,7 +21,7 @@ from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, instructions_in
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions import StandingInstructions, Taken
 from langmem_plugin.people.person_settings import PersonSettings
@@ -110,7 +110,7 @@ class InstructionNotices:
             log.warning("instruction.not_stored", exc_info=error, extra={"owner": masked(owner)})
             outage_note.note("instructions")
 
-    def _take(self, owner: str, order: Spoken, message: BaseMessage, zone: ZoneInfo) -> None:
+    def _take(self, owner: OwnerKey, order: Spoken, message: BaseMessage, zone: ZoneInfo) -> None:
         taken: Taken | None = None
         try:
             taken = self._instructions.take(

@@ -14,7 +14,7 @@ from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, reply_of, topic
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.conditions import Situation
@@ -56,7 +56,7 @@ class MemoryInPrompt:
         self._now = now
         self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
-    def told(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
+    def told(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
         """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
         if not self._settings.remembers:
             return NOTHING_TOLD
@@ -68,14 +68,14 @@ class MemoryInPrompt:
             outage_note.note("recall")
             return NOTHING_TOLD
 
-    def told_last(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
+    def told_last(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
         """What the prompt was given, read again only where that is not known any more."""
         role, beside = self._person.role(owner), self._person.beside(owner, messages)
         known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
         return known or self.told(owner, recalled, messages)
 
     def numbered(
-        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
+        self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
     ) -> list[Citation]:
         """What the block holds. A number is the place in what was recalled, whatever has been forgotten since.
 
@@ -93,7 +93,7 @@ class MemoryInPrompt:
             shown += [offered[place] for place in fitting([self.cost(each) for each in offered], left)]
         return shown
 
-    def instructions(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
+    def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         """Those of the chosen that apply to the person's newest message, now, in their own time zone."""
         chosen = self.chosen(owner, told)
         if all(each.condition is None for each in chosen):
@@ -106,7 +106,7 @@ class MemoryInPrompt:
         )
         return applying(chosen, situation)
 
-    def chosen(self, owner: str, told: Told) -> list[Instruction]:
+    def chosen(self, owner: OwnerKey, told: Told) -> list[Instruction]:
         """The instructions in force, whatever their condition, without those that are overruled or have no room."""
         chosen = self._choice.of(told.instructions)
         left_out = frozenset(each.id for each in chosen.left_out)

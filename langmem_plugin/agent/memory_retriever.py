@@ -10,6 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found
 from langmem_plugin.memory.recall_query import search_for
@@ -43,7 +44,7 @@ class MemoryRetriever(BaseRetriever):
     _who: str = PrivateAttr()
     _service: MemoryService = PrivateAttr()
     _people: People = PrivateAttr()
-    _role_of: Callable[[str], Role] = PrivateAttr()
+    _role_of: Callable[[OwnerKey], Role] = PrivateAttr()
     _executor: Executor = PrivateAttr()
 
     @classmethod
@@ -52,7 +53,7 @@ class MemoryRetriever(BaseRetriever):
         who: str,
         service: MemoryService,
         people: People,
-        role_of: Callable[[str], Role],
+        role_of: Callable[[OwnerKey], Role],
         executor: Executor,
         **fields: Any,
     ) -> "MemoryRetriever":
@@ -89,7 +90,7 @@ class MemoryRetriever(BaseRetriever):
         return await run_in_executor(self._executor, self._get_relevant_documents, query, run_manager=sync)
 
 
-def _fact(found: Found, owner: str) -> Document:
+def _fact(found: Found, owner: OwnerKey) -> Document:
     memory = found.memory
     metadata = {
         "id": memory.id,

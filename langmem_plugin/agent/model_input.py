@@ -25,7 +25,7 @@ from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
@@ -118,7 +118,7 @@ class ModelInput:
 
     def _before(
         self,
-        owner: str,
+        owner: OwnerKey,
         messages: Sequence[BaseMessage],
         in_window: Sequence[BaseMessage],
         thread: str,
@@ -140,7 +140,7 @@ class ModelInput:
                 return ""
         return self._summaries.of(dropped, thread=thread, session_id=session_id)
 
-    def _picture(self, owner: str, thread: str, reference: MediaReference) -> bytes | None:
+    def _picture(self, owner: OwnerKey, thread: str, reference: MediaReference) -> bytes | None:
         try:
             return self._saver.load_media(thread, reference)
         except StoreUnavailable:

@@ -15,7 +15,7 @@ from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.conversation.transcript import key_of
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.message_search import MessageHistory
@@ -43,7 +43,7 @@ class PastSessionIndexer:
         history: MessageHistory,
         *,
         is_command: Callable[[str], bool],
-        person_of: Callable[[str], str] = lambda key: key,
+        person_of: Callable[[str], OwnerKey] = OwnerKey,
     ) -> None:
         self._saver = saver
         self._manager = manager
@@ -96,7 +96,7 @@ class PastSessionIndexer:
             if len(found) < _AT_ONCE:
                 return added
 
-    def claim(self, thread_id: str, owner: str) -> None:
+    def claim(self, thread_id: str, owner: OwnerKey) -> None:
         """Notes whose a run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
         thread = self._saver.sessions.thread(thread_id)
         if not thread or owner == thread or names_its_owner(thread):

@@ -13,7 +13,7 @@ from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.reply_memory import ReplyMemory
@@ -71,7 +71,9 @@ class Recall:
         costs = [self._shown.cost(Citation(place, memory)) for place, (memory, _) in enumerate(found, 1)]
         return [(found[place][0].id, found[place][1]) for place in fitting(costs, self._settings.recall_tokens)]
 
-    def _found(self, owner: str, said: Sequence[str], messages: Sequence[BaseMessage]) -> list[tuple[Memory, float]]:
+    def _found(
+        self, owner: OwnerKey, said: Sequence[str], messages: Sequence[BaseMessage]
+    ) -> list[tuple[Memory, float]]:
         words = asked(topic(said))
         beside = self._person.beside(owner, messages)
         return self._reminders.recall(

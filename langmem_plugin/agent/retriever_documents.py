@@ -5,7 +5,7 @@ from langchain_core.exceptions import LangChainException
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.errors import LangMemError, client_errors
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references.shown.plain_data import plain
@@ -35,7 +35,7 @@ class RetrieverDocuments:
         self._retriever = retriever
         self._kept: LruCache[tuple[str, str], list[Document]] = LruCache(_KEPT_BYTES)
 
-    def ask(self, owner: str, question: str) -> list[Document]:
+    def ask(self, owner: OwnerKey, question: str) -> list[Document]:
         """Best first as the retriever ranks them; [] and a WARNING if it fails, and nobody asks again in this run."""
         try:
             found = list(self._retriever.invoke(question)) if question else []
@@ -46,7 +46,7 @@ class RetrieverDocuments:
         self._kept.put((owner, question), found, _DOCUMENT_BYTES + 4 * len(question) + size)
         return [_own(each) for each in found]
 
-    def of(self, owner: str, question: str) -> list[Document]:
+    def of(self, owner: OwnerKey, question: str) -> list[Document]:
         """What `ask` was given last; asked for now if that is not kept."""
         found = self._kept.get((owner, question))
         return self.ask(owner, question) if found is None else [_own(each) for each in found]

@@ -14,6 +14,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts.redaction import is_redacted
 from langmem_plugin.foreign_text import one_line
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.writing.consent import Consents
@@ -36,7 +37,7 @@ class RunWriting:
         self._person = person
         self._consents = consents
 
-    def owner(self) -> str:
+    def owner(self) -> OwnerKey:
         """The key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
         return self._person.owner()
 

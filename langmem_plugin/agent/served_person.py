@@ -10,7 +10,7 @@ from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
-from langmem_plugin.identifiers import is_group, masked, normalised
+from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role, Settings
@@ -28,9 +28,9 @@ class ServedPerson:
         self._people = people
         self._in_groups = settings.godfather_in_groups
         phone = settings.godfather_phone
-        self._godfather = phone and people.known_as(normalised(phone, self._region))
+        self._godfather = None if not phone else people.known_as(normalised(phone, self._region))
 
-    def owner(self, phone: str | None = None) -> str:
+    def owner(self, phone: str | None = None) -> OwnerKey:
         """The key of the person. Raises NotAuthorized or InvalidInput as `owner_of` does."""
         if phone is not None:
             return self._people.known_as(normalised(phone, self._region))
@@ -39,7 +39,9 @@ class ServedPerson:
         if key == thread_of_run() and owner_of_thread(key) is None:
             self._refuse_if_it_was_somebodys(key)
         # The thread of a turn is the person's key already.
-        return key if ticket_of(config) is not None and key == thread_of_run() else self._people.known_as(key)
+        if ticket_of(config) is not None and key == thread_of_run():
+            return OwnerKey(key)
+        return self._people.known_as(key)
 
     def _refuse_if_it_was_somebodys(self, thread: str) -> None:
         """A run that names nobody has a memory of its thread's alone: where earlier runs of it served a person, whoever
@@ -58,15 +60,15 @@ class ServedPerson:
                 ' for instance by context={"phone": …}, or begin another thread'
             )
 
-    def role(self, owner: str) -> Role:
+    def role(self, owner: OwnerKey) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
 
-    def thread(self, owner: str, phone: str | None = None) -> str:
+    def thread(self, owner: OwnerKey, phone: str | None = None) -> str:
         """The conversation that is being answered."""
         return (phone is None and thread_of_run()) or owner
 
-    def beside(self, owner: str, messages: Sequence[BaseMessage]) -> str | None:
+    def beside(self, owner: OwnerKey, messages: Sequence[BaseMessage]) -> OwnerKey | None:
         """Whose memories are recalled beside the owner's: in a group, with the setting, the account's owner's own.
 
         Only for a message of theirs: not where anybody else is answered too.

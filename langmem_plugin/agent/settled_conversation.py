@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.corrected_messages import as_it_stands
 from langmem_plugin.memory.search.message_rows import PastMessage
@@ -14,7 +15,7 @@ _EARLIER = datetime.min.replace(tzinfo=UTC)
 
 
 def settled(
-    service: MemoryService, owner: str, session_id: str | None, messages: Sequence[BaseMessage]
+    service: MemoryService, owner: OwnerKey, session_id: str | None, messages: Sequence[BaseMessage]
 ) -> list[BaseMessage]:
     """The messages without what was forgotten, and with what holds instead where something was corrected.
 

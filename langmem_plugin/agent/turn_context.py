@@ -34,7 +34,7 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
@@ -69,8 +69,8 @@ class TurnContext:
         person_settings: PersonSettings,
         languages: Languages,
         questions: ConfirmationQuestions | None,
-        answers: Callable[[str, str], str | None],
-        commands: Callable[[str, str], str | None],
+        answers: Callable[[OwnerKey, str], str | None],
+        commands: Callable[[OwnerKey, str], str | None],
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
@@ -133,7 +133,7 @@ class TurnContext:
 
         return asked_back(messages, self.references.resolution, worded)
 
-    def to_confirm(self, owner: str, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
+    def to_confirm(self, owner: OwnerKey, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
         """What to ask at the end of a reply to what a person said, if anything."""
         return None if self._questions is None else self._questions.for_reply(owner, said, reply, lambda: replies)
 

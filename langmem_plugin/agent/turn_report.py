@@ -15,6 +15,7 @@ from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.said_anew import message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, topic
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import LIVE
 from langmem_plugin.memory.recall_query import search_for
@@ -100,7 +101,7 @@ class TurnReports:
             "written": self._written(owner, messages),
         }
 
-    def _written(self, owner: str, messages: Sequence[BaseMessage]) -> list[str]:
+    def _written(self, owner: OwnerKey, messages: Sequence[BaseMessage]) -> list[str]:
         said = message_of_run(messages)
         if said is None or said.id is None:
             return []

@@ -18,7 +18,7 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import Told
@@ -90,7 +90,7 @@ class UseNotes:
             note(connection)
 
     def _uses(
-        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
+        self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
     ) -> dict[str, tuple[Access, float | None]]:
         """How each recalled memory was used: cited, or only shown."""
         reply = reply_of(messages)

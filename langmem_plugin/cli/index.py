@@ -10,7 +10,7 @@ from langmem_plugin.cli.opening import Config, Url, chosen, memory_of, quiet
 from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.cli.progress import progress
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService
 
 
@@ -68,7 +68,7 @@ def reembed(as_json: Json = False, database: Url = None, config: Config = None) 
         raise typer.Exit(1)
 
 
-def _indexed(service: MemoryService, owner: str, bar: Progress) -> bool:
+def _indexed(service: MemoryService, owner: OwnerKey, bar: Progress) -> bool:
     if service.index is None:
         return False
     index, task = service.index, bar.add_task(masked(owner), total=None)

@@ -19,8 +19,8 @@ from langmem_plugin.cli.portability import Doubtful, as_document
 from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.cli.progress import progress
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.database.owners import person_in
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.people import links
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.grown_sessions import only_new
@@ -89,7 +89,7 @@ def langgraph_saver(
         source_database.opened(source) as connection,
         _counted("threads") as progress,
     ):
-        person_of = partial(links.person_in, saver.database)
+        person_of = partial(person_in, saver.database)
         migration = ThreadMigration(saver, phone_of=names, person_of=person_of, as_current=current)
         done = migration.run(StockThreads(connection, saver.serde), progress)
     _tell(done, report, as_json=as_json)

@@ -26,9 +26,9 @@ from langmem_plugin.conversation.sessions.terms import (
 )
 from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.opening import open_database
+from langmem_plugin.database.owners import person_in, person_of
 from langmem_plugin.durations import told
 from langmem_plugin.identifiers import normalised
-from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
@@ -67,7 +67,7 @@ def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[Conver
     settings = chosen(config)
     refuse_missing(settings, url)
     with ConversationSaver.from_settings(settings, url) as saver:
-        yield saver, SessionManager(saver, settings, person_of=partial(links.person_in, saver.database))
+        yield saver, SessionManager(saver, settings, person_of=partial(person_in, saver.database))
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def note_read(
     """In the audit log, before an operator is shown what people said or what is remembered of them."""
     region = saver.sessions.region
     with saver.database.write() as connection:
-        whose = None if owner is None else links.person_of(connection, normalised(owner, region))
+        whose = None if owner is None else person_of(connection, normalised(owner, region))
         record(connection, action, owner=whose, subject=subject)
 
 

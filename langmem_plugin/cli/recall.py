@@ -8,6 +8,7 @@ import typer
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, print_json, print_table
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.recall_query import explain_for
 
@@ -56,7 +57,7 @@ def recall(
         typer.echo("nothing is similar enough: --min-similarity 0 shows what is nearest", err=True)
 
 
-def _as_json(candidate: Candidate, owner: str) -> dict[str, Any]:
+def _as_json(candidate: Candidate, owner: OwnerKey) -> dict[str, Any]:
     return {
         "id": candidate.memory_id,
         "text": candidate.text,

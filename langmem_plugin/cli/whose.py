@@ -6,7 +6,7 @@ import typer
 
 from langmem_plugin.cli.opening import note_read
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import ScopeKey, masked
+from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked
 from langmem_plugin.memory.owners_by_id import owners_of_instruction, owners_of_memory
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where s
 _KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
 
 
-def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> str:
+def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> OwnerKey:
     """The key of the person who has it; that an operator looked is noted.
 
     Raises InvalidInput where nobody has it, or it is not clear who is meant.
     """
     kinds, owners = _KINDS[kind]
     with memory.database.read() as connection:
-        found = [each for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
+        found = [OwnerKey(each) for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
     if phone is not None:
         person = memory.people.resolve(phone)
         found = [each for each in found if each == person]

@@ -89,6 +89,7 @@ class Database:
 
     `url` is `sqlite:///path/to/file.db`, `sqlite://` (in memory, gone at close) or `postgresql://…`.
     `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
+    `region` (two letters, such as "IL") reads national forms of phones, wherever an owner is named by one.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
     together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
     `encryption` is closed with it; `make_tables` brings the tables to what they should be. `operations` is how long the
@@ -102,12 +103,14 @@ class Database:
         url: str,
         *,
         schema: str | None = None,
+        region: str | None = None,
         timeout: timedelta = DATABASE_TIMEOUT,
         encryption: Encryption = NO_ENCRYPTION,
         make_tables: MakeTables = _own_tables,
     ) -> None:
         self.url = _parse(url)
         self.schema = schema
+        self.region = region
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._seconds = timeout.total_seconds()
         self._backend = _backend(self.url, schema, self._seconds)

@@ -40,7 +40,13 @@ def open_database(settings: Settings, url: str | None = None, *, converting: boo
         if settings.keys is not None:
             encryption = Encryption(_key_store(settings, where, schema), settings.encrypt)
             opened.callback(encryption.close)
-        database = Database(where, schema=schema, timeout=settings.database_timeout, encryption=encryption)
+        database = Database(
+            where,
+            schema=schema,
+            region=settings.default_region,
+            timeout=settings.database_timeout,
+            encryption=encryption,
+        )
         opened.callback(database.close)
         if not settings.audit:
             audit_trail.switch_off(database.engine)

@@ -2,12 +2,12 @@
 
 from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, Table
 
-from langmem_plugin.database.schema import Instant, Name, Owner, Words, metadata
+from langmem_plugin.database.schema import Identifying, Instant, Name, Owner, Words, metadata
 
 identifier = Table(  # one that is linked to a person whose key is another; every other is its own person's key
     "langmem_identifier",
     metadata,
-    Column("identifier", Owner, primary_key=True),
+    Column("identifier", Identifying, primary_key=True),
     Column("person", Owner, nullable=False),
     Column("linked_at", Instant, nullable=False),
     sqlite_with_rowid=False,
@@ -19,7 +19,7 @@ merge = Table(  # what moved from one person to another, so that it can move bac
     metadata,
     Column("person", Owner, primary_key=True),
     Column("merge_id", Name, primary_key=True),
-    Column("other", Owner, nullable=False),
+    Column("other", Identifying, nullable=False),
     Column("merged_at", Instant, nullable=False),
     Column("moved", JSON, nullable=False),
     sqlite_with_rowid=False,
@@ -49,7 +49,7 @@ new_link = Table(  # by a code, less than a day ago
 link_attempt = Table(  # how often an identifier has tried codes lately
     "langmem_link_attempt",
     metadata,
-    Column("identifier", Owner, primary_key=True),
+    Column("identifier", Identifying, primary_key=True),
     Column("attempts", Integer, nullable=False),
     Column("since", Instant, nullable=False),
     sqlite_with_rowid=False,
@@ -62,7 +62,7 @@ access_token = Table(  # by which a program reaches what is one person's; what w
     Column("kind", Name, nullable=False, server_default="person"),  # see AccessTokens
     Column("opened_by", Name),  # the operator's token that let a browser in: who takes it back shuts them out
     # Of the person, as it was given: links and merges are followed. Empty for an operator, who serves everybody.
-    Column("identifier", Owner, nullable=False),
+    Column("identifier", Identifying, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),

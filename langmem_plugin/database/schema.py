@@ -12,7 +12,7 @@ from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import owner_as_stored, owner_to_store
+from langmem_plugin.identifiers import IdentifierKey, owner_as_stored, owner_to_store
 
 metadata = MetaData()
 
@@ -132,8 +132,17 @@ class Owner(TypeDecorator[str]):
         except InvalidInput as error:
             raise InvalidOwner(str(error)) from error
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+    def process_result_value(self, value: str | None, dialect: Dialect) -> IdentifierKey | None:  # noqa: ARG002
         return None if value is None else owner_as_stored(value)
+
+
+class Identifying(Owner):
+    """An identifier, which may be a person's whose key is another."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> IdentifierKey | None:  # noqa: ARG002
+        return None if value is None else IdentifierKey(value)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,7 +1,15 @@
 """One key per person: every spelling of an identifier becomes the same key, all else is a key byte for byte."""
 
 from langmem_plugin.identifiers.identifier import Identifier, Kind
-from langmem_plugin.identifiers.keys import IdentifierKey, OwnerKey, ScopeKey, masked, owner_as_stored, owner_to_store, usable
+from langmem_plugin.identifiers.keys import (
+    IdentifierKey,
+    OwnerKey,
+    ScopeKey,
+    masked,
+    owner_as_stored,
+    owner_to_store,
+    usable,
+)
 from langmem_plugin.identifiers.reading import identified, is_group, normalised, refuse_unknown, thread_key
 
 __all__ = [

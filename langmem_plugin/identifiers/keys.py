@@ -1,6 +1,10 @@
 """What may be a key at all: texts that every database holds and every screen shows; scopes that no input can name."""
 
 import re
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, ValidatorFunctionWrapHandler
+from pydantic_core.core_schema import CoreSchema, no_info_wrap_validator_function
 
 from langmem_plugin.errors import InvalidInput
 
@@ -19,10 +23,19 @@ class IdentifierKey(str):
 class OwnerKey(IdentifierKey):
     """Whose something is: the key of a person, whatever identifiers they have, of a group, or of a scope.
 
-    Only `Owners` and the database make one; all behind the verbs that take an owner asks for this type.
+    Only `database.owners` and the database itself make one; all behind the verbs that take an owner asks for this type.
     """
 
     __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_wrap_validator_function(_as_owner, handler(str))
+
+
+def _as_owner(value: Any, as_text: ValidatorFunctionWrapHandler) -> OwnerKey:
+    # The scope of a row stays one, and a text that spells one stays a text.
+    return value if isinstance(value, OwnerKey) else OwnerKey(as_text(value))
 
 
 class ScopeKey(OwnerKey):

@@ -10,6 +10,7 @@ from typing import Any
 
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.insight import memory_figures as figures
 from langmem_plugin.insight.memory_figures import DayOfGrowth, Uses
 from langmem_plugin.memory import MemoryService, verdicts
@@ -135,7 +136,7 @@ class MemoryAnalytics:
         self._service = service
         self._zone_of = zone_of
 
-    def of(self, owner: str | None, *, days: int = 30) -> Analytics:
+    def of(self, owner: OwnerKey | None, *, days: int = 30) -> Analytics:
         """Of everybody with None. Raises InvalidInput for less than 1 or more than 366 days of growth."""
         if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"growth is told for 1 to {_MOST_DAYS} days, not for {days!r}")

@@ -22,6 +22,7 @@ from sqlalchemy import (
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.facts.attributes import ATTRIBUTES
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.damaged_rows import all_rows, each_row
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.memory_rows import searched
@@ -62,16 +63,16 @@ class DayOfGrowth:
     by_source: dict[str, int] = field(default_factory=dict)
 
 
-def of(owner: str | None) -> ColumnElement[bool]:
+def of(owner: OwnerKey | None) -> ColumnElement[bool]:
     return true() if owner is None else memory.c.owner == owner
 
 
-def kept(owner: str | None) -> ColumnElement[bool]:
+def kept(owner: OwnerKey | None) -> ColumnElement[bool]:
     """All but what was forgotten, which is to be deleted."""
     return and_(of(owner), memory.c.status != "forgotten")
 
 
-def totals(connection: Connection, owner: str | None, now: datetime) -> dict[str, Any]:
+def totals(connection: Connection, owner: OwnerKey | None, now: datetime) -> dict[str, Any]:
     """The numbers of a Summary, by the names of its fields; but for the number of categories."""
 
     def counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -102,7 +103,7 @@ def totals(connection: Connection, owner: str | None, now: datetime) -> dict[str
 
 
 def by(
-    connection: Connection, owner: str | None, column: ColumnElement[str], *, forgotten: bool = False
+    connection: Connection, owner: OwnerKey | None, column: ColumnElement[str], *, forgotten: bool = False
 ) -> Counter[str]:
     """How many memories have each value of a column."""
     those = of(owner) if forgotten else kept(owner)
@@ -111,7 +112,7 @@ def by(
     return Counter({row[0]: row[1] for row in rows})
 
 
-def categories(connection: Connection, owner: str | None) -> Counter[str]:
+def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
     """Of one owner as they are named, of everybody without the names that people gave themselves."""
     plain = select(memory.c.category, func.count()).where(kept(owner), memory.c.sealed.is_(None))
     found: Counter[str] = Counter()
@@ -131,7 +132,7 @@ def categories(connection: Connection, owner: str | None) -> Counter[str]:
     return found
 
 
-def growth(connection: Connection, owner: str | None, now: datetime, days: int, zone: tzinfo) -> list[DayOfGrowth]:
+def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: int, zone: tzinfo) -> list[DayOfGrowth]:
     """Of the last `days` days by the calendar of the zone, today the last, the oldest first."""
     today = now.astimezone(zone).date()
     grown = {each: DayOfGrowth(each) for each in (today - timedelta(days=days - 1 - back) for back in range(days))}
@@ -156,7 +157,7 @@ def growth(connection: Connection, owner: str | None, now: datetime, days: int, 
 
 
 def foremost(
-    connection: Connection, owner: str | None, now: datetime, *order: ColumnElement[Any], limit: int
+    connection: Connection, owner: OwnerKey | None, now: datetime, *order: ColumnElement[Any], limit: int
 ) -> list[Any]:
     """Of the active memories that were used, the first by `order`: owner, id, how often, and when last."""
     used = select(memory.c.owner, memory.c.memory_id, memory.c.access_count, memory.c.last_accessed).where(

@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import select
 
 from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.unit_vectors import from_bytes
 from langmem_plugin.memory.filters import valid
@@ -55,7 +56,7 @@ class Recommendations:
     def __init__(self, service: MemoryService) -> None:
         self._service = service
 
-    def of(self, owner: str) -> list[Recommendation]:
+    def of(self, owner: OwnerKey) -> list[Recommendation]:
         """What is said twice first, then what is out of date, unsure and unused; a memory is in one alone."""
         named: set[str] = set()
         found: list[Recommendation] = []
@@ -65,7 +66,7 @@ class Recommendations:
                 found.append(each)
         return found
 
-    def _each(self, owner: str, now: datetime) -> Iterator[Recommendation]:
+    def _each(self, owner: OwnerKey, now: datetime) -> Iterator[Recommendation]:
         yield from (_duplicate(one, other) for one, other in self._duplicates(owner, now))
         held = (memory.c.owner == owner, memory.c.status == "active", valid(now))
         doubted = memory.c.doubted_at.is_not(None)
@@ -84,13 +85,13 @@ class Recommendations:
             sentence = f"No reply has used it for {days} days."
             yield Recommendation("unused", (each.id,), sentence, "forget it, if the person agrees")
 
-    def _those(self, owner: str, *conditions: Any, order: Any) -> list[Memory]:
+    def _those(self, owner: OwnerKey, *conditions: Any, order: Any) -> list[Memory]:
         with self._service.database.read() as connection:
             wanted = select(memory.c.memory_id).where(*conditions).order_by(order, memory.c.position)
             found = connection.execute(wanted.limit(_MOST_OF_A_KIND)).scalars().all()
             return self._service.repository.by_ids(connection, owner, found)
 
-    def _duplicates(self, owner: str, now: datetime) -> Iterable[tuple[Memory, Memory]]:
+    def _duplicates(self, owner: OwnerKey, now: datetime) -> Iterable[tuple[Memory, Memory]]:
         """Of the pairs whose vectors are nearest, those that say the same by the rules for what is told."""
         pairs = self._near(owner, now)
         with self._service.database.read() as connection:
@@ -102,7 +103,7 @@ class Recommendations:
                 found.append(_the_one_to_keep_first(held[one], held[other]))
         return found[:_MOST_OF_A_KIND]
 
-    def _near(self, owner: str, now: datetime) -> list[tuple[str, str]]:
+    def _near(self, owner: OwnerKey, now: datetime) -> list[tuple[str, str]]:
         """Of the newest memories, the nearest pairs first."""
         service = self._service
         with service.database.read() as connection:

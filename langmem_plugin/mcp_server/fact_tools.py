@@ -6,6 +6,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.mcp_server.refusals import PlainTool
 from langmem_plugin.mcp_server.results import ExplainedFact, Fact, Facts, FoundFact, FoundFacts, RememberedFact
 from langmem_plugin.mcp_server.served_connection import ServedConnection
@@ -139,6 +140,6 @@ def _deciding(connection: ServedConnection) -> list[PlainTool]:
     ]
 
 
-def _remembered(made: Remembered, owner: str) -> RememberedFact:
+def _remembered(made: Remembered, owner: OwnerKey) -> RememberedFact:
     memory: Memory = made.memory
     return RememberedFact(outcome=made.outcome, fact=Fact.of(memory, owner), replaced=list(made.concerned))

@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field
 
 from langmem_plugin.conversation.session_manager import SessionRecord
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import Found, Outcome, Status
@@ -25,7 +26,7 @@ class Fact(BaseModel):
     is_shared: bool = Field(False, description="told to several people: it cannot be changed or forgotten here")
 
     @classmethod
-    def of(cls, memory: Memory, owner: str) -> Self:
+    def of(cls, memory: Memory, owner: OwnerKey) -> Self:
         return cls(
             id=memory.id,
             text=memory.text,
@@ -43,7 +44,7 @@ class FoundFact(BaseModel):
     relevance: float = Field(description="from 0 to 1")
 
     @classmethod
-    def of(cls, found: Found, owner: str) -> Self:
+    def of(cls, found: Found, owner: OwnerKey) -> Self:
         return cls(fact=Fact.of(found.memory, owner), relevance=round(found.similarity, 3))
 
 
@@ -81,7 +82,7 @@ class ExplainedFact(BaseModel):
     last_used_at: datetime | None
 
     @classmethod
-    def of(cls, why: Why, owner: str) -> Self:
+    def of(cls, why: Why, owner: OwnerKey) -> Self:
         return cls(
             fact=Fact.of(why.memory, owner),
             said=why.quote,

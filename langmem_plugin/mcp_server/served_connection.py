@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.settings import Role
 
@@ -22,12 +23,12 @@ class ServedConnection:
         self._identifier = identifier
         self._served = ServedPerson(memory.settings, memory.people, memory.database)
 
-    def owner(self) -> str:
+    def owner(self) -> OwnerKey:
         """The key of the person. Raises StoreUnavailable."""
         return self.memory.people.resolve(self._identifier())
 
-    def role(self, owner: str) -> Role:
+    def role(self, owner: OwnerKey) -> Role:
         return self._served.role(owner)
 
-    def time_zone(self, owner: str) -> ZoneInfo:
+    def time_zone(self, owner: OwnerKey) -> ZoneInfo:
         return self.memory.people.time_zone(owner)

@@ -13,6 +13,7 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.memory_tables import name_alias as table
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.search.tokenizer import words_of
@@ -27,7 +28,7 @@ class Alias:
     """`learnt_from` is the id of the memory or the message, as `source` says. Not `active`: it was removed."""
 
     id: str
-    owner: str
+    owner: OwnerKey
     alias: str
     name: str
     created_at: datetime
@@ -43,7 +44,12 @@ def keep(connection: Connection, aliases: Sequence[Alias]) -> None:
 
 
 def move(
-    connection: Connection, source: str, target: str, memories: Mapping[str, str], *, only: Sequence[str] | None = None
+    connection: Connection,
+    source: OwnerKey,
+    target: OwnerKey,
+    memories: Mapping[str, str],
+    *,
+    only: Sequence[str] | None = None,
 ) -> dict[str, str]:
     """From one owner to another, encrypted anew; their new ids by the old. `memories` are the new ids of those that
     moved too. What cannot be decrypted moves as it is.
@@ -68,14 +74,14 @@ def move(
     return moved
 
 
-def drop_learnt_from(connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
+def drop_learnt_from(connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
     """With memories that are deleted for good, or say something else now."""
     for part in in_parts(memory_ids):
         here = (table.c.owner == owner, table.c.source == "memory", table.c.learnt_from.in_(part))
         connection.execute(delete(table).where(*here))
 
 
-def drop_said_in(connection: Connection, owner: str, forgotten: str) -> None:
+def drop_said_in(connection: Connection, owner: OwnerKey, forgotten: str) -> None:
     """What was learnt from messages about what the person wants forgotten."""
     rows = connection.execute(select(table).where(table.c.owner == owner, table.c.source == "message")).all()
     for row in rows:
@@ -107,13 +113,13 @@ def _values(connection: Connection, each: Alias) -> dict[str, Any]:
     }
 
 
-def read(connection: Connection, owner: str, damages: Damages) -> list[Alias]:
+def read(connection: Connection, owner: OwnerKey, damages: Damages) -> list[Alias]:
     """All of the owner's, the first learnt first; what cannot be decrypted is reported and left out."""
     return [each for each, _ in with_ends(connection, owner, damages, any_state=True)]
 
 
 def with_ends(
-    connection: Connection, owner: str, damages: Damages, *, any_state: bool = False
+    connection: Connection, owner: OwnerKey, damages: Damages, *, any_state: bool = False
 ) -> list[tuple[Alias, datetime | None]]:
     """Those that count, each with when the memory that it was learnt from expires."""
     of_memory = table.c.source == "memory"

@@ -14,7 +14,9 @@ from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.memory_tables import memory_category as table
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.categorized_memories import recategorize, spellings
 from langmem_plugin.memory.category_rows import Category, CategoryTree, named, within
@@ -51,14 +53,15 @@ class Categories:
         self._damages = damages
         self._now = now
 
-    def list_categories(self, owner: str) -> list[Category]:
+    def list_categories(self, owner: str | int) -> list[Category]:
         """As a tree is read: each category, then what is below it; those of one parent by their names."""
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self.all_of(connection, owner)
 
     def create(
         self,
-        owner: str,
+        owner: str | int,
         name: str,
         *,
         color: str = DEFAULT_COLOR,
@@ -70,17 +73,19 @@ class Categories:
         Raises InvalidInput for a name that is there, blank or longer than 100 characters, a color that is not
         #rrggbb, or where the owner has 500; CategoryNotFound for a parent that is not theirs.
         """
+        owner = owner_key(self._database, owner)
         made = _checked(Category(str(uuid.uuid4()), name, color, description, parent_id, self._now()))
         with self._database.write() as connection:
             begin_change(connection, owner)
             self._store(connection, owner, made, self.all_of(connection, owner))
             return made
 
-    def take_in(self, owner: str, category: Category) -> bool:
+    def take_in(self, owner: str | int, category: Category) -> bool:
         """Stores one of another database as it is; False where the owner has its id or its name already.
 
         At the top where its parent is not there. Raises InvalidInput as `create` does.
         """
+        owner = owner_key(self._database, owner)
         made = _checked(category)
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -91,12 +96,13 @@ class Categories:
             self._store(connection, owner, made if made.parent_id in ids else replace(made, parent_id=None), there)
             return True
 
-    def update(self, owner: str, category_id: str, **changes: Unpack[CategoryChanges]) -> Category:
+    def update(self, owner: str | int, category_id: str, **changes: Unpack[CategoryChanges]) -> Category:
         """Changes what is named. With another name its memories have that too, in the same transaction.
 
         Raises CategoryNotFound for an id that is not theirs, InvalidInput as `create` does and for a parent that is
         the category itself or below it; then nothing is changed.
         """
+        owner = owner_key(self._database, owner)
         with self._database.write(patience=BULK_WORK) as connection:
             begin_change(connection, owner)
             there = self.all_of(connection, owner)
@@ -114,11 +120,12 @@ class Categories:
             record(connection, "category.changed", owner=owner, subject=category_id, content=after.name)
         return after
 
-    def delete(self, owner: str, category_id: str) -> None:
+    def delete(self, owner: str | int, category_id: str) -> None:
         """What is below it moves up to its parent, and so do its memories; at the top they have no category then.
 
         A damaged one goes without its memories being touched. Raises CategoryNotFound.
         """
+        owner = owner_key(self._database, owner)
         with self._database.write(patience=BULK_WORK) as connection:
             begin_change(connection, owner)
             there = self.all_of(connection, owner)
@@ -134,11 +141,12 @@ class Categories:
                 recategorize(connection, owner, gone.name, None if parent is None else parent.name)
             record(connection, "category.removed", owner=owner, subject=category_id)
 
-    def counts(self, owner: str) -> dict[str, tuple[int, datetime | None]]:
+    def counts(self, owner: str | int) -> dict[str, tuple[int, datetime | None]]:
         """By name: (active memories, when one of them was used last), those below it not counted.
 
         First the categories that are stored, in their order; then what memories have and no category is stored for.
         """
+        owner = owner_key(self._database, owner)
         active = (memory.c.owner == owner, memory.c.status == "active", valid(self._now()))
         counted = select(memory.c.category, func.count(), func.max(memory.c.last_accessed))
         with self._database.read() as connection:
@@ -154,16 +162,17 @@ class Categories:
             found[name] = (before + many, max(filter(None, (used_before, used)), default=None))
         return found
 
-    def under(self, owner: str, name: str) -> frozenset[str]:
+    def under(self, owner: str | int, name: str) -> frozenset[str]:
         """The name and those of all below it, casefolded and with single spaces."""
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return CategoryTree(self.all_of(connection, owner)).below([name])
 
-    def all_of(self, connection: Connection, owner: str) -> list[Category]:
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Category]:
         """The same as `list_categories`, in the caller's transaction."""
         return category_rows.listed(connection, owner, lambda each: self._damages.report("category", owner, each))
 
-    def _store(self, connection: Connection, owner: str, made: Category, there: Sequence[Category]) -> None:
+    def _store(self, connection: Connection, owner: OwnerKey, made: Category, there: Sequence[Category]) -> None:
         if len(there) >= MOST_CATEGORIES:
             raise InvalidInput(f"{MOST_CATEGORIES} categories are there: delete one before adding another")
         _refuse_taken(there, made.name)
@@ -189,7 +198,7 @@ def _refuse_taken(categories: Sequence[Category], name: str) -> None:
         raise InvalidInput(f"there is a category {taken.name!r} already, {taken.category_id}: choose another name")
 
 
-def _rewrite(connection: Connection, owner: str, after: Category) -> None:
+def _rewrite(connection: Connection, owner: OwnerKey, after: Category) -> None:
     values = category_rows.as_values(owner, after, encryption_of(connection))
     here = (table.c.owner == owner, table.c.category_id == after.category_id)
     connection.execute(update(table).where(*here).values(values))

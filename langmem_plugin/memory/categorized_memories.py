@@ -9,6 +9,7 @@ from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.memory_rows import STORED, Searched, as_memory, as_values, searched
 from langmem_plugin.memory.models import plain
@@ -18,7 +19,7 @@ from langmem_plugin.memory.stored_vectors import reseal
 _NOTHING: Searched = ("", None, "", None, None)
 
 
-def spellings(connection: Connection, owner: str) -> dict[str, str]:
+def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
     """The categories that the owner's memories have, by what the column holds for them: the name or its digest."""
     has_one = (memory.c.owner == owner, memory.c.category.is_not(None))
     names = {each: each for each in connection.execute(select(memory.c.category).where(*has_one).distinct()).scalars()}
@@ -39,12 +40,12 @@ def spellings(connection: Connection, owner: str) -> dict[str, str]:
     return names
 
 
-def stored_as(connection: Connection, owner: str, names: Collection[str]) -> list[str]:
+def stored_as(connection: Connection, owner: OwnerKey, names: Collection[str]) -> list[str]:
     """What the column holds for these names, which are given as `plain` has them."""
     return [stored for stored, name in spellings(connection, owner).items() if plain(name) in names]
 
 
-def recategorize(connection: Connection, owner: str, name: str, category: str | None) -> int:
+def recategorize(connection: Connection, owner: OwnerKey, name: str, category: str | None) -> int:
     """Gives the memories of the category `name`, in whatever state, another one or none; how many were changed.
 
     What they say stays as it was said when it was said: only their revisions rise. Damaged ones stay as they are.
@@ -66,7 +67,9 @@ def recategorize(connection: Connection, owner: str, name: str, category: str | 
     return len(changed)
 
 
-def _part(connection: Connection, owner: str, ids: Collection[str], category: str | None, change: int) -> list[str]:
+def _part(
+    connection: Connection, owner: OwnerKey, ids: Collection[str], category: str | None, change: int
+) -> list[str]:
     encryption = encryption_of(connection)
     rows = all_rows(connection, select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids)))
     written: list[dict[str, Any]] = []

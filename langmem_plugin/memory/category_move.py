@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from langmem_plugin.database.memory_tables import memory_category as table
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.category_rows import Category
 from langmem_plugin.memory.models import plain
@@ -18,7 +19,7 @@ Record = dict[str, Any]
 it was made and its parent."""
 
 
-def move(connection: Connection, source: str, target: str) -> Record:
+def move(connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
     """All of `source` are `target`'s; what moved. Both may have more than 500 together: none is left out."""
     arriving, there = category_rows.listed(connection, source), category_rows.listed(connection, target)
     names = {plain(each.name): each for each in there}
@@ -46,7 +47,7 @@ def move(connection: Connection, source: str, target: str) -> Record:
     return record
 
 
-def take_back(connection: Connection, record: Mapping[str, Any], holder: str, owner: str) -> None:
+def take_back(connection: Connection, record: Mapping[str, Any], holder: OwnerKey, owner: OwnerKey) -> None:
     """What moved and `holder` still has is the owner's again, and what both had is there twice again.
 
     A category whose parent does not come along belongs to the nearest above it that does, else it is at the top.
@@ -101,11 +102,11 @@ def _is_below(made: Mapping[str, Category], category_id: str, top: str) -> bool:
     return at == top
 
 
-def _ids(connection: Connection, owner: str) -> list[str]:
+def _ids(connection: Connection, owner: OwnerKey) -> list[str]:
     return list(connection.execute(select(table.c.category_id).where(table.c.owner == owner)).scalars())
 
 
-def _handed(connection: Connection, source: str, target: str, category_id: str) -> None:
+def _handed(connection: Connection, source: OwnerKey, target: OwnerKey, category_id: str) -> None:
     """A damaged one, as it is: given back, it can be restored."""
     here = (table.c.owner == source, table.c.category_id == category_id)
     connection.execute(update(table).where(*here).values(owner=target))

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Connection, insert, select, type_coerce
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.memory_tables import memory_category as table
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow, all_rows
 from langmem_plugin.memory.models import plain
@@ -51,7 +52,9 @@ class Category:
         return card("A category", self.cells())
 
 
-def listed(connection: Connection, owner: str, damaged: Callable[[str], object] = lambda _: None) -> list[Category]:
+def listed(
+    connection: Connection, owner: OwnerKey, damaged: Callable[[str], object] = lambda _: None
+) -> list[Category]:
     """All of the owner's, parents before children; `damaged` is told the ids of those that cannot be read."""
     encryption, found = encryption_of(connection), []
     for row in all_rows(connection, select(*STORED).where(table.c.owner == owner)):
@@ -63,7 +66,7 @@ def listed(connection: Connection, owner: str, damaged: Callable[[str], object] 
     return list(in_order(found))
 
 
-def store(connection: Connection, owner: str, categories: Iterable[Category]) -> None:
+def store(connection: Connection, owner: OwnerKey, categories: Iterable[Category]) -> None:
     encryption = encryption_of(connection)
     rows = [as_values(owner, each, encryption) for each in categories]
     if rows:
@@ -119,7 +122,7 @@ class CategoryTree:
         return found
 
 
-def as_values(owner: str, made: Category, encryption: Encryption) -> dict[str, Any]:
+def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
     """The columns of `made`; its words encrypted where everything is."""
     values = asdict(made) | {"owner": owner}
     if not encryption.everything.encrypts:
@@ -148,11 +151,11 @@ def as_category(row: AnyRow, encryption: Encryption) -> Category | None:
     return made
 
 
-def _place(owner: str, category_id: str) -> Place:
+def _place(owner: OwnerKey, category_id: str) -> Place:
     return Place(table.name, "sealed", owner, (category_id,))
 
 
-def _checksum(owner: str, made: Category) -> int:
+def _checksum(owner: OwnerKey, made: Category) -> int:
     return checksums.of_values(
         made.category_id, owner, made.name, made.color, made.description, made.parent_id, made.created_at
     )

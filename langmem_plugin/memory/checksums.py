@@ -6,6 +6,8 @@ import zlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from langmem_plugin.identifiers import OwnerKey
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -19,11 +21,11 @@ def digest_of_values(*values: Any) -> str:
     return hashlib.blake2b(_written(values), digest_size=16).hexdigest()
 
 
-def of_vector(owner: str, model: str, row_id: str, stored: bytes) -> int:
+def of_vector(owner: OwnerKey, model: str, row_id: str, stored: bytes) -> int:
     return zlib.crc32(stored, zlib.crc32(f"{owner}\n{model}\n{row_id}".encode("utf-8", "surrogatepass")))
 
 
-def vector_is_whole(owner: str, model: str, row_id: str, stored: Any, checksum: int | None) -> bool:
+def vector_is_whole(owner: OwnerKey, model: str, row_id: str, stored: Any, checksum: int | None) -> bool:
     return isinstance(stored, bytes) and checksum in (None, of_vector(owner, model, row_id, stored))
 
 

@@ -11,9 +11,10 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.identifiers import masked, owner_to_store
+from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
@@ -70,7 +71,7 @@ class CollectionAdoption:
         self._open_collection = open_collection
         self._now = now
 
-    def adopt_at_start(self, owners: Mapping[str, str]) -> None:
+    def adopt_at_start(self, owners: Mapping[OwnerKey, str]) -> None:
         """Of collections by owner. What cannot be taken over now stays as it is until the next start."""
         if _place(self._open_collection) is None or self._open_collection is None:
             return
@@ -81,7 +82,7 @@ class CollectionAdoption:
             except failures:
                 log.warning("collection.not_adopted", exc_info=True, extra={"collection": name})
 
-    def adopt_collection(self, name: str, owner: str) -> Adopted:
+    def adopt_collection(self, name: str, owner: str | int) -> Adopted:
         """Makes the documents that another application has stored in this collection the owner's memories, once.
 
         The stored vectors are kept if they are this model's, which a sample tells; else the texts are embedded anew.
@@ -89,6 +90,7 @@ class CollectionAdoption:
         and for a collection of another distance or dimension; EmbeddingUnavailable and StoreUnavailable, with nothing
         changed; TimeoutError while another process has the folder.
         """
+        owner = owner_key(self._database, owner)
         owner_to_store(owner)
         place = _place(self._open_collection)
         if place is None:
@@ -162,7 +164,7 @@ def _unit(document: ForeignDocument, embedder: Embedder) -> Vector | None:
         return None
 
 
-def _there(connection: Connection, owner: str, memory_ids: Sequence[str]) -> set[str]:
+def _there(connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for part in in_parts(memory_ids):
         held = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from langmem_plugin.facts.tokens import LONGEST_KEPT
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.models import Memory, bare, plain
 from langmem_plugin.memory.repository import MemoryRepository
@@ -37,7 +38,7 @@ class Shown:
 
 
 def as_it_stands(
-    connection: Connection, repository: MemoryRepository, owner: str, messages: Sequence[PastMessage]
+    connection: Connection, repository: MemoryRepository, owner: OwnerKey, messages: Sequence[PastMessage]
 ) -> dict[str, Shown]:
     """By message id; of what the person asked to be forgotten nothing is left, and messages of nothing else are not in
     it. One read of the facts of these messages, and of those that were over last.
@@ -114,7 +115,7 @@ def _over_at(fact: Memory) -> datetime:
 
 
 def _now_so(
-    connection: Connection, repository: MemoryRepository, owner: str, superseded: Sequence[Memory]
+    connection: Connection, repository: MemoryRepository, owner: OwnerKey, superseded: Sequence[Memory]
 ) -> Mapping[str, str]:
     """By the id of each, the text of what is in its place in the end."""
     known = {each.id: each for each in superseded}

@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -27,11 +27,11 @@ class Damages:
     """What this process has met. `mend` is told of a vector, which can be made anew from its text."""
 
     def __init__(self) -> None:
-        self.mend: Callable[[Kind, str, str], None] = lambda _kind, _owner, _row_id: None
+        self.mend: Callable[[Kind, OwnerKey, str], None] = lambda _kind, _owner, _row_id: None
         self._known: dict[tuple[Kind, str, str], None] = {}
         self._lock = process_forks.Lock()
 
-    def report(self, kind: Kind, owner: str, row_id: str) -> None:
+    def report(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """Once, as an ERROR; text and key of the row are not told."""
         with self._lock:
             if (kind, owner, row_id) in self._known:
@@ -44,7 +44,7 @@ class Damages:
         if kind.endswith("vector"):
             self.mend(kind, owner, row_id)
 
-    def forget(self, kind: Kind, owner: str, row_id: str) -> None:
+    def forget(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """That it was damaged: it is whole now."""
         with self._lock:
             self._known.pop((kind, owner, row_id), None)

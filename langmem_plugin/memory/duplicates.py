@@ -9,12 +9,13 @@ from sqlalchemy import Connection, select
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.models import LIVE, Status, bare
 from langmem_plugin.memory.sealed_rows import blinded_digest
 
 
-def digest_of(encryption: Encryption, owner: str, salt: bytes, text: str, key: str | None) -> bytes:
+def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
     """Equal for texts that say the same under the same key, and different for every owner.
 
     With keys it is the owner's own that makes it, for plain rows too: a text that is encrypted in one of them is
@@ -28,7 +29,7 @@ def digest_of(encryption: Encryption, owner: str, salt: bytes, text: str, key: s
 
 def known(
     connection: Connection,
-    owner: str,
+    owner: OwnerKey,
     digests: Sequence[bytes],
     now: datetime,
     *,

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from langmem_plugin.identifiers import OwnerKey
+
 Left = Literal["below the bound", "beyond the limit", "without the phrase", "left out by the filter", "expired"]
 """Why a candidate was not kept."""
 
@@ -47,7 +49,7 @@ class Candidate:
     """
 
     memory_id: str
-    owner: str
+    owner: OwnerKey
     text: str
     score: float
     similarity: float

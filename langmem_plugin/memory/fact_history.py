@@ -1,11 +1,12 @@
 """What took the place of what: all the memories that one is linked with by corrections."""
 
 from langmem_plugin.errors import MemoryNotFound
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.service import MemoryService
 
 
-def fact_history(service: MemoryService, owner: str, memory_id: str) -> list[Memory]:
+def fact_history(service: MemoryService, owner: OwnerKey, memory_id: str) -> list[Memory]:
     """Each once, the oldest first, in whatever state. Raises MemoryNotFound or DamagedMemory."""
     repository = service.repository
     with service.database.read() as connection:

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, false, or_
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.categorized_memories import stored_as
 from langmem_plugin.memory.category_rows import CategoryTree
@@ -16,7 +17,7 @@ from langmem_plugin.memory.sealed_rows import as_stored
 
 
 def matching(
-    connection: Connection, owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+    connection: Connection, owner: OwnerKey, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
     """A WHERE for one owner's memories; with `valid_at` the expired are left out.
 
@@ -36,7 +37,7 @@ def matching(
 
 
 def in_session(
-    session_id: str, owner: str | None, statuses: Sequence[Status], valid_at: datetime | None
+    session_id: str, owner: OwnerKey | None, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
     """A WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
     fitting = _fitting(Filter(sessions=[session_id]), statuses, valid_at)

@@ -26,6 +26,7 @@ from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import standing_instruction as table
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import (
     DamagedMemory,
     DecryptionRefused,
@@ -34,6 +35,7 @@ from langmem_plugin.errors import (
     StaleMemory,
     TooManyInstructions,
 )
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
@@ -67,7 +69,7 @@ class Instruction(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: str
+    owner: OwnerKey
     text: str
     priority: int = Field(default=1, ge=1, le=10)
     condition: str | None = None
@@ -132,7 +134,7 @@ class StandingInstructions:
 
     def add(
         self,
-        owner: str,
+        owner: str | int,
         text: str,
         *,
         priority: int = 1,
@@ -145,6 +147,7 @@ class StandingInstructions:
         Raises InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read,
         TooManyInstructions where the owner has 200.
         """
+        owner = owner_key(self._database, owner)
         if condition is None:
             text, condition = split(text)
         made = self._made(owner, text, priority, condition, expires_at)
@@ -154,7 +157,7 @@ class StandingInstructions:
 
     def take(
         self,
-        owner: str,
+        owner: str | int,
         text: str,
         *,
         condition: str | None = None,
@@ -168,6 +171,7 @@ class StandingInstructions:
         takes back what is there. Without a priority it gets that of what it opposes: the newest word holds.
         `said_in` names the message, which is taken once however often it is given. Raises as `add` does.
         """
+        owner = owner_key(self._database, owner)
         made = self._made(owner, text, priority or 1, condition, expires_at)
         if said_in is not None:
             made = made.model_copy(update={"id": str(uuid.uuid5(_OF_MESSAGES, f"{owner}\0{said_in}\0{plain(text)}"))})
@@ -194,15 +198,16 @@ class StandingInstructions:
                 made = made.model_copy(update={"priority": max([1, *beaten])})
             return Taken(_stored(connection, made), "stored")
 
-    def all_of(self, connection: Connection, owner: str) -> list[Instruction]:
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
         """In force or not, the first made first."""
         return sorted(self._listed(connection, owner), key=lambda each: (each.created_at, each.id))
 
-    def take_in(self, owner: str, instruction: Instruction) -> bool:
+    def take_in(self, owner: str | int, instruction: Instruction) -> bool:
         """Stores one of another database as it is; False where the owner has it already.
 
         Raises InvalidInput for a condition that cannot be read, TooManyInstructions where the owner has 200.
         """
+        owner = owner_key(self._database, owner)
         made = _validated(instruction.model_dump() | {"owner": owner})
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -211,33 +216,35 @@ class StandingInstructions:
             _stored(connection, made)
             return True
 
-    def conflicts(self, owner: str) -> list[Conflict]:
+    def conflicts(self, owner: str | int) -> list[Conflict]:
         """Those in force of which only one of two can be followed, the highest priority first, then the newest."""
         active = self.list_instructions(owner)
         known = {each.id: each for each in active}
         lost = overruled(active)
         return [Conflict(known[lost[each.id]], each) for each in active if each.id in lost]
 
-    def get(self, owner: str, instruction_id: str) -> Instruction:
+    def get(self, owner: str | int, instruction_id: str) -> Instruction:
         """Raises InstructionNotFound or DamagedMemory."""
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self._one(connection, owner, instruction_id)
 
     def list_instructions(
-        self, owner: str, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
+        self, owner: str | int, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
     ) -> list[Instruction]:
         """Highest priority first, and the newer first among equals; `active_only` leaves out the expired too."""
+        owner = owner_key(self._database, owner)
         chosen = [table.c.priority >= priority_min, table.c.priority <= priority_max]
         if active_only:
             chosen.append(self._active())
         with self._database.read() as connection:
             return self._listed(connection, owner, *chosen)
 
-    def in_force(self, connection: Connection, owner: str) -> list[Instruction]:
+    def in_force(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
         """All that are active, whatever their condition, in the order in which they override one another."""
         return self._listed(connection, owner, self._active())
 
-    def applicable(self, owner: str, situation: Situation) -> list[Instruction]:
+    def applicable(self, owner: str | int, situation: Situation) -> list[Instruction]:
         """Those that hold now, in the order in which they override one another: the first wins.
 
         What cannot be followed beside another is left out.
@@ -246,7 +253,7 @@ class StandingInstructions:
 
     def update(
         self,
-        owner: str,
+        owner: str | int,
         instruction_id: str,
         *,
         if_still: Instruction | None = None,
@@ -255,6 +262,7 @@ class StandingInstructions:
         """Changes what is named. Raises InstructionNotFound or InvalidInput, and StaleMemory where it is not `if_still`
         any more: what the change was decided upon. Then nothing is changed.
         """
+        owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             begin_change(connection, owner)
             before = self._one(connection, owner, instruction_id)
@@ -263,8 +271,9 @@ class StandingInstructions:
             _rewrite(connection, after)
         return after
 
-    def remove(self, owner: str, instruction_id: str, *, if_still: Instruction | None = None) -> Instruction:
+    def remove(self, owner: str | int, instruction_id: str, *, if_still: Instruction | None = None) -> Instruction:
         """The instruction as it was; a damaged one without its text. Raises InstructionNotFound, or StaleMemory."""
+        owner = owner_key(self._database, owner)
         now = self._now()
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -277,7 +286,7 @@ class StandingInstructions:
             record(connection, "instruction.removed", owner=owner, subject=instruction_id)
         return before
 
-    def note_use(self, connection: Connection, owner: str, instruction_ids: Sequence[str]) -> None:
+    def note_use(self, connection: Connection, owner: OwnerKey, instruction_ids: Sequence[str]) -> None:
         """Counts one use of each, in the caller's transaction; one that is gone is left alone."""
         connection.execute(
             update(table)
@@ -286,7 +295,7 @@ class StandingInstructions:
         )
 
     def _made(
-        self, owner: str, text: str, priority: int, condition: str | None, expires_at: datetime | None
+        self, owner: OwnerKey, text: str, priority: int, condition: str | None, expires_at: datetime | None
     ) -> Instruction:
         now = self._now()
         return _validated(
@@ -316,7 +325,7 @@ class StandingInstructions:
     def _active(self) -> ColumnElement[bool]:
         return and_(table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now()))
 
-    def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
+    def _listed(self, connection: Connection, owner: OwnerKey, *chosen: ColumnElement[bool]) -> list[Instruction]:
         order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
         rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
         encryption = encryption_of(connection)
@@ -325,7 +334,7 @@ class StandingInstructions:
             self._damages.report("instruction", owner, instruction_id)
         return [made for made in found.values() if made is not None]
 
-    def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
+    def _one(self, connection: Connection, owner: OwnerKey, instruction_id: str) -> Instruction:
         rows = all_rows(
             connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
         )
@@ -459,7 +468,7 @@ def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
     return made if sealed is not None or written in (None, _checksum(made)) else None
 
 
-def _place(owner: str, instruction_id: str) -> Place:
+def _place(owner: OwnerKey, instruction_id: str) -> Place:
     return Place(table.name, "sealed", owner, (instruction_id,))
 
 

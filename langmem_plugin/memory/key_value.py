@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import classify
 from langmem_plugin.logs import event_log
@@ -23,9 +24,9 @@ class KeyValueMemory:
     Every verb returns a dictionary with `success`; a failure has `error`, a code, and `message`, a sentence.
     """
 
-    def __init__(self, service: MemoryService, owner: str) -> None:
+    def __init__(self, service: MemoryService, owner: str | int) -> None:
         self._service = service
-        self._owner = owner
+        self._owner = owner_key(service.database, owner)
 
     def save_memory(self, key: str, value: str) -> Result:
         """Stores `value` under `key`, in place of what was there.

@@ -9,6 +9,7 @@ from sqlalchemy import Column, Select, Table, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import category_rows, instructions
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
 from langmem_plugin.memory.memory_rows import STORED, as_memory
@@ -19,7 +20,7 @@ from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, 
 @dataclass(frozen=True)
 class DamagedRow:
     kind: Kind
-    owner: str
+    owner: OwnerKey
     row_id: str
 
 

@@ -14,6 +14,7 @@ from langmem_plugin.database.schema import to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.sensitive import kinds_of
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
@@ -95,7 +96,7 @@ Searched = tuple[Any, Any, Any, Any, Any]
 
 
 def searched(
-    encryption: Encryption, owner: str, memory_id: str, plain: Searched, *, private: Any, sealed: Any
+    encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, *, private: Any, sealed: Any
 ) -> Searched | None:
     """Before the row is looked at whole, as it is when it is shown; None where it cannot be had. `plain` are the
     columns.
@@ -186,7 +187,7 @@ def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
     return stored | {"sealed": sealed, "checksum": None}
 
 
-def _place(owner: str, memory_id: str) -> Place:
+def _place(owner: OwnerKey, memory_id: str) -> Place:
     return Place(memory.name, "sealed", owner, (memory_id,))
 
 

@@ -9,7 +9,9 @@ from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
@@ -52,7 +54,7 @@ class MemoryWriter:
     @timed("store")
     def remember(
         self,
-        owner: str,
+        owner: str | int,
         text: str,
         *,
         embedding: Sequence[float] | None = None,
@@ -66,22 +68,24 @@ class MemoryWriter:
         of a model counts as far as advice.py lets it. Raises InvalidInput for an empty text or a wrong field,
         EmbeddingDimMismatchError for an `embedding` of another dimension.
         """
+        owner = owner_key(self._database, owner)
         embeddings = None if embedding is None else [embedding]
         return self._stored(owner, [(text, fields)], embeddings, advice)[0]
 
     def remember_many(
         self,
-        owner: str,
+        owner: str | int,
         memories: Sequence[tuple[str, MemoryFields]],
         *,
         embeddings: Sequence[Sequence[float]] | None = None,
     ) -> list[Remembered]:
         """The same for many, all or none, in order, embedded in batches."""
+        owner = owner_key(self._database, owner)
         return self._stored(owner, memories, embeddings, None)
 
     def _stored(
         self,
-        owner: str,
+        owner: OwnerKey,
         memories: Sequence[tuple[str, MemoryFields]],
         embeddings: Sequence[Sequence[float]] | None,
         advice: Advice | None,
@@ -106,10 +110,11 @@ class MemoryWriter:
             self._retention.keep_within(connection, owner)
         return made
 
-    def take_in(self, owner: str, memories: Sequence[Memory]) -> list[Memory]:
+    def take_in(self, owner: str | int, memories: Sequence[Memory]) -> list[Memory]:
         """Stores memories of another database as they are, with their ids, dates, states and counters, in order; those
         that were stored. What the owner has under the same id stays as it is, and nothing is weighed against anything.
         """
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             there = self._repository.ids_there(connection, owner, [each.id for each in memories])
         new = [each.model_copy(update={"owner": owner}) for each in memories if each.id not in there]
@@ -121,13 +126,15 @@ class MemoryWriter:
             self._retention.keep_within(connection, owner)
         return made
 
-    def related(self, owner: str, text: str, *, limit: int = 5) -> list[Related]:
+    def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
         """The memories that a text concerns, with what remembering it would do to each and why; stores nothing."""
+        owner = owner_key(self._database, owner)
         text = worded(text)
         return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
 
-    def over(self, owner: str, text: str) -> Memory | None:
+    def over(self, owner: str | int, text: str) -> Memory | None:
         """What was corrected or forgotten and says the same as `text`; None where that is remembered."""
+        owner = owner_key(self._database, owner)
         return self._reconciler.over(owner, worded(text))
 
     def instead_of(self, memory: Memory) -> Memory | None:
@@ -143,13 +150,14 @@ class MemoryWriter:
         return memory if memory.status == "active" else None
 
     @timed("change")
-    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
+    def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
         Where `said_at` says that it is older itself, it is the history, and what was corrected or forgotten after it
         was said replaces nothing; what waits for the person's word (`status="pending"`) replaces it when that is given.
         Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
+        owner = owner_key(self._database, owner)
         seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
         with self._writing(owner, seen) as connection:
@@ -162,7 +170,7 @@ class MemoryWriter:
     @timed("change")
     def update(
         self,
-        owner: str,
+        owner: str | int,
         memory_id: str,
         *,
         revision: int | None = None,
@@ -173,6 +181,7 @@ class MemoryWriter:
         A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises MemoryNotFound,
         or StaleMemory when it has changed since; a forgotten memory is never revived.
         """
+        owner = owner_key(self._database, owner)
         written: dict[str, Any] = dict(changes)
         vector = None
         if "text" in changes:
@@ -190,11 +199,12 @@ class MemoryWriter:
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 
     @timed("forget")
-    def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+    def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
         """The memory, from now on recalled no more; a damaged one without its text.
 
         Raises MemoryNotFound when it is not there (any more).
         """
+        owner = owner_key(self._database, owner)
         now = self._now()
         with self._writing(owner) as connection:
             try:
@@ -205,26 +215,30 @@ class MemoryWriter:
                 self._repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
         return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
-    def restore(self, owner: str, memory_id: str) -> Memory:
+    def restore(self, owner: str | int, memory_id: str) -> Memory:
         """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these.
 
         It takes the place of what contradicts it.
         """
+        owner = owner_key(self._database, owner)
         with self._writing(owner) as connection:
             return self._reconciler.restored(connection, self._active_again(connection, owner, memory_id, OVER))
 
-    def take_back(self, owner: str, memory_id: str) -> Memory:
+    def take_back(self, owner: str | int, memory_id: str) -> Memory:
         """Makes a forgotten memory active again, unless the person has told what is in its place now.
 
         Raises MemoryNotFound then, or if it is not forgotten.
         """
+        owner = owner_key(self._database, owner)
         with self._writing(owner) as connection:
             memory = self._active_again(connection, owner, memory_id, ("forgotten",))
             if self._reconciler.is_replaced(connection, memory):
                 raise MemoryNotFound(f"memory {memory_id} stays forgotten: something newer is in its place")
             return memory
 
-    def _active_again(self, connection: Connection, owner: str, memory_id: str, statuses: Sequence[Status]) -> Memory:
+    def _active_again(
+        self, connection: Connection, owner: OwnerKey, memory_id: str, statuses: Sequence[Status]
+    ) -> Memory:
         now = self._now()
         changes: dict[str, Any] = {"status": "active", "superseded_by": None}
         held = self._repository.by_id(connection, owner, memory_id)
@@ -232,12 +246,12 @@ class MemoryWriter:
             changes["valid_to"] = None  # it held until it was corrected, and holds again
         return self._repository.change(connection, owner, memory_id, changes, now=now, statuses=statuses)
 
-    def _waits(self, connection: Connection, owner: str, memory_id: str) -> bool:
+    def _waits(self, connection: Connection, owner: OwnerKey, memory_id: str) -> bool:
         held = self._repository.by_id(connection, owner, memory_id)
         return held is not None and held.status == "pending"
 
     @contextlib.contextmanager
-    def _writing(self, owner: str, seen: int | None = None) -> Iterator[Connection]:
+    def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
         """A transaction, which the collection of an owner who always has one follows at once.
 
         With `seen`, of an owner who was not erased since; what is changed where it is needs no such thing.

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict, get_args
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.explanation import Explanation
 from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
 
@@ -43,7 +44,7 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: InstanceOf[str]  # as it is: the scope of a row stays a ScopeKey, a text that spells one stays a text
+    owner: OwnerKey
     text: str
     fact_type: FactType = "fact"
     key: str | None = None

@@ -12,8 +12,10 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import AliasNotFound, InvalidInput
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.alias_rows import Alias, Source
@@ -50,13 +52,14 @@ class NameAliases:
         self._repository = repository
         self._damages = damages
         self._now = now
-        self._held: LruCache[str, tuple[_State, list[_Ending]]] = LruCache(_CACHE_BYTES)
+        self._held: LruCache[OwnerKey, tuple[_State, list[_Ending]]] = LruCache(_CACHE_BYTES)
 
-    def add(self, owner: str, alias: str, name: str) -> Alias:
+    def add(self, owner: str | int, alias: str, name: str) -> Alias:
         """By hand; one that is there already, or was removed, is in force (again).
 
         Raises InvalidInput for names that are none or are the same, and where the owner has 200.
         """
+        owner = owner_key(self._database, owner)
         made = self._made(owner, Naming(alias, name), "hand", None)
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -73,15 +76,17 @@ class NameAliases:
             record(connection, "alias.added", owner=owner, subject=made.id)
         return made
 
-    def list_aliases(self, owner: str, *, include_removed: bool = False) -> list[Alias]:
+    def list_aliases(self, owner: str | int, *, include_removed: bool = False) -> list[Alias]:
         """Those that count now, the first learnt first."""
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             if include_removed:
                 return alias_rows.read(connection, owner, self._damages)
             return _counting(alias_rows.with_ends(connection, owner, self._damages), self._now())
 
-    def remove(self, owner: str, alias_id: str) -> Alias:
+    def remove(self, owner: str | int, alias_id: str) -> Alias:
         """It counts no more, and is not learnt again from the same words. Raises AliasNotFound."""
+        owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             begin_change(connection, owner)
             there = alias_rows.read(connection, owner, self._damages)
@@ -93,8 +98,9 @@ class NameAliases:
             record(connection, "alias.removed", owner=owner, subject=alias_id)
         return removed
 
-    def learn(self, owner: str, text: str, *, message_id: str, before: str = "") -> list[Alias]:
+    def learn(self, owner: str | int, text: str, *, message_id: str, before: str = "") -> list[Alias]:
         """What a message of the person says of names; `before` is what they said before it, for "him" and "her"."""
+        owner = owner_key(self._database, owner)
         if not namings(text, before):
             return []
         seen = erasures_seen(self._database)
@@ -108,15 +114,16 @@ class NameAliases:
         said = [naming for each in _told(made) for naming in namings(each)]
         return self._learn(connection, made.owner, said, "memory", made.id) if said else []
 
-    def groups(self, owner: str) -> Groups:
+    def groups(self, owner: str | int) -> Groups:
         """What a question is asked with."""
+        owner = owner_key(self._database, owner)
         return self.groups_of([owner])[owner]
 
-    def groups_of(self, owners: Sequence[str]) -> dict[str, Groups]:
+    def groups_of(self, owners: Sequence[OwnerKey]) -> dict[str, Groups]:
         """The same of several owners, in one read; read anew only after something of the owner has changed."""
         with self._database.read() as connection:
             wanted = select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt)
-            states: dict[str, _State] = {
+            states: dict[OwnerKey, _State] = {
                 row.owner: (row.change, row.salt)
                 for part in in_parts(list(dict.fromkeys(owners)))
                 for row in connection.execute(wanted.where(memory_owner.c.owner.in_(part)))
@@ -125,7 +132,7 @@ class NameAliases:
         now = self._now()
         return {owner: _grouped(_counting(held.get(owner, ()), now)) for owner in owners}
 
-    def _held_of(self, connection: Connection, owner: str, state: _State) -> list[_Ending]:
+    def _held_of(self, connection: Connection, owner: OwnerKey, state: _State) -> list[_Ending]:
         held = self._held.get(owner)
         if held is None or held[0] != state:
             rows = alias_rows.with_ends(connection, owner, self._damages)
@@ -134,16 +141,17 @@ class NameAliases:
             self._held.put(owner, held, size + (len(rows) + 1) * _BYTES_BESIDE)
         return held[1]
 
-    def all_of(self, connection: Connection, owner: str) -> list[Alias]:
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Alias]:
         """Also those that were removed or do not count now, the first learnt first."""
         return alias_rows.read(connection, owner, self._damages)
 
-    def take_in(self, owner: str, alias: Alias) -> bool:
+    def take_in(self, owner: str | int, alias: Alias) -> bool:
         """Stores one of another database as it is; False where the owner has it, or the same, already, or has
         corrected or forgotten since what it was learnt from.
 
         Raises InvalidInput for names that are none, and where the owner has 200.
         """
+        owner = owner_key(self._database, owner)
         _checked(Naming(alias.alias, alias.name))
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -157,7 +165,7 @@ class NameAliases:
             alias_rows.keep(connection, [replace(alias, owner=owner)])
             return True
 
-    def _is_over(self, connection: Connection, owner: str, alias: Alias) -> bool:
+    def _is_over(self, connection: Connection, owner: OwnerKey, alias: Alias) -> bool:
         """Whether the owner has corrected or forgotten since what it was learnt from."""
         if alias.source == "memory" and alias.learnt_from is not None:
             told = self._repository.by_id(connection, owner, alias.learnt_from)
@@ -168,7 +176,7 @@ class NameAliases:
         return False
 
     def _learn(
-        self, connection: Connection, owner: str, said: Iterable[Naming], source: Source, learnt_from: str
+        self, connection: Connection, owner: OwnerKey, said: Iterable[Naming], source: Source, learnt_from: str
     ) -> list[Alias]:
         begin_change(connection, owner)
         there = alias_rows.read(connection, owner, self._damages)
@@ -183,7 +191,7 @@ class NameAliases:
         alias_rows.keep(connection, learnt)
         return learnt
 
-    def _made(self, owner: str, naming: Naming, source: Source, learnt_from: str | None) -> Alias:
+    def _made(self, owner: OwnerKey, naming: Naming, source: Source, learnt_from: str | None) -> Alias:
         alias, name = _checked(naming)
         return Alias(str(uuid.uuid4()), owner, alias, name, self._now(), learnt_from, source)
 

@@ -6,9 +6,10 @@ from sqlalchemy import Connection, update
 
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.identifiers import OwnerKey
 
 
-def begin_change(connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
+def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> tuple[int, bytes]:
     """Takes so many numbers of changes; the last one, and the owner's salt.
 
     On PostgreSQL the owner's other writers wait here until this transaction ends.
@@ -22,7 +23,7 @@ def begin_change(connection: Connection, owner: str, numbers: int = 1) -> tuple[
     return row.change, row.salt
 
 
-def begin_removal(connection: Connection, owner: str) -> None:
+def begin_removal(connection: Connection, owner: OwnerKey) -> None:
     """The same for rows that are deleted, which no later read can see: all readers start again."""
     number, _ = begin_change(connection, owner)
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))

@@ -12,7 +12,7 @@ from langmem_plugin.database.memory_tables import memory, memory_collection, mem
 from langmem_plugin.database.memory_tables import standing_instruction as instruction
 from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import alias_rows, category_move, instructions, owner_move, verdicts
 from langmem_plugin.memory.damaged_rows import all_rows
@@ -38,7 +38,7 @@ class OwnerMerge:
     def __init__(self, repository: MemoryRepository) -> None:
         self._repository = repository
 
-    def merge(self, connection: Connection, source: str, target: str, now: datetime) -> Record:
+    def merge(self, connection: Connection, source: OwnerKey, target: OwnerKey, now: datetime) -> Record:
         """Everything of `source` is then `target`'s, and `source` has nothing.
 
         A text that both had is remembered once, a key that both used holds the newer value, and so does what only one
@@ -64,7 +64,9 @@ class OwnerMerge:
         connection.execute(delete(memory_owner).where(memory_owner.c.owner == source))
         return record
 
-    def take_back(self, connection: Connection, record: Record, holder: str, owner: str, now: datetime) -> None:
+    def take_back(
+        self, connection: Connection, record: Record, holder: OwnerKey, owner: OwnerKey, now: datetime
+    ) -> None:
         """Gives to `owner` what the record says moved and `holder` still has; what came after stays."""
         move = OwnerMove(connection, holder, owner)
         moved = move.memories(record["memories"], record["memory_names"])
@@ -84,7 +86,7 @@ class OwnerMerge:
         _marks_taken_back(connection, record["marks"], holder, owner)
         _marked_again(connection, record["marks_of_both"], owner)
 
-    def settle(self, connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> dict[str, Any]:
+    def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
         """Marks what is there twice, once by what moved and once by what was there, and what cannot hold beside the
         other; the state it was in before, by id.
         """
@@ -107,7 +109,7 @@ class OwnerMerge:
             self._repository.change(connection, owner, each_id, changes, now=now)
         return before
 
-    def _facts_of_both(self, connection: Connection, owner: str, moved: Sequence[str]) -> list[list[Memory]]:
+    def _facts_of_both(self, connection: Connection, owner: OwnerKey, moved: Sequence[str]) -> list[list[Memory]]:
         """The facts of one slot, or of the same words, where both had some."""
         arrived = set(moved)
         columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest, memory.c.sealed.is_(None))
@@ -128,7 +130,7 @@ class OwnerMerge:
         return [[found[each] for each in ids if each in found] for ids in shared]
 
     def _same_keys(
-        self, connection: Connection, owner: str, moved: Sequence[str], now: datetime
+        self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
     ) -> Iterable[tuple[str, str]]:
         """(older, newer) of values that are kept under one key."""
         arrived, held = (
@@ -143,13 +145,13 @@ class OwnerMerge:
                 newest = max(values, key=lambda each: each.updated_at)
                 yield from ((each.id, newest.id) for each in values if each is not newest)
 
-    def _keyed(self, connection: Connection, owner: str, now: datetime) -> list[Memory]:
+    def _keyed(self, connection: Connection, owner: OwnerKey, now: datetime) -> list[Memory]:
         return self._repository.keyed(connection, owner, valid_at=now)
 
     def _restore(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         memory_id: str,
         changes: dict[str, Any],
         *,
@@ -202,7 +204,9 @@ def _mark(decision: Decision) -> tuple[Status, str | None] | None:
     return ("superseded", same.id) if decision.same.over_at is None else (same.status, same.superseded_by)
 
 
-def _same_texts(connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> Iterable[tuple[str, str]]:
+def _same_texts(
+    connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
+) -> Iterable[tuple[str, str]]:
     """(the one to be marked, the one to be kept): what is active before what is pending, what was there before."""
     live = (memory.c.owner == owner, memory.c.status.in_(LIVE), valid(now))
     columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.status)
@@ -219,7 +223,7 @@ def _same_texts(connection: Connection, owner: str, moved: Sequence[str], now: d
                 yield (memory_id, other) if (status, its_status) == ("pending", "active") else (other, memory_id)
 
 
-def _silenced(connection: Connection, owner: str, arrived: Sequence[str]) -> list[str]:
+def _silenced(connection: Connection, owner: OwnerKey, arrived: Sequence[str]) -> list[str]:
     """Switches off what says the same as another, and of the rest those above the limit that are least important."""
     order = (instruction.c.priority, instruction.c.created_at)
     rows = all_rows(
@@ -243,7 +247,7 @@ def _silenced(connection: Connection, owner: str, arrived: Sequence[str]) -> lis
     return silenced
 
 
-def _set_active(connection: Connection, owner: str, instruction_id: str, *, active: bool) -> None:
+def _set_active(connection: Connection, owner: OwnerKey, instruction_id: str, *, active: bool) -> None:
     here = (instruction.c.owner == owner, instruction.c.instruction_id == instruction_id)
     encryption = encryption_of(connection)
     for row in all_rows(connection, select(*instructions.STORED).where(*here)):
@@ -253,7 +257,7 @@ def _set_active(connection: Connection, owner: str, instruction_id: str, *, acti
             connection.execute(update(instruction).where(*here).values(values))
 
 
-def _marks_moved(connection: Connection, source: str, target: str) -> list[str]:
+def _marks_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[str]:
     """The sessions whose memories were dropped together, unless the target has dropped one of the same name."""
     there = memory_collection.alias()
     known = select(there.c.session_id).where(
@@ -268,7 +272,7 @@ def _marks_moved(connection: Connection, source: str, target: str) -> list[str]:
     return list(moved.scalars())
 
 
-def _marks_taken_back(connection: Connection, marks: Sequence[str], holder: str, owner: str) -> None:
+def _marks_taken_back(connection: Connection, marks: Sequence[str], holder: OwnerKey, owner: OwnerKey) -> None:
     there = memory_collection.alias()
     for part in in_parts(marks):
         known = select(there.c.session_id).where(there.c.owner == owner, there.c.session_id.in_(part))
@@ -283,14 +287,14 @@ def _marks_taken_back(connection: Connection, marks: Sequence[str], holder: str,
         )
 
 
-def _marks_left(connection: Connection, owner: str) -> list[list[str]]:
+def _marks_left(connection: Connection, owner: OwnerKey) -> list[list[str]]:
     """(session, when it was dropped) of those that the other owner has too."""
     left = select(memory_collection.c.session_id, memory_collection.c.dropped_at)
     rows = connection.execute(left.where(memory_collection.c.owner == owner))
     return [[session_id, dropped_at.isoformat()] for session_id, dropped_at in rows]
 
 
-def _marked_again(connection: Connection, marks: Iterable[Sequence[str]], owner: str) -> None:
+def _marked_again(connection: Connection, marks: Iterable[Sequence[str]], owner: OwnerKey) -> None:
     for session_id, dropped_at in marks:
         mark = {"owner": owner, "session_id": session_id, "dropped_at": datetime.fromisoformat(dropped_at)}
         connection.execute(upsert(connection, memory_collection).values(mark).on_conflict_do_nothing())

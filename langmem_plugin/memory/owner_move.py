@@ -28,6 +28,7 @@ from langmem_plugin.database.memory_tables import (
     standing_instruction,
 )
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import instructions
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.duplicates import digest_of
@@ -48,7 +49,7 @@ class OwnerMove:
     there, and can be read again where it is given back.
     """
 
-    def __init__(self, connection: Connection, source: str, target: str) -> None:
+    def __init__(self, connection: Connection, source: OwnerKey, target: OwnerKey) -> None:
         self._connection = connection
         self._source = source
         self._target = target
@@ -235,17 +236,17 @@ class OwnerMove:
         return set(self._connection.execute(there).scalars())
 
 
-def memory_ids(connection: Connection, owner: str) -> Sequence[str]:
+def memory_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
     """Of all the owner's memories in any state, first stored first."""
     held = select(memory.c.memory_id).where(memory.c.owner == owner)
     return connection.execute(held.order_by(memory.c.position)).scalars().all()
 
 
-def message_ids(connection: Connection, owner: str) -> Sequence[str]:
+def message_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
     held = select(history_message.c.message_id).where(history_message.c.owner == owner)
     return connection.execute(held.order_by(history_message.c.change)).scalars().all()
 
 
-def instruction_ids(connection: Connection, owner: str) -> Sequence[str]:
+def instruction_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
     held = select(standing_instruction.c.instruction_id).where(standing_instruction.c.owner == owner)
     return connection.execute(held.order_by(standing_instruction.c.created_at)).scalars().all()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypedDict, Unpack
 
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode, storable
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
@@ -28,7 +29,7 @@ _BEFORE = 0.7
 
 def recall_for(
     service: MemoryService,
-    owner: str,
+    owner: OwnerKey,
     role: Role,
     messages: Sequence[str],
     *,
@@ -74,7 +75,7 @@ def asks_about(
 
 def search_for(
     service: MemoryService,
-    owner: str,
+    owner: OwnerKey,
     role: Role,
     query: str,
     *,
@@ -103,7 +104,7 @@ def search_for(
 
 def explain_for(
     service: MemoryService,
-    owner: str,
+    owner: OwnerKey,
     role: Role,
     query: str,
     *,

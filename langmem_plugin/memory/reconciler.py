@@ -13,6 +13,7 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, alike_slots, resting_on, statement_of
 from langmem_plugin.facts.tokens import LONGEST_KEPT
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.advice import advised
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -62,7 +63,7 @@ class Reconciler:
         self._embedder = embedder
         self._now = now
 
-    def nearest(self, owner: str, news: Sequence[NewMemory]) -> list[list[str]]:
+    def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[list[str]]:
         """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
         asks = [Ask(owner, self._query(new.text), None, at_hand=True) for new in news]
         with self._database.read() as connection:
@@ -70,14 +71,14 @@ class Reconciler:
                 return [[] for _ in news]
             return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
 
-    def beside(self, owner: str, memories: Sequence[Memory]) -> "HeldFacts":
+    def beside(self, owner: OwnerKey, memories: Sequence[Memory]) -> "HeldFacts":
         """What is stored that these are to be weighed against."""
         with self._database.read() as connection:
             drafts = [stated(each) for each in memories]
             return self._held(connection, owner, drafts, [], self._now())
 
     def store(
-        self, connection: Connection, owner: str, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
+        self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
     ) -> list[Remembered]:
         """For each of `news` the memory that it ended in and what happened, in order."""
         now = self._now()
@@ -104,7 +105,7 @@ class Reconciler:
         stored = {id(draft): each for (_, draft), each in zip(kept, made, strict=True)}
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
-    def replace(self, connection: Connection, owner: str, memory_id: str, new: NewMemory) -> Remembered:
+    def replace(self, connection: Connection, owner: OwnerKey, memory_id: str, new: NewMemory) -> Remembered:
         """Stores `new` in place of this memory, whatever the rules say, but for when it was said: what was corrected or
         forgotten since takes nobody's place, and what was said before this memory is its history.
 
@@ -165,7 +166,7 @@ class Reconciler:
         decision = decided(fact, self._live_beside(connection, fact, self._now()))
         return decision.newer is not None or decision.same is not None
 
-    def over(self, owner: str, text: str) -> Memory | None:
+    def over(self, owner: OwnerKey, text: str) -> Memory | None:
         """What was corrected or forgotten and says the same as `text`, unless the same is remembered."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
@@ -174,7 +175,7 @@ class Reconciler:
         same = decided(draft, held.concerning(draft, ())).same
         return None if same is None or same.over_at is None else same.memory
 
-    def store_entry(self, connection: Connection, owner: str, new: NewMemory) -> Memory:
+    def store_entry(self, connection: Connection, owner: OwnerKey, new: NewMemory) -> Memory:
         """Stores `new` also where the same is there; what was corrected or forgotten since it was said as just that."""
         now = self._now()
         draft = self._draft(owner, new, now)
@@ -190,7 +191,7 @@ class Reconciler:
             return made
         return self._finished(connection, draft, decision, {id(draft): made}, now).memory
 
-    def related(self, owner: str, text: str, vector: Vector, *, limit: int) -> list[Related]:
+    def related(self, owner: OwnerKey, text: str, vector: Vector, *, limit: int) -> list[Related]:
         """What `text` concerns, most surely first."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
@@ -230,7 +231,7 @@ class Reconciler:
         """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""
         return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
-    def _draft(self, owner: str, new: NewMemory, now: datetime) -> Stated:
+    def _draft(self, owner: OwnerKey, new: NewMemory, now: datetime) -> Stated:
         statement = _statement_of(new.text, new.fields.get("said_at") or new.fields.get("created_at") or now)
         read = {
             "slot": statement.slot.key if statement.slot else None,
@@ -243,7 +244,7 @@ class Reconciler:
     def _held(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         drafts: Sequence[Stated],
         nearest: Sequence[Sequence[str]],
         now: datetime,

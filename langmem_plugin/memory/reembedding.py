@@ -12,6 +12,7 @@ from sqlalchemy import Select, Table, and_, delete, func, select, tuple_, update
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind, all_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -106,7 +107,7 @@ class Reembedding:
         """
         self._background.ask("embeddings", lambda: self.run(progress))
 
-    def _mend_soon(self, kind: Kind, owner: str, row_id: str) -> None:
+    def _mend_soon(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))
 
     def _lacking(self, of: Texts) -> int:
@@ -137,7 +138,7 @@ class Reembedding:
             after = (rows[-1].owner, rows[-1].id)
             yield self._embedded(of, rows)
 
-    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
+    def _mend(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         """Makes one damaged vector anew. Until then, and where that fails, words alone find its text.
 
         Raises EmbeddingUnavailable.

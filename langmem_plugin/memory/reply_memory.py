@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
@@ -63,14 +64,14 @@ class ReplyMemory:
     @timed("inject")
     def recall(
         self,
-        owner: str,
+        owner: OwnerKey,
         role: Role,
         messages: Sequence[str],
         *,
         limit: int = 5,
         min_similarity: float = 0.7,
         or_foremost: bool = False,
-        beside: str | None = None,
+        beside: OwnerKey | None = None,
         by_one: Sequence[str] = (),
     ) -> list[tuple[Memory, float]]:
         """What bears on a talk with how surely it does, best first, each memory once.
@@ -94,7 +95,7 @@ class ReplyMemory:
             self._read(connection, owner, role, beside, [each for each, _ in reminded])
         return reminded
 
-    def told(self, owner: str, role: Role, memory_ids: Sequence[str], *, beside: str | None = None) -> Told:
+    def told(self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None) -> Told:
         """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
         with self._service.database.read() as connection:
             scopes = scopes_of(owner, role, beside)
@@ -108,7 +109,9 @@ class ReplyMemory:
                 held = self._read(connection, owner, role, beside, seen)
         return self._told(held, memory_ids)
 
-    def last_told(self, owner: str, role: Role, memory_ids: Sequence[str], *, beside: str | None = None) -> Told | None:
+    def last_told(
+        self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None
+    ) -> Told | None:
         """As this process read it last, without asking the database; None if it does not hold all of it."""
         held = self._held.get((owner, role, beside))
         if held is None or not held.memories.keys() >= set(memory_ids):
@@ -116,7 +119,7 @@ class ReplyMemory:
         return self._told(held, memory_ids)
 
     def _read(
-        self, connection: Connection, owner: str, role: Role, beside: str | None, memories: Iterable[Memory]
+        self, connection: Connection, owner: OwnerKey, role: Role, beside: OwnerKey | None, memories: Iterable[Memory]
     ) -> _Held:
         held = _Held(
             self._revisions(connection, scopes_of(owner, role, beside)),

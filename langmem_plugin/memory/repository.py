@@ -17,6 +17,7 @@ from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import alias_rows, duplicates
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
@@ -64,16 +65,16 @@ class MemoryRepository:
         self._vectors = vectors
         self._damages = damages
 
-    def draft(self, owner: str, text: str, fields: Mapping[str, Any], *, now: datetime) -> Memory:
+    def draft(self, owner: OwnerKey, text: str, fields: Mapping[str, Any], *, now: datetime) -> Memory:
         """A memory that is not stored yet. Raises InvalidInput for a wrong field."""
         made = {"id": str(uuid.uuid4()), "owner": owner, "text": text, "created_at": now, "updated_at": now}
         return validated(made | checked(fields))
 
-    def create_memory(self, connection: Connection, owner: str, new: NewMemory, *, now: datetime) -> Memory:
+    def create_memory(self, connection: Connection, owner: OwnerKey, new: NewMemory, *, now: datetime) -> Memory:
         """Stores `new`, whether or not the owner has the same text already."""
         return self.insert(connection, owner, [(self.draft(owner, new.text, new.fields, now=now), new.vector)])[0]
 
-    def insert(self, connection: Connection, owner: str, drafts: Sequence[tuple[Memory, Vector]]) -> list[Memory]:
+    def insert(self, connection: Connection, owner: OwnerKey, drafts: Sequence[tuple[Memory, Vector]]) -> list[Memory]:
         """As they are stored, in order: under another id where one is taken."""
         if not drafts:
             return []
@@ -103,7 +104,7 @@ class MemoryRepository:
     def change(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         memory_id: str,
         changes: Mapping[str, Any],
         *,
@@ -146,7 +147,9 @@ class MemoryRepository:
         record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
         return after
 
-    def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> dict[str, int]:
+    def touch(
+        self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], *, now: datetime
+    ) -> dict[str, int]:
         """Counts one use of each memory that is active; how often each of them was used, and nothing else changes."""
         active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
         if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
@@ -163,7 +166,7 @@ class MemoryRepository:
     def set_status(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         memory_ids: Sequence[str],
         status: Status,
         *,
@@ -186,7 +189,7 @@ class MemoryRepository:
     def remove(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         memory_ids: Sequence[str],
         *,
         if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
@@ -201,7 +204,7 @@ class MemoryRepository:
         record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
         return len(deleted)
 
-    def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
+    def by_ids(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
         found: dict[str, Memory] = {}
         for part in in_parts(memory_ids):
@@ -209,16 +212,16 @@ class MemoryRepository:
             found.update((made.id, made) for made in self._memories(connection, statement))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
-    def by_id(self, connection: Connection, owner: str, memory_id: str) -> Memory | None:
+    def by_id(self, connection: Connection, owner: OwnerKey, memory_id: str) -> Memory | None:
         """In whatever state; None where the owner does not have it, or it is damaged."""
         return next(iter(self.by_ids(connection, owner, [memory_id])), None)
 
-    def all_of(self, connection: Connection, owner: str) -> list[Memory]:
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Memory]:
         """In every state, the first stored first."""
         mine = select(*STORED).where(memory.c.owner == owner)
         return self._memories(connection, mine.order_by(memory.c.created_at, memory.c.position))
 
-    def ids_there(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> set[str]:
+    def ids_there(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
         """Which of these the owner has, in whatever state, also if it is damaged."""
         there: set[str] = set()
         for part in in_parts(memory_ids):
@@ -226,7 +229,7 @@ class MemoryRepository:
             there.update(connection.execute(mine).scalars())
         return there
 
-    def by_prefix(self, connection: Connection, owner: str, prefix: str, *, now: datetime) -> list[Memory]:
+    def by_prefix(self, connection: Connection, owner: OwnerKey, prefix: str, *, now: datetime) -> list[Memory]:
         """The live memories whose id begins with `prefix`."""
         statement = select(*STORED).where(
             memory.c.owner == owner,
@@ -236,14 +239,14 @@ class MemoryRepository:
         )
         return self._memories(connection, statement)
 
-    def same(self, connection: Connection, owner: str, text: str, *, now: datetime) -> list[Memory]:
+    def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
         """The live memories of this text, in any case and spacing, that have no key."""
         return self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)], LIVE, now=now)))
 
     def ids_of_same(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         texts: Sequence[tuple[str, str | None]],
         statuses: Sequence[Status],
         *,
@@ -258,7 +261,13 @@ class MemoryRepository:
         return set(duplicates.known(connection, owner, digests, now, statuses=statuses))
 
     def ids_of_slots(
-        self, connection: Connection, owner: str, slots: Iterable[str], statuses: Sequence[Status], *, now: datetime
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        slots: Iterable[str],
+        statuses: Sequence[Status],
+        *,
+        now: datetime,
     ) -> set[str]:
         """The memories in these states that are a value of one of the slots, or of its attribute in somebody else:
         "mia" may be "daughter mia". Of very many the newest.
@@ -289,7 +298,7 @@ class MemoryRepository:
         return found
 
     def ids_of_messages(
-        self, connection: Connection, owner: str, messages: Collection[tuple[str | None, str | None]]
+        self, connection: Connection, owner: OwnerKey, messages: Collection[tuple[str | None, str | None]]
     ) -> set[str]:
         """The memories in any state that were read in one of these messages, each (session, message)."""
         found: set[str] = set()
@@ -304,7 +313,7 @@ class MemoryRepository:
                 found.update(connection.execute(read_in).scalars())
         return found
 
-    def told_in(self, connection: Connection, owner: str, messages: Mapping[str, str]) -> list[Memory]:
+    def told_in(self, connection: Connection, owner: OwnerKey, messages: Mapping[str, str]) -> list[Memory]:
         """The memories in any state that were read in these messages (session by id), what is over of their sessions,
         and what was over last of all.
         """
@@ -323,7 +332,7 @@ class MemoryRepository:
         return list(found.values())
 
     def slotted(
-        self, connection: Connection, owner: str, slots: Collection[str], *, valid_at: datetime
+        self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, valid_at: datetime
     ) -> list[Memory]:
         """The active memories that are a value of one of these few slots."""
         stored = as_stored(encryption_of(connection), owner, memory.c.slot, list(slots), blinded_slot)
@@ -333,7 +342,7 @@ class MemoryRepository:
         return self._memories(connection, statement)
 
     def forgotten_since(
-        self, connection: Connection, owner: str, since: datetime, most: int | None = _MOST_FORGOTTEN
+        self, connection: Connection, owner: OwnerKey, since: datetime, most: int | None = _MOST_FORGOTTEN
     ) -> list[Memory]:
         """What was forgotten from `since` on, the last first, at most so many."""
         statement = select(*STORED).where(
@@ -341,7 +350,7 @@ class MemoryRepository:
         )
         return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
 
-    def unasked(self, connection: Connection, owner: str, *, now: datetime) -> list[Memory]:
+    def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
         """Of what the person was never asked about: what waits for their word, and what is in doubt; of each some,
         the newest first.
         """
@@ -355,18 +364,18 @@ class MemoryRepository:
             *self._memories(connection, doubted.order_by(memory.c.doubted_at.desc()).limit(_MOST_UNASKED)),
         ]
 
-    def written_at(self, connection: Connection, owner: str, instant: datetime) -> list[Memory]:
+    def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:
         """The active memories that were stored, or changed last, in the transaction of that instant."""
         then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
         mine = select(*STORED).where(memory.c.owner == owner, memory.c.status == "active", then)
         return self._memories(connection, mine.order_by(memory.c.position))
 
-    def replaced_by(self, connection: Connection, owner: str, memory_id: str) -> list[Memory]:
+    def replaced_by(self, connection: Connection, owner: OwnerKey, memory_id: str) -> list[Memory]:
         """Those in whose place this one is, the last first."""
         replaced = (memory.c.owner == owner, memory.c.status == "superseded", memory.c.superseded_by == memory_id)
         return self._memories(connection, select(*STORED).where(*replaced).order_by(memory.c.change.desc()))
 
-    def refuse_damaged(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
+    def refuse_damaged(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
         """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""
         for part in in_parts(memory_ids):
             there = select(memory.c.memory_id).where(
@@ -379,7 +388,7 @@ class MemoryRepository:
     def page(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         where: Filter = EVERYTHING,
         *,
         statuses: Sequence[Status] = ("active",),
@@ -394,7 +403,9 @@ class MemoryRepository:
         wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
         return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
-    def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
+    def keyed(
+        self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, key: str | None = None
+    ) -> list[Memory]:
         """The active memories that have a key, or the one of `key`; first stored first."""
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
@@ -408,7 +419,7 @@ class MemoryRepository:
     def count(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         where: Filter = EVERYTHING,
         *,
         statuses: Sequence[Status] = ("active",),
@@ -419,7 +430,7 @@ class MemoryRepository:
         return int(connection.execute(counted).scalar_one())
 
     def page_of_session(
-        self, connection: Connection, session_id: str, owner: str | None, *, valid_at: datetime, limit: int | None
+        self, connection: Connection, session_id: str, owner: OwnerKey | None, *, valid_at: datetime, limit: int | None
     ) -> list[Memory]:
         """Oldest first; without an owner of all who have stored in the session."""
         wanted = select(*STORED).where(*in_session(session_id, owner, ("active",), valid_at))
@@ -430,7 +441,7 @@ class MemoryRepository:
         self,
         connection: Connection,
         session_id: str,
-        owner: str | None,
+        owner: OwnerKey | None,
         vector: Vector,
         *,
         valid_at: datetime,
@@ -461,7 +472,7 @@ class MemoryRepository:
     def query_similar_by_embedding(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         vector: Vector,
         *,
         where: Filter = EVERYTHING,
@@ -482,7 +493,7 @@ class MemoryRepository:
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
 
     def newest_vectors(
-        self, connection: Connection, owner: str, *, valid_at: datetime, limit: int
+        self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int
     ) -> list[tuple[str, bytes]]:
         """Of the newest active memories that have no key: the id and the vector of each that can be compared."""
         newest = (

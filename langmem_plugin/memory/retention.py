@@ -21,9 +21,11 @@ from langmem_plugin.database.memory_tables import (
     name_alias,
     standing_instruction,
 )
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import verdicts
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, OVER, Status
@@ -63,7 +65,7 @@ class Retention:
         self._owner_limit = owner_limit
         self._now = now
 
-    def keep_within(self, connection: Connection, owner: str) -> None:
+    def keep_within(self, connection: Connection, owner: OwnerKey) -> None:
         """Archives the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
 
         Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
@@ -84,11 +86,12 @@ class Retention:
         if above > self._owner_limit // 10:
             self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
 
-    def erase(self, owner: str) -> int:
+    def erase(self, owner: str | int) -> int:
         """Deletes for good, at once, everything of the owner that is kept here; how many memories there were.
 
         What they said before is not taken into their memory any more either.
         """
+        owner = owner_key(self._database, owner)
         unindexed = nullcontext() if self._index is None else self._index.collections.erasing(owner)
         with unindexed, self._database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
@@ -120,7 +123,7 @@ class Retention:
         )
         with self._database.read() as connection:
             rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
-        due_of: dict[str, list[str]] = {}
+        due_of: dict[OwnerKey, list[str]] = {}
         for row in rows:
             due_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in due_of.items():
@@ -138,7 +141,7 @@ class Retention:
         due = and_(memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
         with self._database.read() as connection:
             rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
-        waiting_of: dict[str, list[str]] = {}
+        waiting_of: dict[OwnerKey, list[str]] = {}
         for row in rows:
             waiting_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in waiting_of.items():
@@ -173,7 +176,7 @@ class Retention:
             yield deleted
 
 
-def _nothing_more_extracted(connection: Connection, owner: str) -> None:
+def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:
     """Of the messages there are in the owner's conversations; whoever reads in them just now stores nothing."""
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
     jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
@@ -188,7 +191,7 @@ def _nothing_more_extracted(connection: Connection, owner: str) -> None:
 
 
 def _first(
-    connection: Connection, owner: str, statuses: Sequence[Status], by: ColumnElement[Any], many: int
+    connection: Connection, owner: OwnerKey, statuses: Sequence[Status], by: ColumnElement[Any], many: int
 ) -> Sequence[str]:
     wanted = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status.in_(statuses))
     return connection.execute(wanted.order_by(by, memory.c.position).limit(many)).scalars().all()

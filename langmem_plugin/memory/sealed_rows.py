@@ -9,11 +9,12 @@ from sqlalchemy import Column
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.schema import Name, name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.checksums import digest_of_values
 
 _DIGEST_BYTES = 16
 
-Blinding = Callable[[Encryption, str, Column[Any], str], str]
+Blinding = Callable[[Encryption, OwnerKey, Column[Any], str], str]
 
 
 def seal(cipher: RowCipher, place: Place, words: Mapping[str, Any], beside: Sequence[Any]) -> bytes:
@@ -41,25 +42,25 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
     return words, digest
 
 
-def blinded(encryption: Encryption, owner: str, column: Column[Any], text: str) -> str:
+def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:
     """What an encrypted row holds in place of `text`. Raises InvalidInput for what could not be stored in plain."""
     checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
     return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
 
 
-def blinded_slot(encryption: Encryption, owner: str, column: Column[Any], slot: str) -> str:
+def blinded_slot(encryption: Encryption, owner: OwnerKey, column: Column[Any], slot: str) -> str:
     """It ends in a slash and the digest of the attribute, as the slot in plain ends in the attribute."""
     whole = blinded(encryption, owner, column, slot)
     _, slash, attribute = slot.partition("/")
     return f"{whole}/{blinded(encryption, owner, column, attribute)}" if slash else whole
 
 
-def blinded_digest(encryption: Encryption, owner: str, said: str) -> bytes:
+def blinded_digest(encryption: Encryption, owner: OwnerKey, said: str) -> bytes:
     return encryption.blinded(owner, "text_digest", to_store(said))[:_DIGEST_BYTES]
 
 
 def as_stored(
-    encryption: Encryption, owner: str, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
+    encryption: Encryption, owner: OwnerKey, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
 ) -> list[str]:
     """What rows that have one of these texts may hold: it, where they are in plain, and its digest, where not."""
     plain = [] if encryption.everything.encrypts else list(texts)

@@ -7,7 +7,9 @@ from typing import Self
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.categories import Categories
 from langmem_plugin.memory.collection_adoption import CollectionAdoption
@@ -112,7 +114,10 @@ class MemoryService:
                 self.background,
                 after=index_after,
                 dimension=lambda: self.embedder.dimension,
-                names=dict(always_indexed or {}),
+                names={
+                    OwnerKey(normalised(owner, self.database.region)): name
+                    for owner, name in (always_indexed or {}).items()
+                },
             )
         )
         self.reembedding = Reembedding(
@@ -182,7 +187,7 @@ class MemoryService:
 
     def recall(
         self,
-        owner: str,
+        owner: str | int,
         query: str,
         *,
         limit: int = 5,
@@ -192,15 +197,16 @@ class MemoryService:
         """The memories that are about `query`, best first; [] when there is none."""
         return self.search(owner, query, limit=limit, min_relevance=min_similarity, where=where)
 
-    def foremost(self, owner: str, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
+    def foremost(self, owner: str | int, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
         """With nothing to go by: the memories used or told lately, used often and held to be sure."""
+        owner = owner_key(self.database, owner)
         with self.database.read() as connection:
             return self.facts.foremost(connection, owner, where, limit)
 
     @timed("search")
     def search(
         self,
-        owner: str,
+        owner: str | int,
         query: str,
         *,
         mode: Mode = "hybrid",
@@ -217,6 +223,7 @@ class MemoryService:
 
         A question that asks for several things, and for no phrase, is asked in parts, which take turns in the results.
         """
+        owner = owner_key(self.database, owner)
         if not query.strip():
             return []
         asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
@@ -225,7 +232,7 @@ class MemoryService:
 
     def explain(
         self,
-        owner: str,
+        owner: str | int,
         query: str,
         *,
         mode: Mode = "hybrid",
@@ -238,6 +245,7 @@ class MemoryService:
         """What `search` gives for the same arguments, with the numbers behind it; then what else was considered, the
         best first, with the reason why it was not kept; `most` of all. `to_dict` makes plain data of each.
         """
+        owner = owner_key(self.database, owner)
         if not query.strip():
             return []
         asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
@@ -246,7 +254,7 @@ class MemoryService:
 
     def ask(
         self,
-        owner: str,
+        owner: str | int,
         question: str,
         mode: Mode = "hybrid",
         *,
@@ -262,6 +270,7 @@ class MemoryService:
 
         `groups` are the owner's names that mean the same, where they are at hand.
         """
+        owner = owner_key(self.database, owner)
         query = Query.of(
             self.embedder,
             question,
@@ -277,7 +286,7 @@ class MemoryService:
 
     def asks(
         self,
-        owner: str,
+        owner: str | int,
         question: str,
         mode: Mode = "hybrid",
         *,
@@ -290,6 +299,7 @@ class MemoryService:
         """One for each thing that the question asks for, embedded together; one for all of a question that asks for
         phrases. Raises EmbeddingUnavailable.
         """
+        owner = owner_key(self.database, owner)
         groups = self.aliases.groups(owner) if groups is None else groups
         question = storable(question)
         parts = [question] if exactly_asked(question, mode, operators=operators) else parts_of(question)
@@ -310,11 +320,12 @@ class MemoryService:
             for number, part in enumerate(parts)
         ]
 
-    def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
+    def get(self, owner: str | int, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out.
 
         Raises DamagedMemory where the database has something else than what was written.
         """
+        owner = owner_key(self.database, owner)
         now = self.now()
         with self.database.read() as connection:
             found = self.repository.by_ids(connection, owner, memory_ids)
@@ -328,7 +339,7 @@ class MemoryService:
 
     def list_memories(
         self,
-        owner: str,
+        owner: str | int,
         *,
         limit: int = 50,
         offset: int = 0,
@@ -337,6 +348,7 @@ class MemoryService:
         include_expired: bool = False,
     ) -> list[Memory]:
         """Newest first."""
+        owner = owner_key(self.database, owner)
         with self.database.read() as connection:
             return self.repository.page(
                 connection,
@@ -350,27 +362,29 @@ class MemoryService:
 
     def count(
         self,
-        owner: str,
+        owner: str | int,
         *,
         where: Filter = EVERYTHING,
         statuses: Sequence[Status] = ("active",),
         include_expired: bool = False,
     ) -> int:
         """How many `list_memories` could list."""
+        owner = owner_key(self.database, owner)
         valid_at = None if include_expired else self.now()
         with self.database.read() as connection:
             return self.repository.count(connection, owner, where, statuses=statuses, valid_at=valid_at)
 
-    def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
+    def reindex(self, owner: str | int, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
 
         Raises ConfigurationError where there is none: `open_collection` was not given.
         """
+        owner = owner_key(self.database, owner)
         if self.index is None:
             raise ConfigurationError("there is no vector index: give MemoryService an open_collection")
         return self.index.catch_up(owner, progress)
 
-    def large_owners(self) -> list[str]:
+    def large_owners(self) -> list[OwnerKey]:
         """Whose memories are to be searched through the index."""
         return self.index.large_owners() if self.index is not None else []
 

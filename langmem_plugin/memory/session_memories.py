@@ -9,8 +9,9 @@ from sqlalchemy import Connection, delete, func, insert, select
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory, memory_collection
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import owner_to_store
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
@@ -63,7 +64,7 @@ class SessionMemories:
         embedding: Sequence[float] | None = None,
         summary_text: str | None = None,
         *,
-        owner: str | None = None,
+        owner: str | int | None = None,
         **fields: Unpack[EntryFields],
     ) -> Memory:
         """Stores one entry of the session, also when it has the same text already; embedded if need be.
@@ -71,13 +72,14 @@ class SessionMemories:
         It replaces what it corrects; what was corrected or forgotten after its `said_at` is stored as such at once.
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
-        _check(session_id, owner)
+        owner = self._key(owner)
+        _check(session_id)
         seen = erasures_seen(self._database)
         text = worded(text)
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         entry = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
         with self._database.write() as connection:
-            whose = session_id if owner is None else owner
+            whose = OwnerKey(session_id) if owner is None else owner
             made = self._reconciler.store_entry(connection, whose, NewMemory(text, vector, entry))
             self._retention.keep_within(connection, made.owner)
             refuse_erased(connection, made.owner, seen)
@@ -85,10 +87,11 @@ class SessionMemories:
         return made
 
     def get_memories_by_session(
-        self, session_id: str, limit: int | None = None, *, owner: str | None = None
+        self, session_id: str, limit: int | None = None, *, owner: str | int | None = None
     ) -> list[Memory]:
         """Oldest first, at most `limit`."""
-        _check(session_id, owner)
+        owner = self._key(owner)
+        _check(session_id)
         most = None if limit is None else max(_count(limit), 0)
         with self._database.read() as connection:
             return self._repository.page_of_session(connection, session_id, owner, valid_at=self._now(), limit=most)
@@ -99,7 +102,7 @@ class SessionMemories:
         query: str | Sequence[float],
         session_id: str | None = None,
         *,
-        owner: str | None = None,
+        owner: str | int | None = None,
         limit: int = 10,
         min_similarity: float = 0.0,
     ) -> list[Found]:
@@ -107,10 +110,11 @@ class SessionMemories:
 
         Raises EmbeddingDimMismatchError or ValueError for an embedding that cannot be compared.
         """
+        owner = self._key(owner)
         if session_id is None and owner is None:
             raise InvalidInput("name the session or the owner whose memories to compare with")
         if session_id is not None:
-            _check(session_id, owner)
+            _check(session_id)
         if query is None or (isinstance(query, str) and not query.strip()):
             raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
         vector = self._embedder.query(query) if isinstance(query, str) else self._unit(query)
@@ -121,8 +125,9 @@ class SessionMemories:
                     connection, session_id, owner, vector, valid_at=now, limit=most
                 )
             else:
+                assert owner is not None  # noqa: S101 - or the session is named
                 nearest = self._repository.query_similar_by_embedding(
-                    connection, _owner(owner), vector, valid_at=now, limit=most
+                    connection, owner, vector, valid_at=now, limit=most
                 )
         found = [self._found(query, each, cosine, min_similarity) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
@@ -133,36 +138,40 @@ class SessionMemories:
         why = Explanation(question, relevance, bound, {"meaning": cosine}, cosine=cosine, relevance=relevance)
         return Found(found, cosine, relevance, "semantic", {"cosine": cosine}, why)
 
-    def get_all_sessions(self, *, owner: str | None = None) -> list[str]:
+    def get_all_sessions(self, *, owner: str | int | None = None) -> list[str]:
         """Every session that has memories, of one owner or of all: those of which `collection_exists` is true."""
+        owner = self._key(owner)
         statement = select(memory.c.session_id).where(
             memory.c.session_id.is_not(None), memory.c.status == "active", valid(self._now())
         )
         if owner is not None:
-            statement = statement.where(memory.c.owner == _owner(owner))
+            statement = statement.where(memory.c.owner == owner)
         with self._database.read() as connection:
             sessions = connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars()
             return [each for each in sessions if each.strip()]
 
-    def collection_exists(self, name: str, *, owner: str | None = None) -> bool:
+    def collection_exists(self, name: str, *, owner: str | int | None = None) -> bool:
         """Whether the session has memories; of a vector store's, whether it is there and can be asked."""
+        owner = self._key(owner)
         index = self._index_of(name, owner)
         return index.is_there(name) if index is not None else self.get_collection_size(name, owner=owner) > 0
 
-    def get_collection_size(self, name: str, *, owner: str | None = None) -> int:
+    def get_collection_size(self, name: str, *, owner: str | int | None = None) -> int:
         """How many memories the session has; of a vector store's, how many vectors, brought up to date."""
+        owner = self._key(owner)
         index = self._index_of(name, owner)
         if index is not None:
             return index.size(name)
         with self._database.read() as connection:
             return self._size(connection, name, owner)
 
-    def delete_collection(self, name: str, *, owner: str | None = None) -> int:
+    def delete_collection(self, name: str, *, owner: str | int | None = None) -> int:
         """Forgets every memory of the session, marks it as dropped, and returns how many there were.
 
         Those that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
         store's: what is in it is decided by its owner's memories.
         """
+        owner = self._key(owner)
         if self._index_of(name, owner) is not None:
             raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
         now = self._now()
@@ -172,11 +181,11 @@ class SessionMemories:
             rows = connection.execute(
                 select(memory.c.owner, memory.c.memory_id).where(*of_session).order_by(memory.c.owner)
             ).all()
-            held: dict[str, list[str]] = {}
+            held: dict[OwnerKey, list[str]] = {}
             for row in rows:
                 held.setdefault(row.owner, []).append(row.memory_id)
             dropped = 0
-            for whose in held or [name if owner is None else owner]:
+            for whose in held or [OwnerKey(name) if owner is None else owner]:
                 for each in self._repository.by_ids(connection, whose, held.get(whose, [])):
                     alias_rows.drop_said_in(connection, whose, each.text)
                 dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
@@ -184,9 +193,10 @@ class SessionMemories:
         self._follow(held)
         return dropped
 
-    def collection_dropped_at(self, name: str, *, owner: str | None = None) -> datetime | None:
+    def collection_dropped_at(self, name: str, *, owner: str | int | None = None) -> datetime | None:
         """When the session was last dropped; None if it never was, or has memories again."""
-        _check(name, owner)
+        owner = self._key(owner)
+        _check(name)
         marks = select(func.max(memory_collection.c.dropped_at)).where(memory_collection.c.session_id == name)
         if owner is not None:
             marks = marks.where(memory_collection.c.owner == owner)
@@ -194,28 +204,31 @@ class SessionMemories:
             dropped_at: datetime | None = connection.execute(marks).scalar()
             return None if dropped_at is None or self._size(connection, name, owner) else dropped_at
 
-    def _size(self, connection: Connection, session_id: str, owner: str | None) -> int:
+    def _size(self, connection: Connection, session_id: str, owner: OwnerKey | None) -> int:
         held = in_session(session_id, owner, ("active",), self._now())
         return int(connection.execute(select(func.count()).select_from(memory).where(*held)).scalar_one())
 
-    def _index_of(self, name: str, owner: str | None) -> VectorIndex | None:
+    def _index_of(self, name: str, owner: OwnerKey | None) -> VectorIndex | None:
         """The vector index, if this is the name of one of its collections."""
-        _check(name, owner)
+        _check(name)
         is_collection = self._index is not None and owner is None and name in self._index.names.values()
         return self._index if is_collection else None
 
-    def _follow(self, owners: Iterable[str]) -> None:
+    def _follow(self, owners: Iterable[OwnerKey]) -> None:
         """What is indexed of these owners follows now, not only when they are next asked about."""
         if self._index is not None:
             indexed = {*self._index.names, *self._index.owners()}
-            for owner in indexed.intersection(owners):
+            for owner in indexed & {*owners}:
                 self._index.follow(owner)
+
+    def _key(self, owner: str | int | None) -> OwnerKey | None:
+        return None if owner is None else owner_key(self._database, owner)
 
     def _unit(self, embedding: Sequence[float]) -> Vector:
         return unit(embedding, self._embedder.dimension)
 
 
-def _mark(connection: Connection, owner: str, session_id: str, now: datetime) -> None:
+def _mark(connection: Connection, owner: OwnerKey, session_id: str, now: datetime) -> None:
     """As dropped, and forgets the owner's oldest marks."""
     of_owner = memory_collection.c.owner == owner
     connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id == session_id))
@@ -225,19 +238,9 @@ def _mark(connection: Connection, owner: str, session_id: str, now: datetime) ->
     connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id.not_in(newest)))
 
 
-def _check(session_id: str, owner: str | None) -> None:
-    if owner is not None:
-        _owner(owner)
+def _check(session_id: str) -> None:
     if not isinstance(session_id, str) or not session_id.strip():
         raise InvalidInput("a session is needed: pass its id, a text that is not blank")
-
-
-def _owner(owner: str | None) -> str:
-    # A blank owner would be nobody's: whoever passes one has lost the person on the way.
-    if not isinstance(owner, str) or not owner.strip():
-        raise InvalidInput("an owner is needed: pass the person's key, or leave `owner` out to name the session alone")
-    owner_to_store(owner)
-    return owner
 
 
 def _count(limit: int) -> int:

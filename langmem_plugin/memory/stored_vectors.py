@@ -9,6 +9,7 @@ from langmem_plugin.database.encryption import PLAINTEXT, Encryption, Place, Row
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
 from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.checksums import of_vector, vector_is_whole
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes, to_bytes
@@ -27,7 +28,7 @@ class HeldVector(NamedTuple):
     sealed: bool
 
 
-def vector_place(table: Table, owner: str, model: str, row_id: str) -> Place:
+def vector_place(table: Table, owner: OwnerKey, model: str, row_id: str) -> Place:
     return Place(table.name, "vector", owner, (model, row_id))
 
 
@@ -36,7 +37,7 @@ def vector_values(encryption: Encryption, place: Place, plain: bytes, *, sealed:
     if sealed:
         return {"vector": encryption.private.encrypt(place, plain), "checksum": None}
     model, row_id = map(str, place.rest)
-    return {"vector": plain, "checksum": of_vector(place.owner, model, row_id, plain)}
+    return {"vector": plain, "checksum": of_vector(OwnerKey(place.owner), model, row_id, plain)}
 
 
 def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:
@@ -49,10 +50,10 @@ def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> byt
     except DecryptionRefused:
         return None
     model, row_id = map(str, place.rest)
-    return plain if held.sealed or vector_is_whole(place.owner, model, row_id, plain, held.checksum) else None
+    return plain if held.sealed or vector_is_whole(OwnerKey(place.owner), model, row_id, plain, held.checksum) else None
 
 
-def reseal(connection: Connection, table: Table, owner: str, row_id: str, *, sealed: bool) -> None:
+def reseal(connection: Connection, table: Table, owner: OwnerKey, row_id: str, *, sealed: bool) -> None:
     """Encrypts all vectors of a row, or no longer, as the row itself is now. One that is damaged is deleted."""
     encryption, id_column = encryption_of(connection), table.c[_NAMED[table]]
     here = (table.c.owner == owner, id_column == row_id)
@@ -75,7 +76,7 @@ class StoredVectors:
         self.model = model
         self._damages = damages
 
-    def put(self, connection: Connection, owner: str, vectors: Iterable[tuple[str, Vector, bool]]) -> None:
+    def put(self, connection: Connection, owner: OwnerKey, vectors: Iterable[tuple[str, Vector, bool]]) -> None:
         """Of memories: the id of each, its vector, and whether it is encrypted; one that is there is replaced."""
         rows = [
             {"owner": owner, "memory_id": memory_id, "vector": to_bytes(vector), "sealed": sealed}
@@ -107,7 +108,7 @@ class StoredVectors:
             ],
         )
 
-    def whole(self, encryption: Encryption, kind: Kind, owner: str, row_id: str, held: HeldVector) -> bytes | None:
+    def whole(self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: HeldVector) -> bytes | None:
         """The vector as it was made; None where there is none any more, which is reported."""
         if held.stored is None:
             return None
@@ -117,7 +118,7 @@ class StoredVectors:
         return found
 
     def compared(
-        self, encryption: Encryption, owner: str, rows: Iterable[tuple[Any, ...]], vector: Vector
+        self, encryption: Encryption, owner: OwnerKey, rows: Iterable[tuple[Any, ...]], vector: Vector
     ) -> list[tuple[str, float]]:
         """The cosine with `vector` of each row of (memory id, stored vector, checksum, whether it is encrypted) that
         can be compared.
@@ -134,12 +135,12 @@ class StoredVectors:
         return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
 
     def cosines(
-        self, connection: Connection, owner: str, vector: Vector, memory_ids: Sequence[str]
+        self, connection: Connection, owner: OwnerKey, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
         """The exact cosine of each of these memories that has a vector, in no order."""
         return self.compared(encryption_of(connection), owner, self._rows(connection, owner, memory_ids), vector)
 
-    def of(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> dict[str, Vector]:
+    def of(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> dict[str, Vector]:
         """Those of these memories that are there and whole."""
         rows, encryption = self._rows(connection, owner, memory_ids), encryption_of(connection)
         whole = (
@@ -148,7 +149,7 @@ class StoredVectors:
         )
         return {memory_id: from_bytes(stored) for memory_id, stored in whole if stored is not None}
 
-    def _rows(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
+    def _rows(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
         for part in in_parts(memory_ids):
             yield from connection.execute(
                 select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED)

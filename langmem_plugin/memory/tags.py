@@ -9,7 +9,9 @@ from sqlalchemy import Text, select, type_coerce
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.damaged_rows import each_row
 from langmem_plugin.memory.filters import matching, valid
 from langmem_plugin.memory.memory_rows import searched
@@ -21,7 +23,7 @@ _TRIES = 20  # of one memory that others change just then
 
 
 def retag(
-    service: MemoryService, owner: str, memory_id: str, *, more: Sequence[str] = (), less: Sequence[str] = ()
+    service: MemoryService, owner: OwnerKey, memory_id: str, *, more: Sequence[str] = (), less: Sequence[str] = ()
 ) -> None:
     """Adds tags to what the memory has now, and takes some away; another's tags of the same moment are not lost.
 
@@ -53,8 +55,9 @@ class Tags:
         self._repository = repository
         self._now = now
 
-    def counts(self, owner: str) -> dict[str, int]:
+    def counts(self, owner: str | int) -> dict[str, int]:
         """How many active memories have each tag, the most frequent first."""
+        owner = owner_key(self._database, owner)
         held = select(
             memory.c.memory_id,
             memory.c.private,
@@ -72,11 +75,12 @@ class Tags:
                     counted.update(filter(None, words[2].strip("\n").split("\n")))
         return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
 
-    def rename(self, owner: str, tag: str, name: str) -> int:
+    def rename(self, owner: str | int, tag: str, name: str) -> int:
         """Gives what has one tag another in its place, once; how many memories were changed, in one transaction.
 
         Raises InvalidInput for a blank one. Damaged memories stay as they are.
         """
+        owner = owner_key(self._database, owner)
         old, new = as_tags([tag]), as_tags([name])
         if not old or not new:
             raise InvalidInput("a tag needs a name: pass a text that is not blank")

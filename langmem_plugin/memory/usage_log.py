@@ -11,9 +11,10 @@ from sqlalchemy import Column, ColumnElement, Connection, delete, insert, litera
 from langmem_plugin.database import Database
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there
 from langmem_plugin.errors import StoreUnavailable, TurnLost
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.repository import MemoryRepository
@@ -40,7 +41,7 @@ class Use:
     at: datetime
 
 
-def logged(connection: Connection, owner: str) -> list[Use]:
+def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
     """Of all the owner's memories, the oldest first."""
     columns = [getattr(memory_access.c, each.name) for each in fields(Use)]
     mine = select(*columns).where(memory_access.c.owner == owner)
@@ -48,7 +49,7 @@ def logged(connection: Connection, owner: str) -> list[Use]:
     return [Use(**row) for row in rows.mappings()]
 
 
-def there(connection: Connection, owner: str, uses: Sequence[Use]) -> set[str]:
+def there(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> set[str]:
     """The ids of those that are logged."""
     found: set[str] = set()
     for part in in_parts([each.access_id for each in uses]):
@@ -57,7 +58,7 @@ def there(connection: Connection, owner: str, uses: Sequence[Use]) -> set[str]:
     return found
 
 
-def keep(connection: Connection, owner: str, uses: Sequence[Use]) -> None:
+def keep(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> None:
     """Logs uses of another database, of memories that the owner has, unless they are there."""
     statement = insert_unless_there(memory_access)[connection.dialect.name]
     for part in in_parts([{"owner": owner, **asdict(each)} for each in uses]):
@@ -82,7 +83,7 @@ class UsageLog:
 
     def note_access(
         self,
-        owner: str,
+        owner: str | int,
         relevances: Mapping[str, float | None],
         kind: Access,
         *,
@@ -92,11 +93,15 @@ class UsageLog:
 
         What is not active any more is left alone: being used does not bring it back.
         """
-        self.note_turn([owner], {each: (kind, of) for each, of in relevances.items()}, session_id=session_id)
+        self.note_turn(
+            [owner_key(self._database, owner)],
+            {each: (kind, of) for each, of in relevances.items()},
+            session_id=session_id,
+        )
 
     def note_turn(
         self,
-        scopes: Sequence[str],
+        scopes: Sequence[str | int],
         uses: Mapping[str, tuple[Access, float | None]],
         *,
         followed: Sequence[str] = (),
@@ -108,13 +113,14 @@ class UsageLog:
         this order. A power cut may undo it until the next thing is stored: nobody was promised it.
         """
         if uses or followed:
+            keys = [owner_key(self._database, each) for each in scopes]
             with self._database.write(durable=False) as connection:
-                self.note_used(connection, scopes, uses, followed=followed, session_id=session_id)
+                self.note_used(connection, keys, uses, followed=followed, session_id=session_id)
 
     def note_used(
         self,
         connection: Connection,
-        scopes: Sequence[str],
+        scopes: Sequence[OwnerKey],
         uses: Mapping[str, tuple[Access, float | None]],
         *,
         followed: Sequence[str] = (),
@@ -128,11 +134,12 @@ class UsageLog:
             for noted in self._log_uses(connection, owner, left, session_id) if left else ():
                 del left[noted]
 
-    def note_viewed(self, owner: str, memory_ids: Sequence[str]) -> None:
+    def note_viewed(self, owner: str | int, memory_ids: Sequence[str]) -> None:
         """Logs that somebody looked at memories of the owner, in whatever state; lists are no such look.
 
         It makes none of them more likely to be recalled. What cannot be logged is not, with a WARNING.
         """
+        owner = owner_key(self._database, owner)
         if not memory_ids:
             return
         try:
@@ -142,7 +149,9 @@ class UsageLog:
         except (StoreUnavailable, TurnLost):
             log.warning("use.not_logged", exc_info=True, extra={"owner": masked(owner)})
 
-    def note_look(self, connection: Connection, owner: str, memory_id: str, kind: Literal["viewed", "edited"]) -> None:
+    def note_look(
+        self, connection: Connection, owner: OwnerKey, memory_id: str, kind: Literal["viewed", "edited"]
+    ) -> None:
         """The same of one memory within a transaction of the caller; also that it was edited."""
         values: dict[Column[Any], ColumnElement[Any]] = {
             memory_access.c.access_id: literal(uuid.uuid4().hex),
@@ -160,7 +169,7 @@ class UsageLog:
     def _log_uses(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         uses: Mapping[str, tuple[Access, float | None]],
         session_id: str | None,
     ) -> list[str]:
@@ -193,7 +202,9 @@ class UsageLog:
         return list(touched)
 
 
-def _keep_newest(connection: Connection, owner: str, memory_id: str, those: ColumnElement[bool], most: int) -> None:
+def _keep_newest(
+    connection: Connection, owner: OwnerKey, memory_id: str, those: ColumnElement[bool], most: int
+) -> None:
     logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id, those)
     newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
     connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(newest.limit(most))))

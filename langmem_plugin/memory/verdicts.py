@@ -7,6 +7,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from langmem_plugin.database.memory_tables import memory_verdicts as table
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.owner_changes import begin_change
 
 
@@ -29,7 +30,7 @@ class Verdicts:
 _COUNTS = (table.c.asked, table.c.confirmed, table.c.declined, table.c.lapsed)
 
 
-def count(connection: Connection, owner: str, more: Verdicts) -> None:
+def count(connection: Connection, owner: OwnerKey, more: Verdicts) -> None:
     """Adds to what was counted; the owner has memories."""
     values = dict(zip((each.name for each in _COUNTS), astuple(more), strict=True))
     summed = {each.name: each + values[each.name] for each in _COUNTS}
@@ -37,13 +38,13 @@ def count(connection: Connection, owner: str, more: Verdicts) -> None:
     connection.execute(inserted.on_conflict_do_update(index_elements=["owner"], set_=summed))
 
 
-def begin(connection: Connection, owner: str, counts: Verdicts) -> None:
+def begin(connection: Connection, owner: OwnerKey, counts: Verdicts) -> None:
     """The same for an owner who may have nothing yet."""
     begin_change(connection, owner)
     count(connection, owner, counts)
 
 
-def counted(connection: Connection, owner: str | None = None) -> Verdicts:
+def counted(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:
     """Of one owner, or of all together."""
     if owner is None:
         row = connection.execute(select(*(func.coalesce(func.sum(each), 0) for each in _COUNTS))).one()
@@ -52,7 +53,7 @@ def counted(connection: Connection, owner: str | None = None) -> Verdicts:
     return Verdicts(*found) if found is not None else Verdicts()
 
 
-def move(connection: Connection, source: str, target: str) -> list[int]:
+def move(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[int]:
     """What was counted of the source is the target's; how much that was."""
     moved = counted(connection, source)
     if moved != Verdicts():
@@ -61,7 +62,7 @@ def move(connection: Connection, source: str, target: str) -> list[int]:
     return list(astuple(moved))
 
 
-def take_back(connection: Connection, moved: Sequence[int], holder: str, owner: str) -> None:
+def take_back(connection: Connection, moved: Sequence[int], holder: OwnerKey, owner: OwnerKey) -> None:
     """As much as moved is the owner's again."""
     if any(moved):
         count(connection, holder, Verdicts(*(-each for each in moved)))

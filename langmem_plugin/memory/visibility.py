@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from langmem_plugin.identifiers import ScopeKey
+from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
@@ -18,11 +18,11 @@ FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with c
 class Scope:
     """One owner whose memories may be read, and which of them."""
 
-    owner: str
+    owner: OwnerKey
     where: Filter = EVERYTHING
 
 
-def scopes_of(owner: str, role: Role, beside: str | None = None) -> tuple[Scope, ...]:
+def scopes_of(owner: OwnerKey, role: Role, beside: OwnerKey | None = None) -> tuple[Scope, ...]:
     """The godfather sees all that is shared, a client only what is tagged for clients; nobody another person.
 
     `beside` is whose memories are shown beside the owner's: in a group, those of the godfather who asks there.

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, delete, insert, or_, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import access_token as table
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
@@ -98,7 +99,7 @@ class AccessTokens:
         query = select(table).where(table.c.expires_at > self._now()).order_by(table.c.created_at.desc())
         with self._database.read() as connection:
             if who is not None:
-                person = links.person_of(connection, normalised(who, self._region))
+                person = person_of(connection, normalised(who, self._region))
                 query = query.where(table.c.identifier.in_(links.identifiers_of(connection, person)))
             rows = connection.execute(query).all()
         return [_access(row) for row in rows]

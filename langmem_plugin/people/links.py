@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
+from sqlalchemy import Connection, delete, insert, or_, select, text, update
 
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
@@ -12,8 +12,8 @@ from langmem_plugin.database.memory_tables import memory_owner, standing_instruc
 from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
-from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.identifiers import OwnerKey
 
 NEW_FOR = timedelta(days=1)
 """Who was talked into a link has so long to take it back before anything could be lost by it."""
@@ -31,21 +31,11 @@ def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[
         yield connection
 
 
-def person_of(connection: Connection, identifier: str) -> str:
-    found = _PERSON.first(connection, {"of_identifier": identifier})
-    return identifier if found is None else str(found[0])
-
-
-def person_in(database: Database, identifier: str) -> str:
-    """The same in a read of its own."""
-    with database.read() as connection:
-        return person_of(connection, identifier)
-
-
-def identifiers_of(connection: Connection, person: str) -> list[str]:
+def identifiers_of(connection: Connection, person: str) -> list[OwnerKey]:
     """The person's key, and then what was linked to it, the first linked first."""
     linked = select(table.c.identifier).where(table.c.person == person)
-    return [person, *connection.execute(linked.order_by(table.c.linked_at, table.c.identifier)).scalars()]
+    found = connection.execute(linked.order_by(table.c.linked_at, table.c.identifier)).scalars()
+    return [OwnerKey(each) for each in (person, *found)]
 
 
 def all_linked(connection: Connection) -> dict[str, list[str]]:
@@ -109,6 +99,3 @@ def forget(connection: Connection, person: str) -> None:
     connection.execute(delete(new_link).where(new_link.c.identifier.in_(keys)))
     connection.execute(delete(link_attempt).where(link_attempt.c.identifier.in_(keys)))
     connection.execute(delete(access_token).where(access_token.c.identifier.in_(keys)))
-
-
-_PERSON = Prepared(select(table.c.person).where(table.c.identifier == bindparam("of_identifier")))

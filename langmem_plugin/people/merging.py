@@ -13,11 +13,12 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.owner_merge import OwnerMerge, Record
@@ -33,7 +34,7 @@ class Merge:
     """`other` is the key of whom the person was merged with, and `memories` how many came with it."""
 
     merge_id: str
-    other: str
+    other: OwnerKey
     merged_at: datetime
     memories: int
 
@@ -50,7 +51,7 @@ class Merging:
         self._memories = OwnerMerge(service.repository)
         self._now = now
 
-    def merge(self, person: str, other: str, still: Check) -> str | None:
+    def merge(self, person: OwnerKey, other: OwnerKey, still: Check) -> str | None:
         """All that `other` has is `person`'s; the merge's id. None, and nothing is done, unless `still` holds."""
         unindexed: AbstractContextManager[None] = (
             nullcontext() if self._index is None else self._index.collections.erasing(other)
@@ -72,7 +73,7 @@ class Merging:
         log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
         return merge_id
 
-    def move_everything(self, connection: Connection, source: str, target: str) -> Record:
+    def move_everything(self, connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
         """All that is stored under `source` is `target`'s; what moved. Nobody of both has a turn meanwhile."""
         now = self._now()
         moved = self._conversations_moved(connection, source, target, now)
@@ -102,13 +103,15 @@ class Merging:
                 again = _row(connection, merge_id)
                 if (again.person, _whose_now(connection, again.person, again.other)) != (found.person, back_to):
                     continue  # merged with somebody else meanwhile
-                self._taken_back(connection, again.moved, found.person, found.other, back_to)
+                self._taken_back(connection, again.moved, found.person, found.other, OwnerKey(back_to))
                 connection.execute(delete(table).where(table.c.merge_id == merge_id))
                 record(connection, "person.parted", owner=found.person, subject=merge_id)
             log.info("people.parted", extra={"person": masked(found.person), "other": masked(found.other)})
             return
 
-    def _taken_back(self, connection: Connection, moved: Record, holder: str, other: str, back_to: str) -> None:
+    def _taken_back(
+        self, connection: Connection, moved: Record, holder: OwnerKey, other: OwnerKey, back_to: OwnerKey
+    ) -> None:
         now = self._now()
         links.remove(connection, other, holder)
         links.hand_over(connection, holder, back_to, moved["identifiers"])
@@ -128,7 +131,9 @@ class Merging:
             theirs = update(table).where(table.c.person == holder, table.c.merge_id.in_(part))
             connection.execute(theirs.values(person=back_to))
 
-    def _conversations_moved(self, connection: Connection, source: str, target: str, now: datetime) -> dict[str, Any]:
+    def _conversations_moved(
+        self, connection: Connection, source: OwnerKey, target: OwnerKey, now: datetime
+    ) -> dict[str, Any]:
         sessions, archived = session_move.move_sessions(connection, self._saver.media, source, target, now)
         return {
             "sessions": sessions,
@@ -153,7 +158,7 @@ def merge_of(connection: Connection, person: str, other: str) -> str | None:
     return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).scalar()
 
 
-def merges_of(connection: Connection, person: str) -> list[Merge]:
+def merges_of(connection: Connection, person: OwnerKey) -> list[Merge]:
     """Those that can be undone, the newest first."""
     rows = connection.execute(select(table).where(table.c.person == person).order_by(table.c.merged_at.desc()))
     return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved["memories"])) for row in rows]
@@ -166,13 +171,13 @@ def _row(connection: Connection, merge_id: str) -> Any:
     return found
 
 
-def _whose_now(connection: Connection, holder: str, other: str) -> str:
+def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str:
     """To whom goes back what was the other's: to themselves, or to whom they were linked meanwhile."""
-    person = links.person_of(connection, other)
+    person = person_of(connection, other)
     return other if person == holder else person
 
 
-def _settings_moved(connection: Connection, source: str, target: str) -> bool:
+def _settings_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> bool:
     """What a person has set goes along, unless the other has set something too."""
     there = settings_of_person.alias()
     known = select(there.c.person).where(there.c.person == target).exists()

@@ -10,8 +10,9 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.owners import person_in, person_of
 from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
-from langmem_plugin.identifiers import is_group, masked, normalised
+from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
@@ -23,7 +24,7 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 log = event_log(__name__)
 
 _LAST_BYTES, _BYTES_BESIDE = 500_000, 200
-_Identifiers = list[str]
+_Identifiers = list[IdentifierKey]
 
 
 @dataclass(frozen=True)
@@ -69,27 +70,25 @@ class People:
         self._enabled = enabled
         self._now = now
         self.merging = Merging(database, saver, service, now)
-        self._last: LruCache[str, str] = LruCache(_LAST_BYTES)
+        self._last: LruCache[str, OwnerKey] = LruCache(_LAST_BYTES)
 
-    def resolve(self, who: str | int) -> str:
+    def resolve(self, who: str | int) -> OwnerKey:
         """The key of the person, or group, with this identifier."""
         return self.person_of(normalised(who, self._region))
 
-    def person_of(self, key: str) -> str:
+    def person_of(self, key: str) -> OwnerKey:
         """The same for a key as it is, no other spelling of it."""
-        if is_group(key):
-            return key
-        return links.person_in(self._database, key)
+        return person_in(self._database, key)
 
-    def known_as(self, key: str) -> str:
+    def known_as(self, key: str) -> OwnerKey:
         """The same where any answer is better than none: as it was last, or the key, when the database is down."""
         if not self._enabled:
-            return key
+            return OwnerKey(key)
         try:
             person = self.person_of(key)
         except StoreUnavailable:
             log.warning("people.unresolved", exc_info=True, extra={"phone": masked(key)})
-            return self._last.get(key) or key
+            return self._last.get(key) or OwnerKey(key)
         if person != key or self._last.get(key) is not None:
             self._last.put(key, person, len(key) + len(person) + _BYTES_BESIDE)
         return person
@@ -114,7 +113,7 @@ class People:
         """Of the person, their key first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
-            return links.identifiers_of(connection, links.person_of(connection, key))
+            return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
 
     def link(self, person: str | int, identifier: str | int) -> str | None:
         """From now on the identifier is this person. The id of the merge if it had anything of its own, else None.
@@ -131,7 +130,7 @@ class People:
         """
         key = self._linkable(identifier)
         with links.alone(self._database) as connection:
-            person = links.person_of(connection, key)
+            person = person_of(connection, key)
             if person == key:
                 if len(links.identifiers_of(connection, key)) > 1:
                     raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
@@ -161,9 +160,9 @@ class People:
         """Of the person, those that `undo` can take back, the newest first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
-            return merges_of(connection, links.person_of(connection, key))
+            return merges_of(connection, person_of(connection, key))
 
-    def note(self, *identifiers: str | int) -> str | None:
+    def note(self, *identifiers: str | int) -> OwnerKey | None:
         """For an event of a channel that names one person by all of these; the person's key, None for none.
 
         Those that are unknown so far are linked, those that are known are merged; mostly they are one already. A
@@ -171,7 +170,7 @@ class People:
         """
         keys = list(dict.fromkeys(map(self._linkable, identifiers)))
         with self._database.read() as connection:
-            people = list(dict.fromkeys(links.person_of(connection, each) for each in keys))
+            people = list(dict.fromkeys(person_of(connection, each) for each in keys))
             if len(people) < 2:  # noqa: PLR2004 - one person already
                 return next(iter(people), None)
             known = {each for each in people if links.is_known(connection, each)}
@@ -187,7 +186,7 @@ class People:
         """
         key = self._linkable(who)
         with links.alone(self._database) as connection:
-            return link_codes.new_code(connection, links.person_of(connection, key), self._now())
+            return link_codes.new_code(connection, person_of(connection, key), self._now())
 
     def redeem(self, who: str | int, code: str) -> bool:
         """Links the identifier to the person who was given the code; False for a wrong one, or one that is over.
@@ -219,7 +218,7 @@ class People:
         """Who waits for the person to agree to be linked."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
-            return link_codes.waiting(connection, links.person_of(connection, key), self._now())
+            return link_codes.waiting(connection, person_of(connection, key), self._now())
 
     def link_agreed(self, person: str, who: str | int, *, waited: bool = False) -> bool:
         """Links whoever texted the person's code, or `waited` for them; False if that is over."""
@@ -228,7 +227,7 @@ class People:
         def use(connection: Connection) -> bool:
             nonlocal used
             used = link_codes.use(connection, person, self._now(), key if waited else None)
-            if used and links.person_of(connection, key) != person:
+            if used and person_of(connection, key) != person:
                 links.note_new(connection, key, self._now())
             return used
 
@@ -238,20 +237,20 @@ class People:
     def not_linked(self, person: str | int) -> None:
         """The person does not agree: their code is over."""
         with self._database.write() as connection:
-            link_codes.forget(connection, links.person_of(connection, self._linkable(person)))
+            link_codes.forget(connection, person_of(connection, self._linkable(person)))
 
     def refuse_newly_linked(self, who: str | int) -> None:
         """Raises LinkedLately for a day after a link by a code: nothing is deleted or carried away meanwhile."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
-            if links.is_new(connection, links.person_of(connection, key), self._now()):
+            if links.is_new(connection, person_of(connection, key), self._now()):
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
 
     def part(self, identifier: str | int) -> None:
         """Takes the link of an identifier back: what came with it goes back too. Raises InvalidInput as `unlink`."""
         key = self._linkable(identifier)
         with self._database.read() as connection:
-            merge_id = merge_of(connection, links.person_of(connection, key), key)
+            merge_id = merge_of(connection, person_of(connection, key), key)
         if merge_id is None:
             self.unlink(identifier)
         else:
@@ -260,7 +259,7 @@ class People:
     def forget(self, who: str | int) -> None:
         """Deletes the links, merges and codes of the person; what is remembered and said is others' to erase."""
         with links.alone(self._database) as connection:
-            links.forget(connection, links.person_of(connection, normalised(who, self._region)))
+            links.forget(connection, person_of(connection, normalised(who, self._region)))
 
     def forget_cached(self, *keys: str) -> None:
         """Drops what this process holds of them."""
@@ -276,7 +275,7 @@ class People:
 
     def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> str | None:
         with links.alone(self._database) as connection:
-            one, other = links.person_of(connection, person), links.person_of(connection, identifier)
+            one, other = person_of(connection, person), person_of(connection, identifier)
             if one == other:
                 condition(connection)
                 return None
@@ -291,7 +290,7 @@ class People:
         """The merge's id; None if they are one person already, or the condition does not hold."""
         while True:
             with self._database.read() as connection:
-                pair = links.person_of(connection, person), links.person_of(connection, other)
+                pair = person_of(connection, person), person_of(connection, other)
             if pair[0] == pair[1]:
                 return None
             attempt = _Attempt(person, other, pair, condition)
@@ -300,7 +299,7 @@ class People:
             if not attempt.came_late:
                 return merge_id
 
-    def _linkable(self, who: str | int) -> str:
+    def _linkable(self, who: str | int) -> IdentifierKey:
         key = normalised(who, self._region)
         if is_group(key):
             raise InvalidInput(f"{masked(key)} is a group, which is nobody: link what its members write from")
@@ -318,7 +317,7 @@ class _Attempt:
 
     def may_go_on(self, connection: Connection) -> bool:
         one, another = self._identifiers
-        self.came_late = (links.person_of(connection, one), links.person_of(connection, another)) != self._pair
+        self.came_late = (person_of(connection, one), person_of(connection, another)) != self._pair
         return not self.came_late and self._condition(connection)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import merge as merge_table
 from langmem_plugin.database.people_tables import person as person_table
@@ -34,9 +35,9 @@ def identifiers(connection: Connection, person: str) -> list[tuple[str, datetime
 
 def keep_identifier(connection: Connection, person: str, identifier: str, linked_at: datetime) -> bool | None:
     """Whether it is new; None, and nothing is done, where it is somebody else's here. See `links.alone`."""
-    if links.person_of(connection, identifier) == person:
+    if person_of(connection, identifier) == person:
         return False
-    if links.person_of(connection, identifier) != identifier or links.is_known(connection, identifier):
+    if person_of(connection, identifier) != identifier or links.is_known(connection, identifier):
         return None
     connection.execute(insert(identifier_table).values(identifier=identifier, person=person, linked_at=linked_at))
     return True

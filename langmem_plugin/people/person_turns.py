@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn
-from langmem_plugin.people import links
+from langmem_plugin.database.owners import person_of
 
 
 class _Moved(Exception):
@@ -30,7 +30,7 @@ class _OfPerson:
         return self._conversations.look(thread)
 
     def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
-        person = links.person_of(connection, self._identifier)
+        person = person_of(connection, self._identifier)
         if person != thread:
             raise _Moved(person)
         return self._conversations.open(connection, thread, ticket, seen)

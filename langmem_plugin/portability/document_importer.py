@@ -16,8 +16,9 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRecords
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
-from langmem_plugin.identifiers import is_group, usable
+from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService, verdicts
 from langmem_plugin.memory.alias_rows import Alias
 from langmem_plugin.memory.category_rows import Category
@@ -72,7 +73,7 @@ _SINGLE: tuple[str, ...] = ("format", "format_version", "exported_at", "person",
 class _Run:
     """One import on its way: whose it becomes, what was renamed, and what it did so far."""
 
-    owner: str
+    owner: OwnerKey
     document: Mapping[str, Any]
     dry_run: bool
     progress: Callable[[int], object]
@@ -117,7 +118,7 @@ class DocumentImporter:
         saver: ConversationSaver,
         service: MemoryService,
         questions: Questions,
-        owner_of: Callable[[str], str],
+        owner_of: Callable[[str], OwnerKey],
     ) -> None:
         self._saver = saver
         self._service = service
@@ -196,7 +197,7 @@ class DocumentImporter:
                 continue
             with links.alone(self._saver.database) as connection:
                 if run.dry_run:
-                    kept: bool | None = links.person_of(connection, record.identifier) != run.owner
+                    kept: bool | None = person_of(connection, record.identifier) != run.owner
                 else:
                     kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
             if kept is None:

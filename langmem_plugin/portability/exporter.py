@@ -26,8 +26,10 @@ from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.memory_tables import history_message, memory_category
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import standing_instruction as instruction_table
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService, verdicts
 from langmem_plugin.memory.models import LIVE
@@ -75,8 +77,8 @@ class Asked(Protocol):
 class Questions(Protocol):
     """Where it is kept what people were asked."""
 
-    def kept(self, owner: str) -> Asked | None: ...
-    def take_in(self, owner: str, details: dict[str, Any], asked_at: datetime) -> bool: ...
+    def kept(self, owner: OwnerKey) -> Asked | None: ...
+    def take_in(self, owner: OwnerKey, details: dict[str, Any], asked_at: datetime) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Holdings:
 
 
 class Exporter:
-    """`person` is a person's or a group's key everywhere; nothing of anybody else is ever read."""
+    """`person` is any identifier of a person or a group; nothing of anybody else is ever read."""
 
     def __init__(
         self, saver: ConversationSaver, service: MemoryService, questions: Questions, now: Callable[[], datetime]
@@ -109,12 +111,12 @@ class Exporter:
         self._claims = ClaimRecords(lambda: saver.serde)
         self._now = now
 
-    def export(self, person: str) -> PersonExport:
+    def export(self, person: str | int) -> PersonExport:
         """As one document."""
         parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
         return PersonExport.model_validate(parts)
 
-    def write(self, person: str, file: TextIO) -> None:
+    def write(self, person: str | int, file: TextIO) -> None:
         """The same document into a file, a record at a time and one on each line."""
         before = "{"
         for name, part in self.parts(person):
@@ -130,8 +132,9 @@ class Exporter:
             before = ","
         file.write("\n}\n")
 
-    def holdings(self, person: str) -> Holdings:
+    def holdings(self, person: str | int) -> Holdings:
         """Counted, without reading it."""
+        person = owner_key(self._saver.database, person)
         with self._saver.database.read() as connection:
 
             def many(table: Table, *of: ColumnElement[bool]) -> int:
@@ -159,8 +162,9 @@ class Exporter:
                 others=sum(others),
             )
 
-    def parts(self, person: str) -> Iterator[tuple[str, Any]]:
+    def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
         """The fields of the document in their order; of each list an iterator, which is read before the next part."""
+        person = owner_key(self._saver.database, person)
         yield "format", FORMAT
         yield "format_version", FORMAT_VERSION
         yield "exported_at", self._now().isoformat()
@@ -189,25 +193,25 @@ class Exporter:
             yield "sessions", self._sessions(connection, person, files, threads)
             yield "files", self._files(connection, files, threads)
 
-    def _identifiers(self, connection: Connection, person: str) -> Iterator[ExportedIdentifier]:
+    def _identifiers(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedIdentifier]:
         for identifier, linked_at in person_records.identifiers(connection, person):
             yield ExportedIdentifier(identifier=identifier, linked_at=linked_at)
 
-    def _memories(self, connection: Connection, person: str) -> Iterator[ExportedMemory]:
+    def _memories(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedMemory]:
         for each in self._service.repository.all_of(connection, person):
             yield ExportedMemory(**each.model_dump(exclude={"owner"}))
 
-    def _instructions(self, connection: Connection, person: str) -> Iterator[ExportedInstruction]:
+    def _instructions(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedInstruction]:
         for each in self._service.instructions.all_of(connection, person):
             yield ExportedInstruction(**each.model_dump(exclude={"owner"}))
 
-    def _aliases(self, connection: Connection, person: str) -> Iterator[ExportedAlias]:
+    def _aliases(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedAlias]:
         for each in self._service.aliases.all_of(connection, person):
             held = asdict(each)
             del held["owner"]
             yield ExportedAlias(**held)
 
-    def _incoming(self, connection: Connection, person: str) -> Iterator[ExportedIncoming]:
+    def _incoming(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedIncoming]:
         for each in self._claims.of_thread(connection, person):
             yield ExportedIncoming(
                 message_id=each.message_id,
@@ -218,7 +222,7 @@ class Exporter:
             )
 
     def _sessions(
-        self, connection: Connection, person: str, files: dict[str, MediaReference | None], threads: dict[str, str]
+        self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]
     ) -> Iterator[ExportedSession]:
         """Fills in the files that they have, with a reference where a message has one, and a thread of each file."""
         found = [each for thread in threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
@@ -232,7 +236,7 @@ class Exporter:
     def _session(
         self,
         connection: Connection,
-        person: str,
+        person: OwnerKey,
         session: Session,
         brought: list[str],
         files: dict[str, MediaReference | None],
@@ -296,7 +300,7 @@ class Exporter:
             )
 
 
-def threads_of(connection: Connection, person: str) -> list[str]:
+def threads_of(connection: Connection, person: OwnerKey) -> list[str]:
     """The conversations of all their identifiers, and those on a server that were noted to be theirs."""
     keys = links.identifiers_of(connection, person)
     noted = select(thread_owner.c.thread).where(thread_owner.c.owner.in_(keys)).order_by(thread_owner.c.thread)

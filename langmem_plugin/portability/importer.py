@@ -16,6 +16,7 @@ from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, Pa
 from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import parsed
 from langmem_plugin.memory.instructions import Instruction
@@ -45,7 +46,7 @@ class _Run:
     dry_run: bool
     progress: Callable[[int], object]
     report: ImportReport = field(default_factory=ImportReport)
-    waiting: dict[str, list[tuple[ImportedMemory, Memory]]] = field(default_factory=dict)
+    waiting: dict[OwnerKey, list[tuple[ImportedMemory, Memory]]] = field(default_factory=dict)
     assistant_said: dict[str, set[str]] = field(default_factory=dict)
     ones: str | None = None
 
@@ -57,7 +58,7 @@ class _Run:
 class Importer:
     """`owner_of` gives the key of the person with an identifier in any spelling."""
 
-    def __init__(self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], str]) -> None:
+    def __init__(self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey]) -> None:
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
@@ -96,7 +97,7 @@ class Importer:
             self._store_waiting(run, owner)
         return run.report
 
-    def _owner(self, run: _Run, named: str | None) -> str:
+    def _owner(self, run: _Run, named: str | None) -> OwnerKey:
         """Raises InvalidInput where it cannot be told."""
         if run.phone is None:
             if named is None:
@@ -108,7 +109,7 @@ class Importer:
                 raise InvalidInput("this is another person's than the records before: import it without naming a phone")
         return self._owner_of(run.phone)
 
-    def _session(self, run: _Run, owner: str, record: ImportedSession) -> None:
+    def _session(self, run: _Run, owner: OwnerKey, record: ImportedSession) -> None:
         said = run.assistant_said.setdefault(owner, set())
         said.update(bare(each.text) for each in record.messages if role_of(each) == "assistant")
         session_id, is_there = self._writer.session_id(owner, record.source_id)
@@ -127,7 +128,7 @@ class Importer:
         run.count("message", stored=not is_there, many=len(record.messages))
         run.count("session", stored=not is_there)
 
-    def _instruction(self, run: _Run, owner: str, record: ImportedInstruction) -> None:
+    def _instruction(self, run: _Run, owner: OwnerKey, record: ImportedInstruction) -> None:
         text, condition = record.text.strip(), record.condition
         try:
             if condition is not None:
@@ -155,7 +156,7 @@ class Importer:
 
     # Memories: held back until there are enough of a person's to be embedded together
 
-    def _memory(self, run: _Run, owner: str, record: ImportedMemory) -> None:
+    def _memory(self, run: _Run, owner: OwnerKey, record: ImportedMemory) -> None:
         now = self._service.now()
         fields = {"source_type": "api_import", "created_at": now} | dict(record.fields)
         fields = {"updated_at": fields["created_at"]} | fields
@@ -175,7 +176,7 @@ class Importer:
         if len(waiting) >= AT_ONCE:
             self._store_waiting(run, owner)
 
-    def _store_waiting(self, run: _Run, owner: str) -> None:
+    def _store_waiting(self, run: _Run, owner: OwnerKey) -> None:
         waiting = run.waiting.pop(owner)
         memories = [memory for _, memory in waiting]
         with self._saver.database.read() as connection:
@@ -212,7 +213,7 @@ class Importer:
         return memory
 
 
-def _named(owner: str, record: ImportedSession) -> list[BaseMessage]:
+def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
     """Each with an id of its own, the same one whenever it is imported."""
     named: list[BaseMessage] = []
     taken: set[str] = set()

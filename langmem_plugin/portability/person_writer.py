@@ -15,17 +15,18 @@ from langmem_plugin.conversation.sessions.past_sessions import PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.owner_merge import OwnerMerge
-from langmem_plugin.people import links
 
 _OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
 AT_ONCE = 200  # memories that are embedded and stored together
 
 
-def stable_id(owner: str, source_id: str) -> str:
+def stable_id(owner: OwnerKey, source_id: str) -> str:
     """The same whenever the same thing is imported for the same person."""
     return str(uuid.uuid5(_OF_IMPORTS, f"{owner}\0{source_id}"))
 
@@ -38,7 +39,7 @@ class PersonWriter:
         self._service = service
         self._merge = OwnerMerge(service.repository)
 
-    def session_id(self, owner: str, wanted: str) -> tuple[str, bool]:
+    def session_id(self, owner: OwnerKey, wanted: str) -> tuple[str, bool]:
         """The id that a session is to have here, and whether it is there: another person's is never touched."""
         with self._saver.database.read() as connection:
             for session_id in (wanted, stable_id(owner, wanted)):
@@ -49,7 +50,7 @@ class PersonWriter:
                     return session_id, True
         raise InvalidInput("both ids that the session could have are another person's")
 
-    def thread(self, owner: str, conversation: str | None) -> tuple[str, bool]:
+    def thread(self, owner: OwnerKey, conversation: str | None) -> tuple[str, bool]:
         """Where a session of this conversation belongs, and whether it has to be noted that it is the owner's.
 
         In the owner's own conversation, unless the other one is theirs too, or is a server's that nobody here has.
@@ -81,7 +82,7 @@ class PersonWriter:
         self._saver.media.keep(content, mime_type)
         return None if self._saver.media.folder is not None else functools.partial(bytes, content)
 
-    def store_memories(self, owner: str, memories: Sequence[Memory]) -> tuple[set[str], dict[str, str]]:
+    def store_memories(self, owner: OwnerKey, memories: Sequence[Memory]) -> tuple[set[str], dict[str, str]]:
         """The ids of those that are new, and of those that no database holds, with the reason."""
         stored: set[str] = set()
         refused: dict[str, str] = {}
@@ -97,18 +98,18 @@ class PersonWriter:
                         refused[each.id] = str(error)
         return stored, refused
 
-    def settle(self, owner: str, memory_ids: Sequence[str]) -> Mapping[str, object]:
+    def settle(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Mapping[str, object]:
         """Of these and what the owner knew besides, what says the same or cannot hold beside the other is history."""
         with self._saver.database.write(patience=BULK_WORK) as connection:
             there = self._service.repository.ids_there(connection, owner, memory_ids)
             return self._merge.settle(connection, owner, sorted(there), self._service.now())
 
     @staticmethod
-    def _is_of(connection: Connection, owner: str, thread: str) -> bool:
+    def _is_of(connection: Connection, owner: OwnerKey, thread: str) -> bool:
         noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
         if noted is not None:
-            return noted.owner is not None and links.person_of(connection, noted.owner) == owner
-        return links.person_of(connection, thread) == owner
+            return noted.owner is not None and person_of(connection, noted.owner) == owner
+        return person_of(connection, thread) == owner
 
 
 def _is_uuid(text: str) -> bool:

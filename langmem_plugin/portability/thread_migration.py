@@ -23,6 +23,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.records import BadRecord
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
@@ -52,7 +53,7 @@ class ThreadMigration:
         saver: ConversationSaver,
         *,
         phone_of: Mapping[str, str] | None = None,
-        person_of: Callable[[str], str] = lambda key: key,
+        person_of: Callable[[str], OwnerKey] = OwnerKey,
         as_current: bool = False,
     ) -> None:
         self._saver = saver

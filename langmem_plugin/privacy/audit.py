@@ -11,6 +11,7 @@ from pathlib import Path
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.one_process import alone_or_not
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.privacy import audit_entries
 from langmem_plugin.privacy.audit_chain import Entry, Flaw, Mark, first_difference, flaw_of_chain
 from langmem_plugin.privacy.audit_files import AuditFiles
@@ -50,7 +51,7 @@ class AuditLog:
         file = log_file(settings, database)
         return cls(database, None if file is None else AuditFiles(file), now=now)
 
-    def note(self, action: Action, *, owner: str | None = None, subject: str | None = None) -> None:
+    def note(self, action: Action, *, owner: OwnerKey | None = None, subject: str | None = None) -> None:
         """For what writes nothing else, such as an operator who reads."""
         with self._database.write() as connection:
             record(connection, action, owner=owner, subject=subject)

@@ -6,7 +6,7 @@ whatever query there may ever be, and what comes back is what was there, byte fo
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,9 +22,10 @@ from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
 from langmem_plugin.database.erased_keys import note_erased
 from langmem_plugin.database.erasure_tables import erasure as table
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
-from langmem_plugin.identifiers import ScopeKey, masked, normalised
+from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.owner_changes import begin_change
@@ -85,11 +86,10 @@ class Erasure:
         """
         with self._database.read() as connection:
             held = self._held(connection, who_or_id)
-        who: Sequence[str] = held.who
-        key, identifiers = who[0], [each for each in who if each in self._identifiers_of(held)]
+        key, identifiers = OwnerKey(held.who[0]), self._identifiers_of(held)
         while True:
             with self._database.read() as connection:
-                threads = {*identifiers, *(links.person_of(connection, each) for each in identifiers)}
+                threads = {*identifiers, *(person_of(connection, each) for each in identifiers)}
             with ExitStack() as stack:
                 stack.enter_context(self._people.merging.standing_still(*threads))
                 stack.enter_context(self._traces.unindexed(identifiers))
@@ -97,7 +97,7 @@ class Erasure:
                 again = row_of(connection, held.erasure_id, lock=True)
                 if again.state != "held":
                     raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
-                if not threads >= {links.person_of(connection, each) for each in identifiers}:
+                if not threads >= {person_of(connection, each) for each in identifiers}:
                     continue  # linked to somebody else meanwhile
                 self._put_back(connection, held.erasure_id, key, identifiers)
                 done = {"state": "restored", "done_at": self._now(), "who": None, "left": _EMPTY}
@@ -165,7 +165,7 @@ class Erasure:
         """The id of the erasure; None where there was nothing (new)."""
         while True:
             with self._database.read() as connection:
-                person = links.person_of(connection, identifier)
+                person = person_of(connection, identifier)
                 known = links.identifiers_of(connection, person)
                 keys = held_rows.keys_of(connection, known)
             with (
@@ -174,7 +174,7 @@ class Erasure:
                 links.alone(self._database, patience=BULK_WORK) as connection,
             ):
                 _wait_for_writers(connection, keys)
-                again = links.identifiers_of(connection, links.person_of(connection, identifier))
+                again = links.identifiers_of(connection, person_of(connection, identifier))
                 if again != known or held_rows.keys_of(connection, again) != keys:
                     continue  # linked to somebody else meanwhile
                 erasure_id = str(uuid.uuid4())
@@ -208,18 +208,20 @@ class Erasure:
         note_erased(connection, keys, number)
         record(connection, "erasure.asked", owner=identifiers[0], subject=receipt["erasure_id"])
 
-    def _put_back(self, connection: Connection, erasure_id: str, key: str, identifiers: Sequence[str]) -> None:
+    def _put_back(
+        self, connection: Connection, erasure_id: str, key: OwnerKey, identifiers: Sequence[OwnerKey]
+    ) -> None:
         """What is there by now goes aside, and joins what comes back."""
         merging = self._people.merging
         aside = ScopeKey.named(f"aside {uuid.uuid4()}")
         is_new = False
         for each in identifiers:
-            if links.person_of(connection, each) == each and links.is_known(connection, each):
+            if person_of(connection, each) == each and links.is_known(connection, each):
                 merging.move_everything(connection, each, aside)
                 is_new = True
             held_rows.clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
         held_rows.put_back(connection, erasure_id)
-        person = links.person_of(connection, key)
+        person = person_of(connection, key)
         if person != key:  # they were linked to somebody meanwhile, who has all of it now
             merging.move_everything(connection, key, person)
         if is_new:
@@ -280,18 +282,18 @@ class Erasure:
         return found[0]
 
     @staticmethod
-    def _identifiers_of(row: Any) -> Sequence[str]:
+    def _identifiers_of(row: Any) -> Sequence[OwnerKey]:
         """Without the conversations on a server."""
-        return list(row.who or ())[: len(row.hashes)]
+        return [OwnerKey(each) for each in (row.who or ())[: len(row.hashes)]]
 
-    def _forget_cached(self, keys: Sequence[str] | set[str]) -> None:
+    def _forget_cached(self, keys: Iterable[OwnerKey]) -> None:
         self._people.forget_cached(*keys)
         for each in keys:
             self._service.history.forget_cached(each)
             self._service.facts.forget_cached(each)
 
 
-def _wait_for_writers(connection: Connection, keys: Sequence[str]) -> None:
+def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
     """Who writes for them just now has ended when this returns, and who begins after it waits: see erased_keys.py."""
     for each in sorted(keys):
         session_rows.one_at_a_time(connection, each)

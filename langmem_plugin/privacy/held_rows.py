@@ -37,6 +37,7 @@ from langmem_plugin.database.people_tables import identifier, link_attempt, link
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.identifiers import OwnerKey
 
 Row = Sequence[Any]
 
@@ -48,10 +49,10 @@ _MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
 """What came there meanwhile stays: an identifier that is somebody else's by now."""
 
 
-def keys_of(connection: Connection, identifiers: Sequence[str]) -> list[str]:
+def keys_of(connection: Connection, identifiers: Sequence[str]) -> list[OwnerKey]:
     """The person's identifiers, and the conversations on a server that are theirs."""
     mine = select(thread_owner.c.thread).where(rows_of([thread_owner.c.owner], identifiers))
-    return list(dict.fromkeys([*identifiers, *connection.execute(mine).scalars()]))
+    return list(dict.fromkeys(map(OwnerKey, [*identifiers, *connection.execute(mine).scalars()])))
 
 
 def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.erasure_tables import erasure, held_file, held_row
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.vector_index import VectorIndex
 
@@ -22,7 +23,7 @@ class Traces:
         self._index = index
 
     @contextmanager
-    def unindexed(self, owners: Iterable[str]) -> Iterator[list[str]]:
+    def unindexed(self, owners: Iterable[OwnerKey]) -> Iterator[list[str]]:
         """Deletes the owners' collections; inside, their rows leave the database.
 
         The names of those that another process has open: it has to delete them.

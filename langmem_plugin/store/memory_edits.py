@@ -17,6 +17,7 @@ from langmem_plugin.errors import (
     StaleMemory,
     TooManyInstructions,
 )
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.instructions import Instruction, split
 from langmem_plugin.memory.models import MemoryFields, storable
@@ -30,7 +31,7 @@ _ALL = 10**9
 class Run(Protocol):
     """The current run: whom it serves, and what it may write for them."""
 
-    def owner(self) -> str: ...
+    def owner(self) -> OwnerKey: ...
     def messages(self) -> Sequence[BaseMessage]: ...
     def of_another(self) -> str | None: ...
     def unasked(self) -> str | None: ...
@@ -39,7 +40,7 @@ class Run(Protocol):
     def fenced(self) -> AbstractContextManager[None]: ...
 
 
-def lines_of(service: MemoryService, owner: str) -> tuple[list[Line], list[Line]]:
+def lines_of(service: MemoryService, owner: OwnerKey) -> tuple[list[Line], list[Line]]:
     """The memories and the instructions of a person, the newest and the highest priority first."""
     memories = service.list_memories(owner, limit=_ALL)
     instructions = service.instructions.list_instructions(owner)

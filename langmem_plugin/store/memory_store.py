@@ -25,7 +25,7 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory as table
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import ScopeKey
+from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.repository import NewMemory
@@ -55,7 +55,7 @@ class MemoryStore(BaseStore):
         self,
         service: MemoryService,
         *,
-        person_of: Callable[[str], str],
+        person_of: Callable[[str], OwnerKey],
         writing: Callable[[], AbstractContextManager[object]],
         executor: Executor,
         ttl: TTLConfig | None = None,
@@ -123,7 +123,7 @@ class MemoryStore(BaseStore):
         found.sort(key=lambda each: (each[1] or 0.0, each[0].updated_at), reverse=True)
         return found
 
-    def _scores(self, owner: str, query: str) -> dict[str, float]:
+    def _scores(self, owner: OwnerKey, query: str) -> dict[str, float]:
         found = self._service.search(owner, query, limit=_ALL, min_relevance=0.0)
         return {each.memory.id: each.similarity for each in found}
 
@@ -136,19 +136,19 @@ class MemoryStore(BaseStore):
         fitting = {each[: op.max_depth] for each in shapes if fits(each, paths)}
         return sorted(fitting)[op.offset : op.offset + op.limit]
 
-    def _wanted(self, namespace_prefix: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    def _wanted(self, namespace_prefix: Sequence[str]) -> tuple[tuple[str, ...], list[OwnerKey]]:
         """The prefix as namespaces are spelled, and who may have something below it."""
         location = located(namespace_prefix, self._person_of)
         owners = self._owners() if location.owner == APPLICATION else [location.owner]
         return spelled(location), owners
 
-    def _owners(self) -> list[str]:
+    def _owners(self) -> list[OwnerKey]:
         with self._service.database.read() as connection:
             held = select(table.c.owner).where(table.c.status == "active").distinct()
             owners = connection.execute(held).scalars()
             return [each for each in owners if each == APPLICATION or not isinstance(each, ScopeKey)]
 
-    def _all_of(self, owner: str) -> list[Memory]:
+    def _all_of(self, owner: OwnerKey) -> list[Memory]:
         return self._service.list_memories(owner, limit=_ALL)
 
     def _held(self, connection: Connection, location: Location, key: str) -> Memory | None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from langgraph.store.base import MatchCondition
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import ScopeKey, identified
+from langmem_plugin.identifiers import OwnerKey, ScopeKey, identified
 
 APPLICATION = ScopeKey.named("store")
 """The owner of what is in a namespace that names nobody."""
@@ -26,7 +26,7 @@ _ESCAPES = {"%": "%25", ".": "%2E", "@": "%40"}
 class Location(NamedTuple):
     """`shape` is the namespace with WHO in the place of the person."""
 
-    owner: str
+    owner: OwnerKey
     shape: tuple[str, ...]
 
 
@@ -35,7 +35,7 @@ def escaped(label: str) -> str:
     return "".join(_ESCAPES.get(each, each) for each in label)
 
 
-def located(namespace: Sequence[str], person_of: Callable[[str], str]) -> Location:
+def located(namespace: Sequence[str], person_of: Callable[[str], OwnerKey]) -> Location:
     for at, label in enumerate(namespace):
         key = _identifier(unquote(label))
         if key is not None:

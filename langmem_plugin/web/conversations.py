@@ -13,6 +13,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
 from langmem_plugin.errors import UnknownSession
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.references.shown.items import ItemEntry
@@ -41,14 +42,14 @@ class Line:
     meant: tuple[str, ...] = ()
 
 
-def sessions_of(memory: PhoneMemory, person: str) -> list[Session]:
+def sessions_of(memory: PhoneMemory, person: OwnerKey) -> list[Session]:
     """Of all their identifiers, and of threads on a server that are theirs; the last active first."""
     with memory.database.read() as connection:
         mine = [each for thread in threads_of(connection, person) for each in session_rows.listed(connection, thread)]
     return sorted(mine, key=attrgetter("last_active"), reverse=True)
 
 
-def session_of(memory: PhoneMemory, person: str, session_id: str) -> Session:
+def session_of(memory: PhoneMemory, person: OwnerKey, session_id: str) -> Session:
     """Raises UnknownSession, also for another person's."""
     with memory.database.read() as connection:
         found = session_rows.anywhere(connection, session_id)
@@ -58,7 +59,7 @@ def session_of(memory: PhoneMemory, person: str, session_id: str) -> Session:
 
 
 def transcript(
-    memory: PhoneMemory, person: str, session_id: str, *, first: int = 0, around: str = "", limit: int = 200
+    memory: PhoneMemory, person: OwnerKey, session_id: str, *, first: int = 0, around: str = "", limit: int = 200
 ) -> tuple[int, list[Line]]:
     """In order, from the `first` on, counted from 0, or the part with the message `around`; where it begins, too.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService, verdicts
 from langmem_plugin.memory.verdicts import Verdicts
@@ -45,7 +45,7 @@ class Confirmations:
         self._service = service
         self._consents = consents
 
-    def waiting(self, owner: str) -> list[Memory]:
+    def waiting(self, owner: OwnerKey) -> list[Memory]:
         """The first stored first, so that a number stays one memory's while others are added."""
         with self._service.database.read() as connection:
             return self._service.repository.page(
@@ -57,30 +57,30 @@ class Confirmations:
                 oldest_first=True,
             )
 
-    def confirm(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+    def confirm(self, owner: OwnerKey, memory_id: str, *, revision: int | None = None) -> Memory:
         """From now on it is remembered like what the person said outright."""
         held = self._pending(owner, memory_id)
         made = self._service.update(owner, memory_id, revision=revision or held.revision, status="active")
         self._count(owner, Verdicts(confirmed=1))
         return made
 
-    def decline(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+    def decline(self, owner: OwnerKey, memory_id: str, *, revision: int | None = None) -> Memory:
         """It is forgotten."""
         held = self._pending(owner, memory_id)
         gone = self._service.forget(owner, memory_id, revision=revision or held.revision)
         self._count(owner, Verdicts(declined=1))
         return gone
 
-    def look(self, owner: str, memory_id: str) -> Memory | None:
+    def look(self, owner: OwnerKey, memory_id: str) -> Memory | None:
         """As it is now, whatever became of it."""
         with self._service.database.read() as connection:
             return self._service.repository.by_id(connection, owner, memory_id)
 
-    def may_ask(self, connection: Connection, owner: str) -> bool:
+    def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
         """Whether there is anything that the owner was never asked about."""
         return bool(self._service.repository.unasked(connection, owner, now=self._service.now()))
 
-    def unsure(self, owner: str) -> Unsure | None:
+    def unsure(self, owner: OwnerKey) -> Unsure | None:
         """What to ask about next, each memory once; nothing of who does not want to be remembered."""
         now = self._service.now()
         with self._service.database.read() as connection:
@@ -112,39 +112,39 @@ class Confirmations:
         if not unsure.in_doubt:
             verdicts.count(connection, memory.owner, Verdicts(asked=1))
 
-    def still_so(self, owner: str, memory_id: str, *, revision: int) -> Memory:
+    def still_so(self, owner: OwnerKey, memory_id: str, *, revision: int) -> Memory:
         """Nothing is in doubt about it any more."""
         return self._changed(owner, memory_id, {"doubted_at": None}, revision)
 
-    def no_longer_so(self, owner: str, memory_id: str, *, revision: int) -> Memory:
+    def no_longer_so(self, owner: OwnerKey, memory_id: str, *, revision: int) -> Memory:
         """It held until its ground changed, and is kept as history."""
         held = self.look(owner, memory_id)
         over = held.doubted_at if held is not None and held.doubted_at is not None else self._service.now()
         return self._changed(owner, memory_id, {"status": "superseded", "valid_to": over}, revision)
 
-    def verdicts(self, owner: str | None = None) -> Verdicts:
+    def verdicts(self, owner: OwnerKey | None = None) -> Verdicts:
         """How often one owner, or all, were asked, and what became of it."""
         with self._service.database.read() as connection:
             return verdicts.counted(connection, owner)
 
-    def approval_rate(self, owner: str | None = None) -> float | None:
+    def approval_rate(self, owner: OwnerKey | None = None) -> float | None:
         """Of what was confirmed or declined, the part that was confirmed; None while there is nothing."""
         return self.verdicts(owner).approval_rate
 
-    def _pending(self, owner: str, memory_id: str) -> Memory:
+    def _pending(self, owner: OwnerKey, memory_id: str) -> Memory:
         held = self.look(owner, memory_id)
         if held is None or held.status != "pending":
             raise MemoryNotFound(f"no memory {memory_id} waits for a word: confirmations lists those that do")
         return held
 
-    def _changed(self, owner: str, memory_id: str, changes: dict[str, object], revision: int) -> Memory:
+    def _changed(self, owner: OwnerKey, memory_id: str, changes: dict[str, object], revision: int) -> Memory:
         service = self._service
         with service.database.write() as connection:
             return service.repository.change(
                 connection, owner, memory_id, changes, now=service.now(), revision=revision, statuses=("active",)
             )
 
-    def _count(self, owner: str, more: Verdicts) -> None:
+    def _count(self, owner: OwnerKey, more: Verdicts) -> None:
         with self._service.database.write() as connection:
             verdicts.count(connection, owner, more)
 

@@ -10,7 +10,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import FactType
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import consents
 from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions, Word
@@ -35,7 +35,7 @@ class Consents:
         self,
         database: Database,
         *,
-        key_of: Callable[[str | int], str],
+        key_of: Callable[[str | int], OwnerKey],
         enabled: bool,
         now: Callable[[], datetime],
     ) -> None:
@@ -46,7 +46,7 @@ class Consents:
 
     def allowed(
         self,
-        owner: str,
+        owner: OwnerKey,
         fact_type: FactType = "fact",
         sensitive: bool = False,
         *,
@@ -74,7 +74,7 @@ class Consents:
         """What they allow as it stands, in whatever process they said it."""
         return self.of_owner(self._key_of(who))
 
-    def of_owner(self, owner: str) -> Consent:
+    def of_owner(self, owner: OwnerKey) -> Consent:
         """The same by the key that their memory is kept under."""
         if not self._enabled:
             return Consent()
@@ -87,11 +87,11 @@ class Consents:
         with self._database.read() as connection:
             return consents.word_in(connection, person)
 
-    def may_ask(self, connection: Connection, owner: str) -> bool:
+    def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
         """Whether they were never asked, and have never said, what may be remembered."""
         return self._enabled and not is_group(owner) and not consents.was_asked(connection, owner)
 
-    def note_asked(self, connection: Connection, owner: str) -> None:
+    def note_asked(self, connection: Connection, owner: OwnerKey) -> None:
         """In the transaction that makes the question theirs to answer: nobody is asked twice."""
         consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
 

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
 from langmem_plugin.facts.guards import Claim, sensitive_beyond, unbelieved
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.models import MemoryFields, storable
@@ -23,7 +24,7 @@ class ExtractedFact(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    owner: str
+    owner: OwnerKey
     text: str
     quote: str
     source_id: str

@@ -18,7 +18,7 @@ from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, 
 from langmem_plugin.facts import FactType
 from langmem_plugin.facts.guards import asks_not_to_keep, corrects, is_corrected
 from langmem_plugin.facts.redaction import is_redacted
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Remembered
@@ -37,7 +37,7 @@ _AT_ONCE = 20  # messages read together
 class Allows(Protocol):
     """Whether a person let facts of this kind be remembered, before it was `said_at`."""
 
-    def __call__(self, owner: str, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
+    def __call__(self, owner: OwnerKey, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
 
 
 class Extraction:
@@ -52,7 +52,7 @@ class Extraction:
         service: MemoryService,
         *,
         allowed: Allows,
-        person_of: Callable[[str], str] = lambda key: key,
+        person_of: Callable[[str], OwnerKey] = OwnerKey,
         reconciliation: ModelReconciliation | None = None,
     ) -> None:
         self._database = service.database
@@ -187,7 +187,7 @@ class Extraction:
                 self._jobs.note(connection, job, [each.kept() for each in weighed])
         return weighed
 
-    def _is_allowed(self, owner: str, fact: ExtractedFact) -> bool:
+    def _is_allowed(self, owner: OwnerKey, fact: ExtractedFact) -> bool:
         return self._allowed(owner, fact.fact_type, fact.sensitive, said_at=fact.said_at)
 
     def _stored(self, job: Job, facts: Sequence[ExtractedFact]) -> Iterator[Memory]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.advice import Advice
@@ -77,7 +77,7 @@ class ModelReconciliation:
         self._service = service
         self._answers = StructuredAnswers(model, Verdicts, _AS_JSON, name="reconciliation", timeout=timeout)
 
-    def advised(self, owner: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    def advised(self, owner: OwnerKey, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
         """The same facts of one owner, in order, with the advice of the model where it was asked and its answer counts.
 
         It is asked at most once about all of them, and not at all where nothing is near. If it cannot answer, the rules
@@ -114,7 +114,7 @@ class ModelReconciliation:
         """Nothing is waited for any more."""
         self._answers.close()
 
-    def _near(self, owner: str, fact: ExtractedFact) -> list[Memory]:
+    def _near(self, owner: OwnerKey, fact: ExtractedFact) -> list[Memory]:
         """The memories to ask about, the nearest first; none where the rules decide."""
         try:
             related = self._service.related(owner, fact.text, limit=4 * _MOST_CANDIDATES)

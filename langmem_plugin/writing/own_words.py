@@ -19,7 +19,7 @@ from langmem_plugin.conversation.storage.unreadable import row_behind
 from langmem_plugin.conversation.transcript import key_of, notes_of, written_at
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import thread_owner
-from langmem_plugin.identifiers import is_group
+from langmem_plugin.identifiers import OwnerKey, is_group
 from langmem_plugin.memory.models import storable
 from langmem_plugin.writing.jobs import Job
 
@@ -36,7 +36,7 @@ class Said:
 
     row: int
     message_id: str
-    owner: str
+    owner: OwnerKey
     text: str
     said_at: datetime
     before: str = ""
@@ -57,22 +57,22 @@ class WhoseWords:
     """By whom a conversation is, and in a group by whom each message."""
 
     def __init__(
-        self, database: Database, owner_of_thread: Callable[[str], str | None], person_of: Callable[[str], str]
+        self, database: Database, owner_of_thread: Callable[[str], str | None], person_of: Callable[[str], OwnerKey]
     ) -> None:
         self._database = database
         self._owner_of_thread = owner_of_thread
         self._person_of = person_of
 
-    def of_thread(self, thread: str) -> str | None:
+    def of_thread(self, thread: str) -> OwnerKey | None:
         """None for a group, and where runs have named nobody, or two."""
         if is_group(thread):
             return None
         with self._database.read() as connection:
             noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
         owner = self._owner_of_thread(thread) if noted is None else noted.owner
-        return owner and self._person_of(owner)
+        return self._person_of(owner) if owner else None
 
-    def of_sender(self, thread: str, message: BaseMessage) -> str | None:
+    def of_sender(self, thread: str, message: BaseMessage) -> OwnerKey | None:
         """In a group, by the key that the channel noted: never the group's own."""
         sender = notes_of(message).get("sender")
         if not is_group(thread) or not isinstance(sender, str) or not sender or is_group(sender):

@@ -11,6 +11,7 @@ from langmem_plugin.conversation.session_manager import MessageRecord, SessionMa
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.visibility import scopes_of, seen_by
@@ -114,7 +115,7 @@ class Provenance:
         self._saver = saver
         self._sessions = sessions
 
-    def why(self, owner: str, memory_id: str, *, query: str | None = None) -> Why:
+    def why(self, owner: OwnerKey, memory_id: str, *, query: str | None = None) -> Why:
         """With `query`, what in the memory answers it. Raises MemoryNotFound, also for what was forgotten.
 
         Raises DamagedMemory where the database holds something else than what was written, and EmbeddingUnavailable for
@@ -129,13 +130,13 @@ class Provenance:
             raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
         return self._explained(held, {} if query is None else self._signals(held, query))
 
-    def explained(self, found: Memory, owner: str, signals: Mapping[str, float] | None = None) -> Why:
+    def explained(self, found: Memory, owner: OwnerKey, signals: Mapping[str, float] | None = None) -> Why:
         """Of a memory that this owner was just shown; of what is shared, no more than that it is."""
         if found.owner != owner:
             return Why(found, signals=signals or {})
         return self._explained(found, signals or {})
 
-    def of_last_reply(self, owner: str, role: Role) -> list[Why]:
+    def of_last_reply(self, owner: OwnerKey, role: Role) -> list[Why]:
         """What the newest reply of the owner's newest session used: what it cites, else what it was shown, the surest
         first.
         """
@@ -156,7 +157,7 @@ class Provenance:
             found = seen_by(self._service, connection, scopes_of(owner, role), memory_ids)
         return [self.explained(each, owner) for each in found[:_MOST_USED]]
 
-    def cited_as(self, owner: str, role: Role, number: int) -> Why | None:
+    def cited_as(self, owner: OwnerKey, role: Role, number: int) -> Why | None:
         """What the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
         found = self._saver.get_tuple({"configurable": {"thread_id": owner}})
         recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
@@ -216,7 +217,7 @@ class Provenance:
             found = next((each for each in said if quote in plain(each.content)), None)
         return None if found is None else Said(found.content, found.session_id, found.timestamp, found.message_id)
 
-    def _is_own(self, session_id: str, owner: str) -> bool:
+    def _is_own(self, session_id: str, owner: OwnerKey) -> bool:
         """On a server a conversation's key is no person's: there it was noted whose it is."""
         try:
             thread = self._sessions.session(session_id).whatsapp_chat
@@ -228,7 +229,7 @@ class Provenance:
             noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).scalar()
         return noted is not None and noted == owner
 
-    def _uses(self, owner: str, role: Role, session_id: str, *, since: datetime) -> list[tuple[str, LastUse]]:
+    def _uses(self, owner: OwnerKey, role: Role, session_id: str, *, since: datetime) -> list[tuple[str, LastUse]]:
         found: list[tuple[str, LastUse]] = []
         with self._service.database.read() as connection:
             for scope in scopes_of(owner, role):

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 from langmem_plugin import Settings
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 
 pytestmark = pytest.mark.slow
 
-OWNERS = ["user:1", "user:2", "user:3"]
+OWNERS = [OwnerKey(f"user:{each}") for each in (1, 2, 3)]  # whose rows, whoever is linked
 facts = st.tuples(
     st.sampled_from(OWNERS),
     st.sampled_from(["Anna has a boat", "anna has a  boat", "Ben sails", "the key is blue", "🚤 חיפה"]),

@@ -28,7 +28,7 @@ from langmem_plugin.agent.languages import Languages, written_in
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
@@ -43,7 +43,7 @@ from langmem_plugin.writing.provenance import Provenance
 log = event_log(__name__)
 
 _Told = TypeVar("_Told", str, str | None)
-_Answer = Callable[[str, str, Replies], str]
+_Answer = Callable[[OwnerKey, str, Replies], str]
 _CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
 # No session ends and nobody is joined or erased while a run of theirs goes on.
@@ -79,18 +79,18 @@ class Commands:
     def __init__(
         self,
         service: MemoryService,
-        reset: Callable[[str], None],
+        reset: Callable[[OwnerKey], None],
         *,
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
-        role_of: Callable[[str], Role],
+        role_of: Callable[[OwnerKey], Role],
         choice: InstructionChoice,
         questions: OpenQuestions,
         consents: Consents,
         confirmations: Confirmations,
         provenance: Provenance,
-        holdings: Callable[[str], Holdings],
+        holdings: Callable[[OwnerKey], Holdings],
         remembers: bool = True,
         notices: bool = True,
         asks_consent: bool = False,
@@ -136,7 +136,7 @@ class Commands:
 
     def answer(
         self,
-        owner: str,
+        owner: OwnerKey,
         text: str,
         *,
         written_at: datetime | None = None,
@@ -175,7 +175,7 @@ class Commands:
         command = typed(cleaned(text))
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
-    def reading(self, owner: str, text: str, *, written_at: datetime | None = None) -> Reading:
+    def reading(self, owner: OwnerKey, text: str, *, written_at: datetime | None = None) -> Reading:
         """What this text of this person is to the commands. What does not answer an open question closes it, unless a
         reply asked it: the text may be an earlier message, delivered again.
         """
@@ -203,7 +203,7 @@ class Commands:
         is_open = question is not None and question.kind == "confirm"
         return Reading(is_answered=self._asks_why(owner, text), is_asked=is_open, may_ask=may_ask)
 
-    def answers(self, owner: str, text: str) -> str | None:
+    def answers(self, owner: OwnerKey, text: str) -> str | None:
         """The reply to what the last reply asked at its end, or to whether to forget something. None for anything else,
         and nothing of that is open any more.
 
@@ -214,7 +214,7 @@ class Commands:
             return None
         return self._to_question(owner, text, question, None)
 
-    def typed_in_run(self, owner: str, text: str) -> str | None:
+    def typed_in_run(self, owner: OwnerKey, text: str) -> str | None:
         """The reply to a slash command that may be carried out inside of a run: none that ends the conversation, joins
         people or erases one. None for everything else, which belongs to the agent.
         """
@@ -227,27 +227,27 @@ class Commands:
             return self._listed(_IN_A_RUN, self._languages.language_for(owner, text))
         return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
 
-    def close_in(self, connection: Connection, owner: str, answered: Sequence[OpenQuestion]) -> None:
+    def close_in(self, connection: Connection, owner: OwnerKey, answered: Sequence[OpenQuestion]) -> None:
         """In the transaction that keeps the replies to them."""
         for question in answered:
             self._questions.close_in(connection, owner, question)
 
-    def close_question(self, owner: str) -> None:
+    def close_question(self, owner: OwnerKey) -> None:
         """Nothing that was asked before counts any more."""
         if (question := self._question(owner, None)) is not None:
             self._close(owner, question)
 
-    def close_confirmation(self, owner: str) -> None:
+    def close_confirmation(self, owner: OwnerKey) -> None:
         """What an earlier reply asked at its end, that is: another reply goes out."""
         if (question := self._question(owner, None)) is not None and question.kind == "confirm":
             self._close(owner, question)
 
-    def _nearest(self, owner: str, word: str, text: str) -> str | None:
+    def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
         """What a word is a slip for to who writes in the language of this text, or wrote in one before."""
         return nearest(word, written_in(text) or self._person_settings.language(owner))
 
     def _spoken(
-        self, owner: str, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None
+        self, owner: OwnerKey, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None
     ) -> str | None:
         if question is not None and (reply := self._to_question(owner, text, question, answered)) is not None:
             return reply
@@ -262,7 +262,7 @@ class Commands:
         found = said(cleaned(text)) if self._remembers else None
         return None if found is not None and found.command == "instructions" and not self._notices else found
 
-    def _said_by(self, owner: str, text: str) -> Said | None:
+    def _said_by(self, owner: OwnerKey, text: str) -> Said | None:
         """In a group what one of them is to be called is no instruction for all of them."""
         found = self._said(text)
         if found is None or found.command != "instructions" or not is_group(owner):
@@ -270,7 +270,7 @@ class Commands:
         order = instruction_in(text)
         return None if order is not None and order.names else found
 
-    def _asks_why(self, owner: str, text: str) -> bool:
+    def _asks_why(self, owner: OwnerKey, text: str) -> bool:
         """Only where the last reply rests on something that is remembered."""
         if not self._remembers or may_be_typed(text) or not asks_why(cleaned(text)):
             return False
@@ -280,7 +280,7 @@ class Commands:
             log.warning("why.not_read", exc_info=True, extra={"owner": masked(owner)})
             return False
 
-    def _answered(self, owner: str, text: str, command: CommandName, rest: str, *, links: bool = True) -> str:
+    def _answered(self, owner: OwnerKey, text: str, command: CommandName, rest: str, *, links: bool = True) -> str:
         replies = self._languages.language_for(owner, text)
         if not self._remembers and command not in _OF_CONVERSATION:
             return replies.memory_disabled
@@ -293,7 +293,7 @@ class Commands:
         return self._kept(owner, command, replies, work)
 
     def _to_question(
-        self, owner: str, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None
+        self, owner: OwnerKey, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None
     ) -> str | None:
         """None for what is no answer to it; the question is closed then."""
         said_now = cleaned(text)
@@ -324,14 +324,14 @@ class Commands:
             owner, "forget", replies, lambda: self._forgetting.answered(owner, said_now, details, replies)
         )
 
-    def _confirmed(self, owner: str, rest: str, question: OpenQuestion, replies: Replies) -> str:
+    def _confirmed(self, owner: OwnerKey, rest: str, question: OpenQuestion, replies: Replies) -> str:
         """/confirm, while something is asked."""
         listed = question if question.kind == "confirm_list" else None
         if listed is None:
             self._close(owner, question)
         return self._kept(owner, "confirm", replies, lambda: self._confirming.confirm(owner, rest, listed, replies))
 
-    def _kept(self, owner: str, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
+    def _kept(self, owner: OwnerKey, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
         """What the work says, or that the memory cannot be reached."""
         try:
             return work()
@@ -343,7 +343,7 @@ class Commands:
             log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": command})
             return replies.memory_unavailable
 
-    def _question(self, owner: str, written_at: datetime | None) -> OpenQuestion | None:
+    def _question(self, owner: OwnerKey, written_at: datetime | None) -> OpenQuestion | None:
         """The open question, if the text that came in can be about it."""
         if not self._remembers:
             return None
@@ -354,14 +354,14 @@ class Commands:
             return None
         return None if question is not None and _is_older(written_at, question) else question
 
-    def _close(self, owner: str, question: OpenQuestion) -> bool:
+    def _close(self, owner: OwnerKey, question: OpenQuestion) -> bool:
         try:
             return self._questions.close(owner, question)
         except StoreUnavailable:
             log.warning("question.not_closed", exc_info=True, extra={"owner": masked(owner)})
             return False
 
-    def _remember(self, owner: str, fact: str, replies: Replies) -> str:
+    def _remember(self, owner: OwnerKey, fact: str, replies: Replies) -> str:
         if not fact:
             return replies.remember_what
         if not self._consents.allowed(owner, explicit=True):
@@ -376,7 +376,7 @@ class Commands:
             return replies.not_remembered
         return remembered(self._service, made, replies)
 
-    def _time_zone(self, owner: str, name: str, replies: Replies) -> str:
+    def _time_zone(self, owner: OwnerKey, name: str, replies: Replies) -> str:
         told = replies.time_zone
         if name:
             try:
@@ -387,7 +387,7 @@ class Commands:
         zone = self._person_settings.time_zone(owner)
         return told.format(zone=zone.key, time=f"{self._service.now().astimezone(zone):%H:%M}")
 
-    def _start_afresh(self, owner: str, _rest: str, replies: Replies) -> str:
+    def _start_afresh(self, owner: OwnerKey, _rest: str, replies: Replies) -> str:
         self._reset(owner)
         return replies.conversation_cleared
 

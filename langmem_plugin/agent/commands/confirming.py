@@ -8,7 +8,7 @@ from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuest
 from langmem_plugin.agent.commands.told import remembered
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.references.said.yes_or_no import agrees
@@ -58,7 +58,7 @@ class Confirming:
         self._service = service
         self._questions = questions
 
-    def answered(self, owner: str, text: str, question: OpenQuestion, replies: Replies) -> str | None:
+    def answered(self, owner: OwnerKey, text: str, question: OpenQuestion, replies: Replies) -> str | None:
         """The reply to what a person said to what a reply asked; None if that is no answer to it.
 
         It is done again for who delivers the answer again: the question is closed once it is.
@@ -72,7 +72,7 @@ class Confirming:
             return self._in_doubt(owner, memory_id, revision, replies, yes=yes)
         return self._waiting(owner, memory_id, revision, replies, yes=yes)
 
-    def confirm(self, owner: str, rest: str, listed: OpenQuestion | None, replies: Replies) -> str:
+    def confirm(self, owner: OwnerKey, rest: str, listed: OpenQuestion | None, replies: Replies) -> str:
         """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
 
         `listed` is the list that the person was shown last: a number is what it was there.
@@ -93,7 +93,7 @@ class Confirming:
             self._questions.ask(owner, "confirm_list", {"memory_ids": by_number})
         return "\n".join(lines) or replies.nothing_waits
 
-    def _listed(self, owner: str, waiting: Sequence[Memory], replies: Replies) -> str:
+    def _listed(self, owner: OwnerKey, waiting: Sequence[Memory], replies: Replies) -> str:
         if not waiting:
             return replies.nothing_waits
         shown = waiting[:_SHOWN]
@@ -120,7 +120,7 @@ class Confirming:
             return None
         return [by_number[each - 1] for each in numbers]
 
-    def _waiting(self, owner: str, memory_id: str, revision: int | None, replies: Replies, *, yes: bool) -> str:
+    def _waiting(self, owner: OwnerKey, memory_id: str, revision: int | None, replies: Replies, *, yes: bool) -> str:
         try:
             if yes:
                 made = self._confirmations.confirm(owner, memory_id, revision=revision)
@@ -130,7 +130,7 @@ class Confirming:
             return self._decided_before(owner, memory_id, replies, yes=yes)
         return replies.declined.format(fact=one_line(gone.text))
 
-    def _in_doubt(self, owner: str, memory_id: str, revision: int, replies: Replies, *, yes: bool) -> str:
+    def _in_doubt(self, owner: OwnerKey, memory_id: str, revision: int, replies: Replies, *, yes: bool) -> str:
         try:
             if yes:
                 held = self._confirmations.still_so(owner, memory_id, revision=revision)
@@ -141,7 +141,7 @@ class Confirming:
             return replies.confirm_changed
         return replies.no_longer_so.format(fact=one_line(over.text))
 
-    def _decided_before(self, owner: str, memory_id: str, replies: Replies, *, yes: bool) -> str:
+    def _decided_before(self, owner: OwnerKey, memory_id: str, replies: Replies, *, yes: bool) -> str:
         """By the same answer, cut short before it was noted as given, or by something else."""
         log.info("confirmation.changed", extra={"owner": masked(owner)})
         held = self._confirmations.look(owner, memory_id)

@@ -7,7 +7,7 @@ from langmem_plugin.agent.commands.lines import one_line, with_id
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import DamagedMemory, EmbeddingUnavailable, MemoryNotFound
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Found, Mode
@@ -36,7 +36,7 @@ class Explaining:
         self._memories = memories
         self._person_settings = person_settings
 
-    def why(self, owner: str, rest: str, role: Role, replies: Replies) -> str:
+    def why(self, owner: OwnerKey, rest: str, role: Role, replies: Replies) -> str:
         """`rest` is the number of the last reply's citation or of /memories, an id, or words; "" the last reply."""
         if not rest:
             return self.of_last_reply(owner, role, replies) or replies.why_what
@@ -46,15 +46,15 @@ class Explaining:
         self._service.note_viewed(owner, [each.memory.id for each in found])
         return self._worded(owner, found, replies)
 
-    def of_last_reply(self, owner: str, role: Role, replies: Replies) -> str | None:
+    def of_last_reply(self, owner: OwnerKey, role: Role, replies: Replies) -> str | None:
         """None if the newest reply used nothing that is remembered."""
         found = self._provenance.of_last_reply(owner, role)
         return self._worded(owner, found, replies) if found else None
 
-    def can_explain(self, owner: str, role: Role) -> bool:
+    def can_explain(self, owner: OwnerKey, role: Role) -> bool:
         return bool(self._provenance.of_last_reply(owner, role))
 
-    def _meant(self, owner: str, rest: str, role: Role) -> list[Why]:
+    def _meant(self, owner: OwnerKey, rest: str, role: Role) -> list[Why]:
         if rest.lstrip("#").isdecimal() and len(rest.lstrip("#")) <= _MOST_DIGITS:
             return self._by_number(owner, int(rest.lstrip("#")), role)
         if len(rest.strip("[]")) >= _SHORTEST_ID:
@@ -66,7 +66,7 @@ class Explaining:
         found = self._found(owner, rest, role)
         return [self._provenance.explained(each.memory, owner, each.signals) for each in found[:1]]
 
-    def _by_number(self, owner: str, number: int, role: Role) -> list[Why]:
+    def _by_number(self, owner: OwnerKey, number: int, role: Role) -> list[Why]:
         if (cited := self._provenance.cited_as(owner, role, number)) is not None:
             return [cited]
         listed = self._memories.numbered(owner, number)
@@ -75,7 +75,7 @@ class Explaining:
         except (MemoryNotFound, DamagedMemory):  # changed meanwhile
             return []
 
-    def _found(self, owner: str, words: str, role: Role) -> list[Found]:
+    def _found(self, owner: OwnerKey, words: str, role: Role) -> list[Found]:
         mode: Mode = "hybrid"
         try:
             return search_for(self._service, owner, role, words, mode=mode, limit=1)
@@ -83,12 +83,12 @@ class Explaining:
             log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
             return search_for(self._service, owner, role, words, mode="text", limit=1)
 
-    def _worded(self, owner: str, found: list[Why], replies: Replies) -> str:
+    def _worded(self, owner: OwnerKey, found: list[Why], replies: Replies) -> str:
         zone = self._person_settings.time_zone(owner)
         return "\n\n".join("\n".join(_lines(each, owner, zone, replies)) for each in found)
 
 
-def _lines(why: Why, owner: str, zone: ZoneInfo, replies: Replies) -> list[str]:
+def _lines(why: Why, owner: OwnerKey, zone: ZoneInfo, replies: Replies) -> list[str]:
     held = why.memory
     if held.owner != owner:
         return [one_line(held.text), f"- {replies.why_shared}"]

@@ -11,7 +11,7 @@ from langmem_plugin.agent.commands.lines import one_line, with_id
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import bare
@@ -38,14 +38,14 @@ class Forgetting:
         self,
         service: MemoryService,
         questions: OpenQuestions,
-        numbered: Callable[[str, int], Memory | None],
+        numbered: Callable[[OwnerKey, int], Memory | None],
     ) -> None:
         """`numbered` gives what stands under a number of the list that the person sees."""
         self._service = service
         self._questions = questions
         self._listed = numbered
 
-    def forget(self, owner: str, wanted: str, replies: Replies) -> str:
+    def forget(self, owner: OwnerKey, wanted: str, replies: Replies) -> str:
         """Forgets what an id or the whole text names; of what a number of the list or words find, asks first."""
         if not wanted:
             return replies.forget_what
@@ -58,7 +58,7 @@ class Forgetting:
             return replies.forget_unknown.format(words=one_line(wanted))
         return self._ask(owner, found, replies)
 
-    def answered(self, owner: str, text: str, question: Mapping[str, Any], replies: Replies) -> str | None:
+    def answered(self, owner: OwnerKey, text: str, question: Mapping[str, Any], replies: Replies) -> str | None:
         """The reply to what a person said to `question`; None if that is no answer to it."""
         choices: list[list[tuple[str, int]]] = question["choices"]
         number, yes = _number(text, len(choices)), _verdict(text)
@@ -76,7 +76,7 @@ class Forgetting:
         forgotten = self._forget(owner, chosen)
         return replies.forgotten.format(fact=forgotten) if forgotten is not None else replies.forget_changed
 
-    def undo(self, owner: str, replies: Replies) -> str:
+    def undo(self, owner: OwnerKey, replies: Replies) -> str:
         """Takes back what was forgotten last, by whatever way, if that was just now."""
         service = self._service
         with service.database.read() as connection:
@@ -100,7 +100,7 @@ class Forgetting:
             return False
         return True
 
-    def _named(self, owner: str, wanted: str) -> list[_Same]:
+    def _named(self, owner: OwnerKey, wanted: str) -> list[_Same]:
         """By the beginning of an id, else by the whole text."""
         service = self._service
         with service.database.read() as connection:
@@ -112,12 +112,12 @@ class Forgetting:
         exactly += [each for each in self._by_words(owner, wanted) if bare(each.text) == bare(wanted)]
         return self._with_copies(owner, exactly)
 
-    def _numbered(self, owner: str, wanted: str) -> list[_Same]:
+    def _numbered(self, owner: OwnerKey, wanted: str) -> list[_Same]:
         number = _PLAIN_NUMBER.fullmatch(wanted)
         listed = self._listed(owner, int(number[1])) if number else None
         return [] if listed is None else self._with_copies(owner, [listed])
 
-    def _found(self, owner: str, wanted: str) -> list[_Same]:
+    def _found(self, owner: OwnerKey, wanted: str) -> list[_Same]:
         """By whole words, all of which occur, else by meaning."""
         if not asked(wanted):  # nothing but "the" and "a"
             return []
@@ -131,13 +131,13 @@ class Forgetting:
         meant = [each.memory for each in hits if each.signals.get("semantic", 0.0) >= _SURELY]
         return self._with_copies(owner, meant)
 
-    def _by_words(self, owner: str, wanted: str) -> list[Memory]:
+    def _by_words(self, owner: OwnerKey, wanted: str) -> list[Memory]:
         """Those that have every word of it, in any of its forms."""
         hits = self._service.search(owner, wanted, mode="text", limit=_LOOKED_AT, min_relevance=_LIKELY)
         words = [set(forms) for forms in asked(wanted)]
         return [hit.memory for hit in hits if all(forms & set(terms(hit.memory.text)) for forms in words)]
 
-    def _with_copies(self, owner: str, found: Sequence[Memory]) -> list[_Same]:
+    def _with_copies(self, owner: OwnerKey, found: Sequence[Memory]) -> list[_Same]:
         """Each text once, with every memory of it; the ones that wait for confirmation too."""
         service = self._service
         groups: dict[str, dict[str, Memory]] = {}
@@ -151,7 +151,7 @@ class Forgetting:
                 )
         return [list(same.values()) for same in groups.values()]
 
-    def _ask(self, owner: str, found: Sequence[_Same], replies: Replies) -> str:
+    def _ask(self, owner: OwnerKey, found: Sequence[_Same], replies: Replies) -> str:
         shown = found[:_SHOWN]
         choices = [[(each.id, each.revision) for each in same] for same in shown]
         self._questions.ask(owner, "forget", {"choices": choices})
@@ -161,7 +161,7 @@ class Forgetting:
         more = [replies.forget_more] if len(found) > _SHOWN else []
         return "\n".join([replies.forget_which, *lines, *more])
 
-    def _forget(self, owner: str, chosen: Sequence[tuple[str, int]]) -> str | None:
+    def _forget(self, owner: OwnerKey, chosen: Sequence[tuple[str, int]]) -> str | None:
         """The text of what was forgotten; None if nothing is as it was shown (any more)."""
         text = None
         for memory_id, revision in chosen:

@@ -8,6 +8,7 @@ from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, order_of
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions import Instruction, split
 from langmem_plugin.people.person_settings import PersonSettings
@@ -37,7 +38,7 @@ class InstructionList:
         self._person_settings = person_settings
         self._choice = choice
 
-    def answer(self, owner: str, rest: str, replies: Replies) -> str:
+    def answer(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         if (page := page_number(rest)) is not None:
             return self._listed(owner, page, replies)
         change = _CHANGE.fullmatch(rest)
@@ -48,7 +49,7 @@ class InstructionList:
             return self._added(owner, added["text"].strip() if added else rest, replies)
         return self._changed(owner, change, replies)
 
-    def _changed(self, owner: str, change: re.Match[str], replies: Replies) -> str:
+    def _changed(self, owner: OwnerKey, change: re.Match[str], replies: Replies) -> str:
         if change["number"] is None:
             return self._which(owner, replies)
         if change["rank"]:
@@ -57,12 +58,12 @@ class InstructionList:
             return self._removed(owner, change["number"], replies)
         return self._switched(owner, change["number"], replies, on=change["on"] is not None)
 
-    def _all(self, owner: str) -> list[Instruction]:
+    def _all(self, owner: OwnerKey) -> list[Instruction]:
         """The oldest first, those that are off too, so that a number stays one instruction's."""
         found = self._instructions.list_instructions(owner, active_only=False)
         return sorted(found, key=lambda each: (each.created_at, each.id))
 
-    def _listed(self, owner: str, page: int, replies: Replies) -> str:
+    def _listed(self, owner: OwnerKey, page: int, replies: Replies) -> str:
         found = self._all(owner)
         if not found:
             return replies.no_instructions
@@ -87,7 +88,7 @@ class InstructionList:
         more = replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/instructions", page + 1))
         return "\n".join([replies.instructions, *lines, *([more] if page < pages else [])])
 
-    def _added(self, owner: str, text: str, replies: Replies) -> str:
+    def _added(self, owner: OwnerKey, text: str, replies: Replies) -> str:
         order = order_told(text)
         at = self._now().astimezone(self._person_settings.time_zone(owner))
         try:
@@ -103,7 +104,7 @@ class InstructionList:
         reply = replies.instruction_switched_off if taken.outcome == "withdrawn" else replies.instruction_added
         return reply.format(text=self._told(owner, taken.instruction, replies))
 
-    def _ranked(self, owner: str, number: str, priority: str | None, replies: Replies) -> str:
+    def _ranked(self, owner: OwnerKey, number: str, priority: str | None, replies: Replies) -> str:
         one = self._numbered(owner, number)
         if one is None:
             return replies.instruction_unknown.format(number=number)
@@ -116,7 +117,7 @@ class InstructionList:
         text = self._told(owner, changed.model_copy(update={"priority": 1}), replies)
         return replies.instruction_priority_set.format(text=text, priority=changed.priority)
 
-    def _removed(self, owner: str, number: str, replies: Replies) -> str:
+    def _removed(self, owner: OwnerKey, number: str, replies: Replies) -> str:
         one = self._numbered(owner, number)
         if one is None and number == NEWEST:
             return self._which(owner, replies)
@@ -128,7 +129,7 @@ class InstructionList:
             return replies.instruction_unknown.format(number=number)
         return replies.forgotten.format(fact=self._told(owner, one, replies))
 
-    def _switched(self, owner: str, number: str, replies: Replies, *, on: bool) -> str:
+    def _switched(self, owner: OwnerKey, number: str, replies: Replies, *, on: bool) -> str:
         one = self._numbered(owner, number)
         if one is None:
             return replies.instruction_unknown.format(number=number)
@@ -139,11 +140,11 @@ class InstructionList:
         told = replies.instruction_switched_on if on else replies.instruction_switched_off
         return told.format(text=self._told(owner, changed, replies))
 
-    def _which(self, owner: str, replies: Replies) -> str:
+    def _which(self, owner: OwnerKey, replies: Replies) -> str:
         listed = self._listed(owner, 1, replies)
         return listed if listed == replies.no_instructions else f"{listed}\n{replies.instruction_which}"
 
-    def _numbered(self, owner: str, number: str) -> Instruction | None:
+    def _numbered(self, owner: OwnerKey, number: str) -> Instruction | None:
         found = self._all(owner)
         if number == NEWEST:
             lately = [each for each in found if self._now() - each.created_at < _LATELY]
@@ -152,7 +153,7 @@ class InstructionList:
         place = int(number)
         return found[place - 1] if 1 <= place <= len(found) else None
 
-    def _told(self, owner: str, instruction: Instruction, replies: Replies) -> str:
+    def _told(self, owner: OwnerKey, instruction: Instruction, replies: Replies) -> str:
         return instruction_told(instruction, self._person_settings.time_zone(owner), replies)
 
 

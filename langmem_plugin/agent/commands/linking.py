@@ -8,7 +8,7 @@ from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.identifiers import identified, is_group
+from langmem_plugin.identifiers import OwnerKey, identified, is_group
 from langmem_plugin.people import People
 from langmem_plugin.portability.exporter import Holdings
 
@@ -25,12 +25,12 @@ _SHOWN = 4  # letters of an identifier
 class Linking:
     """`holdings` says how much is stored of a person."""
 
-    def __init__(self, people: People, questions: OpenQuestions, holdings: Callable[[str], Holdings]) -> None:
+    def __init__(self, people: People, questions: OpenQuestions, holdings: Callable[[OwnerKey], Holdings]) -> None:
         self._people = people
         self._questions = questions
         self._holdings = holdings
 
-    def answer(self, owner: str, rest: str, replies: Replies) -> str:
+    def answer(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         """Without a code, lists the channels and gives one, or asks whether who texted it is theirs; with a code, asks
         whether who was given it is; behind "off" parts a channel, by its number or the newest.
         """
@@ -47,9 +47,9 @@ class Linking:
             return self._asked(owner, waiting, replies, waited=True)
         return "\n".join([*self._listed(owner, replies), replies.link_code.format(code=self._people.link_code(owner))])
 
-    def answered(self, owner: str, text: str, details: Mapping[str, Any], replies: Replies) -> str:
+    def answered(self, owner: OwnerKey, text: str, details: Mapping[str, Any], replies: Replies) -> str:
         """To whether the other channel is theirs."""
-        other, waited = str(details["with"]), bool(details["waited"])
+        other, waited = OwnerKey(details["with"]), bool(details["waited"])
         if not verdict(text):
             if waited:
                 self._people.not_linked(owner)
@@ -64,11 +64,11 @@ class Linking:
             return replies.link_wrong
         return replies.linked.format(off=typed_in(replies, "/link", "off"))
 
-    def _gives(self, person: str) -> bool:
+    def _gives(self, person: OwnerKey) -> bool:
         held = self._holdings(person)
         return any((held.memories, held.pending, held.sessions, held.instructions))
 
-    def _asked(self, owner: str, other: str, replies: Replies, *, waited: bool) -> str:
+    def _asked(self, owner: OwnerKey, other: str, replies: Replies, *, waited: bool) -> str:
         held = self._holdings(owner)
         self._questions.ask(owner, "link", {"with": other, "waited": waited})
         return replies.link_this.format(
@@ -78,7 +78,7 @@ class Linking:
             instructions=held.instructions,
         )
 
-    def _listed(self, owner: str, replies: Replies) -> list[str]:
+    def _listed(self, owner: OwnerKey, replies: Replies) -> list[str]:
         channels = self._people.identifiers(owner)
         if len(channels) == 1:
             return []
@@ -86,7 +86,7 @@ class Linking:
         off = typed_in(replies, "/link", f"off {len(channels)}")
         return [replies.links, *lines, replies.link_off.format(off=off), ""]
 
-    def _parted(self, owner: str, number: str, replies: Replies) -> str:
+    def _parted(self, owner: OwnerKey, number: str, replies: Replies) -> str:
         channels = self._people.identifiers(owner)
         at = int(number) if number.isdecimal() and len(number) < _SHOWN else 0 if number else len(channels)
         if at == 1 and len(channels) == 2:  # noqa: PLR2004 - parting either parts both

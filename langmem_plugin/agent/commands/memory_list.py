@@ -7,7 +7,7 @@ from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pag
 from langmem_plugin.agent.commands.marking import marked
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
 from langmem_plugin.memory.corrected_messages import Shown
@@ -27,12 +27,14 @@ _LONGEST_BESIDE = 80  # letters of them
 
 
 class MemoryList:
-    def __init__(self, service: MemoryService, person_settings: PersonSettings, role_of: Callable[[str], Role]) -> None:
+    def __init__(
+        self, service: MemoryService, person_settings: PersonSettings, role_of: Callable[[OwnerKey], Role]
+    ) -> None:
         self._service = service
         self._person_settings = person_settings
         self._role_of = role_of
 
-    def listed(self, owner: str, rest: str, replies: Replies) -> str:
+    def listed(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         """A page of what is remembered: kind by kind, the newest of each first."""
         many = {kind: self._service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
         total = sum(many.values())
@@ -63,7 +65,7 @@ class MemoryList:
             lines.append(told)
         return "\n".join(lines)
 
-    def numbered(self, owner: str, number: int) -> Memory | None:
+    def numbered(self, owner: OwnerKey, number: int) -> Memory | None:
         """What stands under a number of the list, as it is now."""
         skip = number - 1
         for kind in FACT_TYPES if skip >= 0 else ():
@@ -74,7 +76,7 @@ class MemoryList:
             skip -= self._service.count(owner, where=where)
         return None
 
-    def searched(self, owner: str, query: str, replies: Replies) -> str:
+    def searched(self, owner: OwnerKey, query: str, replies: Replies) -> str:
         if not query:
             return replies.search_what
         try:
@@ -84,7 +86,7 @@ class MemoryList:
             found = [replies.searched_words_only, *self._found(owner, query, "text", replies)]
         return "\n".join(found) if found else replies.found_nothing.format(words=one_line(query))
 
-    def _found(self, owner: str, query: str, mode: Mode, replies: Replies) -> list[str]:
+    def _found(self, owner: OwnerKey, query: str, mode: Mode, replies: Replies) -> list[str]:
         zone = self._person_settings.time_zone(owner)
         memories = search_for(
             self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND, operators=True
@@ -140,7 +142,7 @@ def _corrected(by: str | None, replies: Replies) -> str:
     return f" {replies.corrected_since.format(fact=one_line(by))}"
 
 
-def _remembered(memory: Memory, owner: str, zone: ZoneInfo, query: str) -> str:
+def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo, query: str) -> str:
     """With its id where the person may forget it: what is shared is not theirs alone."""
     told = f"- {marked(one_line(memory.text), query)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
     return f"{told} {short_id(memory)}" if memory.owner == owner else told

@@ -14,7 +14,7 @@ from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.encryption.encrypted_columns import QUESTION
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import InvalidInput, SessionRefused
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -51,12 +51,12 @@ class OpenQuestions:
         self._now = now
         self._silence = silence
 
-    def ask(self, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
+    def ask(self, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
         """It is open until it is closed or `_OPEN_FOR` is over."""
         with self._database.write() as connection:
             self.ask_in(connection, owner, kind, details)
 
-    def ask_in(self, connection: Connection, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
+    def ask_in(self, connection: Connection, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
         """The same within a transaction of the caller."""
         payload = QUESTION.encrypted(connection, (owner,), json.dumps({"kind": kind, **details}).encode())
         asked = {"asked_at": self._now(), "payload": payload}
@@ -66,24 +66,24 @@ class OpenQuestions:
             .on_conflict_do_update(index_elements=["thread"], set_=asked)
         )
 
-    def look(self, owner: str) -> OpenQuestion | None:
+    def look(self, owner: OwnerKey) -> OpenQuestion | None:
         """The open question, which stays open."""
         with self._database.read() as connection:
             return self.look_in(connection, owner)
 
-    def look_in(self, connection: Connection, owner: str) -> OpenQuestion | None:
+    def look_in(self, connection: Connection, owner: OwnerKey) -> OpenQuestion | None:
         """The same within a read of the caller."""
         row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
         found = _question(connection, owner, row.payload, row.asked_at) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
 
-    def kept(self, owner: str) -> OpenQuestion | None:
+    def kept(self, owner: OwnerKey) -> OpenQuestion | None:
         """The last question, open or not."""
         with self._database.read() as connection:
             row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).first()
             return None if row is None else _question(connection, owner, row.payload, row.asked_at)
 
-    def take_in(self, owner: str, details: Mapping[str, Any], asked_at: datetime) -> bool:
+    def take_in(self, owner: OwnerKey, details: Mapping[str, Any], asked_at: datetime) -> bool:
         """Keeps a question of another database, unless the owner was asked one; False then."""
         if details.get("kind") not in get_args(QuestionKind):
             raise InvalidInput("this is no question that is asked here")
@@ -92,7 +92,7 @@ class OpenQuestions:
             asked = upsert(connection, table).values(thread=owner, asked_at=asked_at, payload=payload)
             return connection.execute(asked.on_conflict_do_nothing()).rowcount > 0
 
-    def _is_open(self, connection: Connection, owner: str, found: OpenQuestion) -> bool:
+    def _is_open(self, connection: Connection, owner: OwnerKey, found: OpenQuestion) -> bool:
         silent_for = self._now() - found.asked_at
         if silent_for >= _OPEN_FOR[found.kind]:
             return False
@@ -103,18 +103,18 @@ class OpenQuestions:
             return False
         return self._silence is None or silent_for < self._silence
 
-    def close(self, owner: str, question: OpenQuestion) -> bool:
+    def close(self, owner: OwnerKey, question: OpenQuestion) -> bool:
         """Whether it was open until now: of two processes one is told so."""
         with self._database.write() as connection:
             return self.close_in(connection, owner, question)
 
-    def close_in(self, connection: Connection, owner: str, question: OpenQuestion) -> bool:
+    def close_in(self, connection: Connection, owner: OwnerKey, question: OpenQuestion) -> bool:
         """The same within a transaction of the caller."""
         this = (table.c.thread == owner, table.c.asked_at == question.asked_at, table.c.payload == question.payload)
         return connection.execute(delete(table).where(*this)).rowcount > 0
 
 
-def _question(connection: Connection, owner: str, payload: bytes, asked_at: datetime) -> OpenQuestion | None:
+def _question(connection: Connection, owner: OwnerKey, payload: bytes, asked_at: datetime) -> OpenQuestion | None:
     """None for what another program keeps here, and, with an ERROR, for what was not encrypted for this person."""
     try:
         details = json.loads(QUESTION.decrypted(connection, (owner,), payload))

@@ -2,7 +2,7 @@
 
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
 
@@ -19,7 +19,7 @@ class PageLinks:
         self._tokens = tokens
         self._address = address
 
-    def below(self, owner: str, reply: str, replies: Replies) -> str:
+    def below(self, owner: OwnerKey, reply: str, replies: Replies) -> str:
         """The reply with a link, which lets one browser in once; without it where others read along."""
         if self._address is None or is_group(owner):
             return reply

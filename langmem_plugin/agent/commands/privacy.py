@@ -6,7 +6,7 @@ from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
-from langmem_plugin.identifiers import is_group
+from langmem_plugin.identifiers import OwnerKey, is_group
 from langmem_plugin.people import People
 from langmem_plugin.people.consents import Consent, Permission
 from langmem_plugin.people.person_settings import PersonSettings
@@ -48,7 +48,7 @@ class Privacy:
         self._people = people
         self._extracts = extracts
 
-    def answer(self, owner: str, rest: str, replies: Replies) -> str:
+    def answer(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         words = _words(rest)
         if not words:
             return self._stands(self._consents.of_owner(owner), replies)
@@ -61,7 +61,7 @@ class Privacy:
         words = _words(rest)
         return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
-    def answered(self, owner: str, text: str, replies: Replies) -> str:
+    def answered(self, owner: OwnerKey, text: str, replies: Replies) -> str:
         """To whether everything is to be deleted."""
         if not verdict(text):
             return replies.nothing_forgotten
@@ -73,7 +73,7 @@ class Privacy:
             return replies.erase_later
         return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
 
-    def consented(self, owner: str, text: str, replies: Replies) -> str | None:
+    def consented(self, owner: OwnerKey, text: str, replies: Replies) -> str | None:
         """To whether they may be remembered, as a reply asked at its end; None if that is no answer to it."""
         yes = verdict(text)
         if yes is None:
@@ -82,7 +82,7 @@ class Privacy:
         switch(owner, text=text, version=QUESTION_VERSION)
         return replies.privacy_on if yes else replies.privacy_off
 
-    def _asks_to_erase(self, owner: str, replies: Replies) -> str:
+    def _asks_to_erase(self, owner: OwnerKey, replies: Replies) -> str:
         if is_group(owner):
             return replies.erase_not_here
         self._people.refuse_newly_linked(owner)
@@ -90,7 +90,7 @@ class Privacy:
         until = self._erasure.would_be_due().astimezone(self._person_settings.time_zone(owner))
         return replies.erase_all.format(date=f"{until:%Y-%m-%d}")
 
-    def _restored(self, owner: str, replies: Replies) -> str:
+    def _restored(self, owner: OwnerKey, replies: Replies) -> str:
         try:
             self._erasure.restore(owner)
         except UnknownErasure:
@@ -99,7 +99,7 @@ class Privacy:
             return replies.erase_later
         return replies.restored_all
 
-    def _switched(self, owner: str, rest: str, words: Sequence[str], replies: Replies) -> str:
+    def _switched(self, owner: OwnerKey, rest: str, words: Sequence[str], replies: Replies) -> str:
         parts = [_PARTS[each] for each in words if each in _PARTS]
         switches = [each in _ON for each in words if each in _ON or each in _OFF]
         if len(switches) != 1 or len(parts) + 1 != len(words) or len(parts) > 1:

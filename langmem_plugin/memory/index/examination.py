@@ -3,6 +3,7 @@
 from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.index_progress import IndexProgress
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
@@ -19,7 +20,7 @@ class Examination:
         self._progress = progress
         self._vectors = vectors
 
-    def passed(self, store: VectorStore, owner: str, indexed: int) -> bool:
+    def passed(self, store: VectorStore, owner: OwnerKey, indexed: int) -> bool:
         """Whether the store holds what it should when it has followed the owner's changes to `indexed`."""
         asked = found = 0
         for page in self._progress.held(owner, indexed):

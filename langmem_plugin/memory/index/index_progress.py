@@ -12,6 +12,7 @@ from langmem_plugin import process_forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
@@ -58,7 +59,7 @@ class IndexProgress:
         self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
     @contextlib.contextmanager
-    def alone(self, owner: str) -> Iterator[None]:
+    def alone(self, owner: OwnerKey) -> Iterator[None]:
         """Nobody else, in any process, changes the owner's index inside the block. Not re-entrant."""
         with self._one_thread, contextlib.ExitStack() as held:
             if self._one_process is not None:
@@ -67,7 +68,7 @@ class IndexProgress:
                 held.enter_context(self._database.alone("vector index of " + owner))
             yield
 
-    def of(self, connection: Connection, owner: str) -> OwnerProgress | None:
+    def of(self, connection: Connection, owner: OwnerKey) -> OwnerProgress | None:
         row = connection.execute(
             select(
                 memory_owner.c.change,
@@ -84,11 +85,11 @@ class IndexProgress:
         ).first()
         return None if row is None else OwnerProgress(*row)
 
-    def read(self, owner: str) -> OwnerProgress | None:
+    def read(self, owner: OwnerKey) -> OwnerProgress | None:
         with self._database.read() as connection:
             return self.of(connection, owner)
 
-    def generations(self, owner: str) -> list[tuple[str, int]]:
+    def generations(self, owner: OwnerKey) -> list[tuple[str, int]]:
         """(model, newest generation) of every index that was ever begun for the owner."""
         with self._database.read() as connection:
             rows = connection.execute(
@@ -96,17 +97,17 @@ class IndexProgress:
             )
             return [(row.model, row.generation) for row in rows]
 
-    def indexed_owners(self) -> list[str]:
+    def indexed_owners(self) -> list[OwnerKey]:
         """Those for whom an index was ever begun."""
         with self._database.read() as connection:
             return list(connection.execute(select(memory_index.c.owner).distinct()).scalars())
 
-    def forget(self, owner: str, model: str) -> None:
+    def forget(self, owner: OwnerKey, model: str) -> None:
         """That there was an index of this model."""
         with self._database.write() as connection:
             connection.execute(delete(memory_index).where(memory_index.c.owner == owner, memory_index.c.model == model))
 
-    def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
+    def changes(self, connection: Connection, owner: OwnerKey, after: tuple[int, str]) -> list[Change]:
         """The next batch in the order of (change, id)."""
         # Vectors are looked up for the batch alone: joined, PostgreSQL compared every memory with every vector as
         # long as it had no statistics (20,000 just stored: a minute a batch).
@@ -120,14 +121,14 @@ class IndexProgress:
         vectors = self._vectors.of(connection, owner, [row.memory_id for row in batch if row.kept])
         return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
-    def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
+    def unseen(self, connection: Connection, owner: OwnerKey, indexed: int) -> list[str]:
         """The ids that no index knows in their present state: what changed after it, the private, the encrypted."""
         mine = select(memory.c.memory_id).where(memory.c.owner == owner)
         apart = (memory.c.change > indexed, memory.c.private, memory.c.sealed.is_not(None))
         unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 
-    def waiting(self, owner: str) -> int:
+    def waiting(self, owner: OwnerKey) -> int:
         """How many memories have changes that were not followed."""
         with self._database.read() as connection:
             progress = self.of(connection, owner)
@@ -136,7 +137,7 @@ class IndexProgress:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
 
-    def held(self, owner: str, indexed: int) -> Iterator[dict[str, Vector]]:
+    def held(self, owner: OwnerKey, indexed: int) -> Iterator[dict[str, Vector]]:
         """Page by page what the index holds if it has followed to `indexed`, but for damaged vectors; none is empty."""
         after = ""
         while True:
@@ -155,7 +156,7 @@ class IndexProgress:
                 yield vectors
             after = memory_ids[-1]
 
-    def size(self, owner: str) -> int:
+    def size(self, owner: OwnerKey) -> int:
         """How many vectors the index holds."""
         with self._database.read() as connection:
             progress = self.of(connection, owner)
@@ -170,12 +171,12 @@ class IndexProgress:
             held = counted.where(memory.c.owner == owner, memory.c.change <= progress.followed, _KEPT)
             return int(connection.execute(held).scalar_one())
 
-    def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
+    def ids(self, connection: Connection, owner: OwnerKey, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""
         statement = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id > after)
         return list(connection.execute(statement.order_by(memory.c.memory_id).limit(BATCH)).scalars())
 
-    def mark(self, owner: str, change: int, generation: int) -> None:
+    def mark(self, owner: OwnerKey, change: int, generation: int) -> None:
         """Notes how far the index has followed; negative while it is made from scratch."""
         followed = {"change": change, "generation": generation}
         with self._database.write() as connection:
@@ -185,7 +186,7 @@ class IndexProgress:
                 .on_conflict_do_update(index_elements=["owner", "model"], set_=followed)
             )
 
-    def skip_removal(self, owner: str) -> None:
+    def skip_removal(self, owner: OwnerKey) -> None:
         """Marks the index as up to date if every newer change was a deletion, which the index has applied already."""
         newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner).scalar_subquery()
         other = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > memory_index.c.change)

@@ -8,6 +8,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.index_progress import IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
@@ -25,7 +26,7 @@ class OwnerCollections:
         pool: VectorStorePool,
         *,
         model: str,
-        names: Mapping[str, str],
+        names: Mapping[OwnerKey, str],
     ) -> None:
         self.names = names
         self._database = database
@@ -33,10 +34,10 @@ class OwnerCollections:
         self._pool = pool
         self._model = model
 
-    def name(self, owner: str, progress: OwnerProgress) -> str:
+    def name(self, owner: OwnerKey, progress: OwnerProgress) -> str:
         return self.names.get(owner) or _hashed(owner, progress.salt, self._model, progress.generation)
 
-    def drop(self, owner: str, name: str) -> bool:
+    def drop(self, owner: OwnerKey, name: str) -> bool:
         """Deletes the collection where the store can do that, else all vectors in it; False when that fails."""
         self._pool.forget(name)
         dropped = self._pool.tried(name, lambda opened: self._emptied(opened.store, owner), strict=False)
@@ -45,7 +46,7 @@ class OwnerCollections:
             log.warning("index.left_behind")
         return dropped is True
 
-    def drop_other_models(self, owner: str) -> None:
+    def drop_other_models(self, owner: OwnerKey) -> None:
         """Deletes the collections that hold the owner's vectors of other models than the present one."""
         progress = self._progress.read(owner)
         others = [each for each in self._progress.generations(owner) if each[0] != self._model]
@@ -56,7 +57,7 @@ class OwnerCollections:
                         self._progress.forget(owner, model)
 
     @contextlib.contextmanager
-    def erasing(self, owner: str) -> Iterator[None]:
+    def erasing(self, owner: OwnerKey) -> Iterator[None]:
         """Deletes the owner's collections; inside the block the owner is to be deleted from the database.
 
         Raises StoreUnavailable when a collection cannot be deleted: nothing is deleted from the database then.
@@ -87,7 +88,7 @@ class OwnerCollections:
         self._pool.forget(name)
         return dropped is True
 
-    def named(self, owner: str) -> list[str]:
+    def named(self, owner: OwnerKey) -> list[str]:
         """Every collection of the owner that may be there, of whatever model."""
         progress = self._progress.read(owner)
         if progress is None:
@@ -99,14 +100,14 @@ class OwnerCollections:
         ]
         return [*names, *([self.names[owner]] if owner in self.names else [])]
 
-    def _drop_all(self, owner: str, progress: OwnerProgress, model: str, newest: int) -> bool:
+    def _drop_all(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> bool:
         """Every collection of the model that may be there, those that were left behind among them."""
         names = [_hashed(owner, progress.salt, model, each) for each in range(1, newest + 1)]
         names += [self.names[owner]] if owner in self.names else []
         dropped = [self.drop(owner, name) for name in names]
         return all(dropped)
 
-    def _emptied(self, store: VectorStore, owner: str) -> bool:
+    def _emptied(self, store: VectorStore, owner: OwnerKey) -> bool:
         if hasattr(store, "delete_collection"):
             store.delete_collection()
             return True
@@ -120,6 +121,6 @@ class OwnerCollections:
             after = ids[-1]
 
 
-def _hashed(owner: str, salt: bytes, model: str, generation: int) -> str:
+def _hashed(owner: OwnerKey, salt: bytes, model: str, generation: int) -> str:
     hashed = hashlib.blake2b(f"{model}\n{owner}".encode(), key=salt, digest_size=16).hexdigest()
     return f"memories{hashed}g{generation}"

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, func, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -71,7 +71,7 @@ class VectorIndex:
         *,
         after: int,
         dimension: Callable[[], int],
-        names: Mapping[str, str],
+        names: Mapping[OwnerKey, str],
     ) -> None:
         self.after = after
         self._database = database
@@ -84,7 +84,7 @@ class VectorIndex:
         self._given_up: set[str] = set()  # owners whose collection cannot be used before somebody mends a mistake
 
     @property
-    def names(self) -> Mapping[str, str]:
+    def names(self) -> Mapping[OwnerKey, str]:
         """Of the collections that are always kept, by owner."""
         return self.collections.names
 
@@ -103,14 +103,14 @@ class VectorIndex:
     def close(self) -> None:
         self._pool.close()
 
-    def large_owners(self) -> list[str]:
+    def large_owners(self) -> list[OwnerKey]:
         """Whose memories are to be searched through the index: those above `after`, and those with names."""
         counted = select(memory.c.owner).where(memory.c.status == "active").group_by(memory.c.owner)
         with self._database.read() as connection:
             large = connection.execute(counted.having(func.count() > self.after)).scalars().all()
         return sorted({*large, *self.names})
 
-    def nearest(self, owner: str, vector: Vector, limit: int) -> Nearest | None:
+    def nearest(self, owner: OwnerKey, vector: Vector, limit: int) -> Nearest | None:
         """About the `limit` nearest memories of those the index has followed; None: ask another way.
 
         An index that is missing, behind or broken is brought up to date in the background.
@@ -143,7 +143,7 @@ class VectorIndex:
             return None
         return Nearest(found, progress.followed, progress.generation)
 
-    def brought_up_to_date(self, connection: Connection, owner: str, nearest: Nearest) -> list[str] | None:
+    def brought_up_to_date(self, connection: Connection, owner: OwnerKey, nearest: Nearest) -> list[str] | None:
         """The ids, with those of all that changed since; None if the index was made anew meanwhile.
 
         The order means nothing, and some may be gone: look them up and compare.
@@ -153,17 +153,17 @@ class VectorIndex:
             return None
         return list(dict.fromkeys([*nearest.memory_ids, *self._progress.unseen(connection, owner, nearest.followed)]))
 
-    def stands(self, connection: Connection, owner: str) -> bool:
+    def stands(self, connection: Connection, owner: OwnerKey) -> bool:
         """Whether the owner's vectors are indexed, as far as the database knows."""
         progress = self._progress.of(connection, owner)
         return progress is not None and progress.whole
 
-    def follow(self, owner: str) -> None:
+    def follow(self, owner: OwnerKey) -> None:
         """Brings the owner's collection up to date, or mends it, in the background."""
         if owner not in self._given_up and time.monotonic() >= self._not_before.get(owner, 0.0):
             self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
 
-    def catch_up(self, owner: str, report: Callable[[int], object] = lambda _: None) -> bool:
+    def catch_up(self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's collection up to date, from scratch where it is not whole; False when it fails now.
 
         `report` is told the number of changes done after each batch. What is done stays done, and several
@@ -176,11 +176,11 @@ class VectorIndex:
         self._given_up.discard(owner)
         return caught_up
 
-    def owners(self) -> list[str]:
+    def owners(self) -> list[OwnerKey]:
         """Those who have a collection, of whatever model."""
         return self._progress.indexed_owners()
 
-    def waiting(self, owner: str) -> int:
+    def waiting(self, owner: OwnerKey) -> int:
         """How many memories have changes that the owner's collection has not followed."""
         return self._progress.waiting(owner)
 
@@ -194,7 +194,7 @@ class VectorIndex:
         return sum(self._progress.size(owner) for owner in owners if self.catch_up(owner))
 
     @contextlib.contextmanager
-    def removing(self, owner: str, memory_ids: Sequence[str]) -> Iterator[None]:
+    def removing(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[None]:
         """Takes vectors out before their memories are deleted for good, which is to be done inside the block."""
         progress = self._progress.read(owner)
         if progress is None or not progress.generation:
@@ -211,7 +211,7 @@ class VectorIndex:
             if told:
                 self._progress.skip_removal(owner)
 
-    def _unless_mistaken(self, owner: str, ask: Callable[[], Answer]) -> Answer | None:
+    def _unless_mistaken(self, owner: OwnerKey, ask: Callable[[], Answer]) -> Answer | None:
         """Where nobody waits to hear of a mistake: it is logged, and the owner's index is asked no more."""
         if owner in self._given_up:
             return None
@@ -222,11 +222,11 @@ class VectorIndex:
             log.exception("index.mistake", extra={"owner": masked(owner)})
             return None
 
-    def _follow(self, owner: str) -> None:
+    def _follow(self, owner: OwnerKey) -> None:
         if not self._unless_mistaken(owner, lambda: self._mended(owner)):
             self._not_before[owner] = time.monotonic() + _NEXT_REPAIR_SECONDS
 
-    def _mended(self, owner: str) -> bool:
+    def _mended(self, owner: OwnerKey) -> bool:
         for pause in _PAUSES:
             if self._background.closing.wait(pause):
                 return True
@@ -234,7 +234,7 @@ class VectorIndex:
                 break
         return self.catch_up(owner)
 
-    def _caught_up(self, owner: str, report: Callable[[int], object]) -> bool:
+    def _caught_up(self, owner: OwnerKey, report: Callable[[int], object]) -> bool:
         done, at, after, settled = 0, (0, 0), (0, ""), 0
         while not self._background.closing.is_set():
             with self._progress.alone(owner):
@@ -268,16 +268,16 @@ class VectorIndex:
                 return False
         return False
 
-    def _answers(self, owner: str) -> bool:
+    def _answers(self, owner: OwnerKey) -> bool:
         progress = self._progress.read(owner)
         if progress is None or not progress.generation:
             return True
         return self.is_there(self.collections.name(owner, progress))
 
-    def _is_examined(self, owner: str, progress: OwnerProgress) -> bool:
+    def _is_examined(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
         return self._pool.examined(self.collections.name(owner, progress)) == progress.generation
 
-    def _is_sound(self, owner: str, progress: OwnerProgress) -> bool:
+    def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
         """Whether the collection, as it is opened now, can be gone on with."""
         if not (progress.whole or progress.unfinished):
             return False
@@ -289,7 +289,7 @@ class VectorIndex:
             log.warning("index.incomplete")
         return holds is True and self._pool.note_examined(name, progress.generation)
 
-    def _sound_or_begun_anew(self, owner: str, progress: OwnerProgress) -> OwnerProgress | None:
+    def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress) -> OwnerProgress | None:
         """What can be gone on with, else an empty collection to fill; None where there can be none now."""
         if self._is_sound(owner, progress):
             return progress

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 
 _DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
@@ -19,7 +20,7 @@ Hit = TypeVar("Hit")
 Text = TypeVar("Text")
 
 # (connection, owner, change) -> what was written after that change: the entry, or None where it is gone
-Changed = Callable[[Connection, str, int], Iterable[tuple[str, Entry | None]]]
+Changed = Callable[[Connection, OwnerKey, int], Iterable[tuple[str, Entry | None]]]
 
 
 class _Slot(Generic[C]):
@@ -39,11 +40,11 @@ class CorpusCache(Generic[C]):
 
     def __init__(
         self,
-        new: Callable[[Connection, str], C],
+        new: Callable[[Connection, OwnerKey], C],
         changed: Changed,
         *,
         limit: int,
-        beside: Callable[[Connection, str, C], None] = lambda *_: None,
+        beside: Callable[[Connection, OwnerKey, C], None] = lambda *_: None,
     ) -> None:
         self._new = new
         self._changed = changed
@@ -58,7 +59,7 @@ class CorpusCache(Generic[C]):
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def corpus(self, connection: Connection, owner: str) -> Iterator[C]:
+    def corpus(self, connection: Connection, owner: OwnerKey) -> Iterator[C]:
         """The owner's corpus as `connection` sees the database; nobody else changes it inside the block."""
         with self._lock:
             slot = self._slots.setdefault(owner, _Slot())
@@ -70,7 +71,7 @@ class CorpusCache(Generic[C]):
     def answers(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         rank: Callable[[C], Mapping[str, Hit]],
         read: Callable[[list[str]], Mapping[str, Text]],
     ) -> list[tuple[Hit, Text]]:
@@ -88,14 +89,14 @@ class CorpusCache(Generic[C]):
                 for text_id in missing:
                     corpus.drop(text_id)
 
-    def held(self, owner: str) -> int | None:
+    def held(self, owner: OwnerKey) -> int | None:
         """How many texts of the owner are held, as of the last search; None if nothing is."""
         with self._lock:
             slot = self._slots.get(owner)
         corpus = None if slot is None else slot.corpus
         return None if corpus is None else corpus.live
 
-    def forget(self, owner: str) -> None:
+    def forget(self, owner: OwnerKey) -> None:
         """Drops what is held of an owner; the next search reads it again."""
         with self._lock:
             self._slots.pop(owner, None)
@@ -106,7 +107,7 @@ class CorpusCache(Generic[C]):
         with self._lock:
             return sum(slot.size for slot in self._slots.values())
 
-    def _refreshed(self, connection: Connection, owner: str, slot: _Slot[C]) -> C:
+    def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot[C]) -> C:
         state = connection.execute(
             select(memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt).where(
                 memory_owner.c.owner == owner
@@ -133,7 +134,7 @@ class CorpusCache(Generic[C]):
         slot.corpus = corpus
         return corpus
 
-    def _shrink(self, owner: str, slot: _Slot[C]) -> None:
+    def _shrink(self, owner: OwnerKey, slot: _Slot[C]) -> None:
         with self._lock:
             if slot.corpus is not None:
                 slot.size = slot.corpus.size

@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.damaged_rows import Damages, each_row
@@ -32,7 +33,7 @@ _CANDIDATES = 100  # of a search through an index
 class Ask:
     """One question to one owner's memories, embedded, with what the index answered."""
 
-    owner: str
+    owner: OwnerKey
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # of its answers among those of others
@@ -70,11 +71,11 @@ class FactSearch:
         """Bytes held, roughly."""
         return self._corpora.size
 
-    def ask(self, owner: str, query: Query, *, weight: float = 1.0, part: int | None = None) -> Ask:
+    def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0, part: int | None = None) -> Ask:
         """Call this outside of a transaction."""
         return Ask(owner, query, self._nearest(owner, query), weight, part)
 
-    def forget_cached(self, owner: str) -> None:
+    def forget_cached(self, owner: OwnerKey) -> None:
         """Drops what this process holds of the owner; the next search reads it again."""
         self._corpora.forget(owner)
 
@@ -93,7 +94,7 @@ class FactSearch:
         ]
         return in_turns(answers, limit)
 
-    def _answers(self, connection: Connection, owner: str, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
+    def _answers(self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
             hits: dict[str, list[tuple[Ask, Hit]]] = {}
             for ask in asks:
@@ -137,7 +138,7 @@ class FactSearch:
         answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
 
-    def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
+    def foremost(self, connection: Connection, owner: OwnerKey, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
 
         def rank(corpus: Corpus) -> dict[str, None]:
@@ -146,7 +147,7 @@ class FactSearch:
         found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
         return [fact for _, fact in found]
 
-    def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
+    def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         """What was written after change `since`, oldest memory first; None for what is not active."""
         statement = (
             select(
@@ -217,7 +218,7 @@ class FactSearch:
             lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
         )
 
-    def _all_words(self, connection: Connection, owner: str, memory_ids: list[str]) -> dict[str, list[str]]:
+    def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
         """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
         tree = CategoryTree(category_rows.listed(connection, owner))
         found: dict[str, list[str]] = {}
@@ -226,10 +227,10 @@ class FactSearch:
             found[each.id] = [each.text, *filter(None, beside)]
         return found
 
-    def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
+    def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
 
-    def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
+    def _new_corpus(self, connection: Connection, owner: OwnerKey) -> Corpus:
         indexed = (
             self._index is not None
             and self._repository.count(connection, owner, valid_at=None) > self._index.after
@@ -237,7 +238,7 @@ class FactSearch:
         )
         return Corpus(hold_vectors=not indexed)
 
-    def _nearest(self, owner: str, query: Query) -> Nearest | None:
+    def _nearest(self, owner: OwnerKey, query: Query) -> Nearest | None:
         """Not asked for few memories, nor with a filter: applied after the nearest were chosen it loses some."""
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
@@ -273,7 +274,7 @@ def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence
     return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, *counted)
 
 
-def _hang(connection: Connection, owner: str, corpus: Corpus) -> None:
+def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> None:
     corpus.hang(category_rows.listed(connection, owner))
 
 

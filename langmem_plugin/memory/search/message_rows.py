@@ -10,6 +10,7 @@ from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.schema import name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
 from langmem_plugin.memory.sealed_rows import seal, unseal, words_alone
@@ -50,7 +51,7 @@ def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
     return message if whole else None
 
 
-def as_values(owner: str, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
+def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
     """The columns of a message, but for its change."""
     values: dict[str, Any] = {
         "owner": owner,
@@ -69,7 +70,7 @@ def as_values(owner: str, message: PastMessage, of_session: str | None, encrypti
     return values | {"speaker": "", "text": "", "sealed": sealed, "checksum": None}
 
 
-def said(encryption: Encryption, key: tuple[str, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
+def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
     """(text, speaker) of the row (owner, id), before it is looked at whole; (None, None) where they cannot be had."""
     if not is_sealed(encryption, sealed):
         return text, speaker
@@ -85,11 +86,11 @@ def is_sealed(encryption: Encryption, sealed: Any) -> bool:
     return sealed is not None or encryption.everything.encrypts
 
 
-def checksum_of(owner: str, message: PastMessage, of_session: str | None) -> int:
+def checksum_of(owner: OwnerKey, message: PastMessage, of_session: str | None) -> int:
     return checksums.of_values(
         owner, message.message_id, message.session_id, message.speaker, message.text, message.said_at, of_session
     )
 
 
-def _place(owner: str, message_id: str) -> Place:
+def _place(owner: OwnerKey, message_id: str) -> Place:
     return Place(table.name, "sealed", owner, (message_id,))

@@ -12,7 +12,9 @@ from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.corrected_messages import as_it_stands
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -53,7 +55,7 @@ class MessageHistory:
         repository: MemoryRepository,
         damages: Damages,
         *,
-        names: Callable[[str], Groups],
+        names: Callable[[OwnerKey], Groups],
         now: Callable[[], datetime],
         cache_bytes: int,
         owner_limit: int = 100_000,
@@ -69,8 +71,9 @@ class MessageHistory:
         self._now = now
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
-    def add(self, owner: str, messages: Sequence[PastMessage]) -> int:
+    def add(self, owner: str | int, messages: Sequence[PastMessage]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        owner = owner_key(self._database, owner)
         seen = erasures_seen(self._database)
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
@@ -89,7 +92,7 @@ class MessageHistory:
 
     def follow(
         self,
-        owner: str | None,
+        owner: str | int | None,
         session_id: str,
         messages: Sequence[PastMessage],
         may_write: Callable[[Connection], bool],
@@ -100,6 +103,8 @@ class MessageHistory:
         them too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer
         is None, else how many messages were new.
         """
+        if owner is not None:
+            owner = owner_key(self._database, owner)
         worded = _worded(messages) if owner is not None else []
         with self._database.read() as connection:
             held = self._held(connection, session_id)
@@ -121,14 +126,15 @@ class MessageHistory:
 
         return self._embedding([each.text for each in worded if each.text not in known], write)
 
-    def forget_cached(self, owner: str) -> None:
+    def forget_cached(self, owner: str | int) -> None:
         """Drops what this process holds of the owner; the next search reads it again."""
+        owner = owner_key(self._database, owner)
         self._messages.forget(owner)
 
     @timed("search")
     def search(
         self,
-        owner: str,
+        owner: str | int,
         question: str,
         *,
         mode: Mode = "hybrid",
@@ -145,6 +151,7 @@ class MessageHistory:
         "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up
         to so many `neighbours` of its talk, half of them before it; none is given twice.
         """
+        owner = owner_key(self._database, owner)
         if not question.strip():
             return []
         now = self._now().astimezone(time_zone)
@@ -203,38 +210,41 @@ class MessageHistory:
             for before, after in [[tuple(standing[each] for each in side if each in standing) for side in near[hit.id]]]
         ]
 
-    def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
+    def remove_sessions(self, owner: str | int, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
+        owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             begin_removal(connection, owner)
             return connection.execute(
                 delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
             ).rowcount
 
-    def ids_there(self, owner: str, message_ids: Sequence[str]) -> set[str]:
+    def ids_there(self, owner: str | int, message_ids: Sequence[str]) -> set[str]:
         """Which of these the owner has."""
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self._known(connection, owner, message_ids)
 
-    def of_no_session_here(self, connection: Connection, owner: str) -> list[PastMessage]:
+    def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
         """What was added by itself, in order: no session of this database has it."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
         read = (as_message(row, encryption_of(connection)) for row in rows)
         return [made for made in read if made is not None]
 
-    def count(self, owner: str) -> int:
+    def count(self, owner: str | int) -> int:
+        owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self._count(connection, owner)
 
-    def _count(self, connection: Connection, owner: str) -> int:
+    def _count(self, connection: Connection, owner: OwnerKey) -> int:
         counted = select(func.count()).select_from(table).where(table.c.owner == owner)
         return int(connection.execute(counted).scalar_one())
 
     def _store(
         self,
         connection: Connection,
-        owner: str,
+        owner: OwnerKey,
         messages: Mapping[str, PastMessage],
         vectors: Vectors,
         *,
@@ -265,7 +275,7 @@ class MessageHistory:
             oldest = connection.execute(mine.order_by(table.c.said_at, table.c.change).limit(above)).scalars()
             self._remove(connection, [(owner, message_id) for message_id in oldest])
 
-    def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
+    def _remove(self, connection: Connection, keys: Sequence[tuple[OwnerKey, str]]) -> None:
         """Deletes messages by (owner, message id); their owners' readers start again."""
         for owner in {whose for whose, _ in keys}:
             begin_removal(connection, owner)
@@ -283,14 +293,14 @@ class MessageHistory:
             except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
                 texts = missing.texts
 
-    def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
+    def _held(self, connection: Connection, session_id: str) -> dict[tuple[OwnerKey, str], str]:
         """(owner, message id) → text of what is searchable of a session of this database."""
         held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
         rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
         return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
 
     def _keyed(
-        self, connection: Connection, owner: str, session_id: str, messages: Sequence[PastMessage]
+        self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
     ) -> dict[str, PastMessage]:
         """By message id; where the owner has that id from another session, a copy of it, by both ids."""
         elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
@@ -300,7 +310,7 @@ class MessageHistory:
         }
 
     def _known(
-        self, connection: Connection, owner: str, message_ids: Sequence[str], *, but: str | None = None
+        self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str], *, but: str | None = None
     ) -> set[str]:
         """Which of them the owner has, in any session but one."""
         known: set[str] = set()
@@ -311,7 +321,7 @@ class MessageHistory:
             known.update(connection.execute(statement).scalars())
         return known
 
-    def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, PastMessage]:
+    def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         found: dict[str, PastMessage] = {}
         encryption = encryption_of(connection)
         for part in in_parts(message_ids):
@@ -324,7 +334,7 @@ class MessageHistory:
                     found[message.message_id] = message
         return found
 
-    def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
+    def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         statement = (
             select(
                 table.c.message_id,

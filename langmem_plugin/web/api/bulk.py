@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.tags import retag
 from langmem_plugin.web.api.calls import Called
@@ -67,7 +68,7 @@ def change_many(
 
 
 def _change(
-    service: MemoryService, owner: str, wanted: Deletion | Tagging | Categorising | Privacy
+    service: MemoryService, owner: OwnerKey, wanted: Deletion | Tagging | Categorising | Privacy
 ) -> Callable[[str], object]:
     if isinstance(wanted, Deletion):
         return lambda memory_id: service.forget(owner, memory_id)

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.audit_trail import PERSON, Action, record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
@@ -76,11 +77,11 @@ class Call:
             )
         return _as_written(named)
 
-    def person(self) -> str:
+    def person(self) -> OwnerKey:
         """The key of whom it is about; their links are followed at each call."""
         return self.memory.people.resolve(self.identifier)
 
-    def reads(self, what: str) -> str:
+    def reads(self, what: str) -> OwnerKey:
         """The same, once it is noted that an operator looks at this of theirs."""
         person = self.person()
         if self.caller.is_operator:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
 
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.categories import DEFAULT_COLOR, CategoryChanges
 from langmem_plugin.memory.categorized_memories import spellings
 from langmem_plugin.memory.category_rows import Category, named
@@ -113,7 +114,7 @@ def delete_category(call: Called, category_id: Id) -> DeletedCategory:
     return DeletedCategory(deleted_id=category_id)
 
 
-def spelled(call: Call, owner: str, names: list[str]) -> list[str]:
+def spelled(call: Call, owner: OwnerKey, names: list[str]) -> list[str]:
     """The names that memories have for these categories and those below them, in whatever case; none, and then none
     fits, is the name itself.
     """

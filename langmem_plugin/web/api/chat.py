@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from langmem_plugin.database.audit_trail import acting
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.visibility import scopes_of, seen_by
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Text
@@ -73,13 +74,13 @@ async def chat(call: Called, said: NewMessage) -> Said:
     return Response(answer.model_dump_json(), media_type="application/json")  # type: ignore[return-value]
 
 
-def _whose(call: Call) -> str:
+def _whose(call: Call) -> OwnerKey:
     """Who is answered; an operator who speaks as they do sees what they would."""
     with acting(call.actor, within=True):
         return call.reads("chat")
 
 
-def _newest(call: Call, owner: str) -> tuple[str | None, Mapping[str, Any]]:
+def _newest(call: Call, owner: OwnerKey) -> tuple[str | None, Mapping[str, Any]]:
     """The id and the state of the person's newest checkpoint."""
     found = call.memory.saver.get_tuple({"configurable": {"thread_id": owner}})
     if found is None:
@@ -87,7 +88,7 @@ def _newest(call: Call, owner: str) -> tuple[str | None, Mapping[str, Any]]:
     return found.checkpoint["id"], found.checkpoint["channel_values"]
 
 
-def _used(call: Call, owner: str, before: tuple[str | None, Any], began: Any) -> tuple[Context, list[Cited]]:
+def _used(call: Call, owner: OwnerKey, before: tuple[str | None, Any], began: Any) -> tuple[Context, list[Cited]]:
     """Of a run; a command is answered without one."""
     memory = call.memory
     newest, state = _newest(call, owner)

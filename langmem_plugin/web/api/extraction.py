@@ -9,6 +9,7 @@ from starlette.responses import Response
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.errors import ConfigurationError, LangMemError, UnknownSession
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.web.api.calls import Call, Called
@@ -66,7 +67,7 @@ def start_extraction(call: Called, wanted: Wanted) -> Jobs:
     return begun  # type: ignore[no-any-return]
 
 
-def _extract(call: Call, owner: str) -> None:
+def _extract(call: Call, owner: OwnerKey) -> None:
     with acting(call.actor, within=True):
         try:
             call.memory.extract(owner)
@@ -76,7 +77,7 @@ def _extract(call: Call, owner: str) -> None:
             log.exception("api.extraction_unfinished")
 
 
-def _jobs(call: Call, owner: str) -> Jobs:
+def _jobs(call: Call, owner: OwnerKey) -> Jobs:
     with call.memory.database.read() as connection:
         threads = threads_of(connection, owner)
         sessions = [each for thread in threads for each in session_rows.listed(connection, thread, _MOST_SESSIONS)]

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import StaleMemory
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions import Instruction, InstructionChanges, content_of
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, Id, Instant, Text
@@ -135,7 +136,7 @@ def delete_instruction(call: Called, instruction_id: Id) -> DeletedInstruction:
     return DeletedInstruction(deleted_id=instruction_id)
 
 
-def _asked_for(call: Call, owner: str, instruction_id: str) -> Instruction | None:
+def _asked_for(call: Call, owner: OwnerKey, instruction_id: str) -> Instruction | None:
     """The instruction that If-Match names; None where it names none. Raises StaleMemory where it is another by now."""
     asked = call.if_match()
     if asked is None:

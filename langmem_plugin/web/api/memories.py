@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Filter, Found, Memory, MemoryChanges, MemoryFields, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called
@@ -217,5 +218,5 @@ def _one(found: Memory) -> Answered[OneFact]:
     return Answered(OneFact.model_construct(memory=Fact.of(found)), tag=str(found.revision))
 
 
-def _searched(call: Call, owner: str, search: str, where: Filter) -> list[Found]:
+def _searched(call: Call, owner: OwnerKey, search: str, where: Filter) -> list[Found]:
     return call.service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=_ANY_WORD, where=where)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.everybody import everybody, how_many
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
 from langmem_plugin.web.api.consent import Permitted
@@ -137,7 +137,7 @@ def undo_merge(call: CalledByOperator, wanted: Undoing) -> Linked:
     return Linked(merge_id=None)
 
 
-def _known(call: Call, owner: str, *, reveal: bool) -> OnePerson:
+def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> OnePerson:
     people, found = call.memory.people, _person(call, owner, reveal=reveal)
     return OnePerson(
         person=KnownPerson(

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
 from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.models import Filter, Found, Memory, SourceType, Status
 from langmem_plugin.memory.tags import retag
 from langmem_plugin.plugin import PhoneMemory
@@ -125,7 +126,7 @@ def routes(shell: Shell) -> APIRouter:
 def _page(
     request: Request,
     shell: Shell,
-    person: str,
+    person: OwnerKey,
     wanted: Wanted,
     *,
     chosen: Chosen | None = None,
@@ -154,7 +155,7 @@ def _page(
 
 
 def _found(
-    memory: PhoneMemory, person: str, wanted: Wanted, zone: ZoneInfo
+    memory: PhoneMemory, person: OwnerKey, wanted: Wanted, zone: ZoneInfo
 ) -> tuple[list[tuple[Memory, Found | None]], int]:
     """Searched among what is recalled; without a question listed, newest first."""
     service, where = memory.service, wanted.filter(zone)
@@ -173,7 +174,7 @@ def _found(
     return [(each, None) for each in listed], total
 
 
-def _change(memory: PhoneMemory, person: str, chosen: Chosen) -> Callable[[str], object]:
+def _change(memory: PhoneMemory, person: OwnerKey, chosen: Chosen) -> Callable[[str], object]:
     service, value = memory.service, chosen.value.strip()
 
     return {

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from langmem_plugin.errors import StaleMemory
 from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
@@ -41,7 +42,13 @@ def routes(shell: Shell) -> APIRouter:
         return shell.go(request, f"people/{ref}/memories/{memory_id}?did={did}")
 
     def page(
-        request: Request, person: str, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200
+        request: Request,
+        person: OwnerKey,
+        memory_id: str,
+        *,
+        did: str = "",
+        typed: Changed | None = None,
+        status: int = 200,
     ) -> Response:
         chain = fact_history(memory.service, person, memory_id)
         held = next(each for each in chain if each.id == memory_id)
@@ -92,7 +99,7 @@ def routes(shell: Shell) -> APIRouter:
     return router
 
 
-def put(memory: PhoneMemory, caller: Caller, person: str, memory_id: str, changed: Changed) -> None:
+def put(memory: PhoneMemory, caller: Caller, person: OwnerKey, memory_id: str, changed: Changed) -> None:
     """Changes what the form changed and nothing else. Raises StaleMemory where it was changed after it was shown."""
     zone = memory.people.time_zone(person)
     [held] = [each for each in fact_history(memory.service, person, memory_id) if each.id == memory_id]

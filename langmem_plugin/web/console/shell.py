@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from langmem_plugin.database.audit_trail import Action, acting, record
 from langmem_plugin.errors import NotAuthorized
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.web.access import CONSOLE, Caller, caller_by_cookie
 from langmem_plugin.web.look.pages import Pages
 from langmem_plugin.web.person_refs import PersonRefs
@@ -34,7 +34,7 @@ class Shell:
             raise NotAuthorized("sign in with an operator's token")
         return caller
 
-    def person(self, ref: str) -> str:
+    def person(self, ref: str) -> OwnerKey:
         """The key of the person whose page it is; 404 for an address that was not made here."""
         person = self.refs.person(ref)
         if person is None:

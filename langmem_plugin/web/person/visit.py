@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from langmem_plugin.errors import NotAuthorized
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.people.person_settings import LanguageCode
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import PAGE, caller_by_cookie
@@ -31,7 +32,7 @@ class Visit:
     memory: PhoneMemory
     token_id: str
     identifier: str
-    owner: str
+    owner: OwnerKey
     language: LanguageCode
     zone: ZoneInfo
 
