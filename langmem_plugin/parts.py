@@ -91,7 +91,9 @@ class Parts:
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             kept = settings.enable_memory_system
-            self.database = opened.enter_context(open_database(settings, url) if kept else Database("sqlite://"))
+            self.database = opened.enter_context(
+                open_database(settings, url) if kept else Database("sqlite://", region=region)
+            )
             self.executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service())
             self.saver = opened.enter_context(self._new_saver())

@@ -25,7 +25,7 @@ def list_aliases(
     """Those that count, the first learnt first."""
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="aliases", owner=phone)
-        found = memory.service.aliases.list_aliases(memory.people.resolve(phone), include_removed=every)
+        found = memory.service.aliases.list_aliases(memory.people.typed(phone), include_removed=every)
     if as_json:
         print_json({"aliases": [_document(each, reveal=reveal) for each in found]})
         return
@@ -49,7 +49,7 @@ def add(
 ) -> None:
     """Take two names for each other in all this person asks."""
     with memory_of(database, config, embeds=False) as memory:
-        made = memory.service.aliases.add(memory.people.resolve(phone), alias, name)
+        made = memory.service.aliases.add(memory.people.typed(phone), alias, name)
     _tell(made, "counts", reveal=reveal, as_json=as_json)
 
 
@@ -65,7 +65,7 @@ def remove(
 ) -> None:
     """It counts no more, and is not learnt again from the same words; `add` brings it back."""
     with memory_of(database, config, embeds=False) as memory:
-        removed = memory.service.aliases.remove(memory.people.resolve(phone), alias_id)
+        removed = memory.service.aliases.remove(memory.people.typed(phone), alias_id)
     _tell(removed, "counts no more", reveal=reveal, as_json=as_json)
 
 

@@ -39,7 +39,7 @@ def reindex(
             typer.echo(
                 f"{lacking} texts have no vector of {service.embedder.model}: `langmem reembed` embeds them", err=True
             )
-        owners = service.large_owners() if owner is None else [memory.people.resolve(owner)]
+        owners = service.large_owners() if owner is None else [memory.people.typed(owner)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
     whole = len(owners) - len(failed)
     if as_json:

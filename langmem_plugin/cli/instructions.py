@@ -28,7 +28,7 @@ def list_instructions(
     """Those in force, the highest priority first."""
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="instructions", owner=phone)
-        found = memory.instructions.list_instructions(memory.people.resolve(phone), active_only=not every)
+        found = memory.instructions.list_instructions(memory.people.typed(phone), active_only=not every)
     if as_json:
         print_json({"instructions": [_document(each, reveal=reveal) for each in found]})
         return
@@ -53,7 +53,7 @@ def add(
 ) -> None:
     """Add one, for all of this person's replies."""
     with memory_of(database, config, embeds=False) as memory:
-        owner = memory.people.resolve(phone)
+        owner = memory.people.typed(phone)
         made = memory.instructions.add(owner, text, condition=condition, priority=priority)
     _tell(made, "is in force", reveal=reveal, as_json=as_json)
 

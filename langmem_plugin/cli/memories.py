@@ -45,7 +45,7 @@ def list_memories(
     """What is remembered, the newest first."""
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="memories", owner=phone)
-        owner = memory.people.resolve(phone)
+        owner = memory.people.typed(phone)
         statuses: list[Status] = [each.value for each in state or [State.ACTIVE]]
         found = memory.service.list_memories(owner, limit=limit, offset=offset, statuses=statuses)
         total = memory.service.count(owner, statuses=statuses)
@@ -71,7 +71,7 @@ def add(
 ) -> None:
     """Remember a fact as if the person had told it; what it corrects is kept as history."""
     with memory_of(database, config) as memory:
-        stored = memory.service.remember(memory.people.resolve(phone), text, private=private)
+        stored = memory.service.remember(memory.people.typed(phone), text, private=private)
     if as_json:
         told = {"outcome": stored.outcome, "concerned": stored.concerned}
         print_json({**told, "memory": _document(stored.memory, reveal=reveal)})

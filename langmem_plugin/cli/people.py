@@ -69,7 +69,7 @@ def show(
     """A person's identifiers, settings, consent, and how much is stored of them."""
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="person", owner=who)
-        key = memory.people.resolve(who)
+        key = memory.people.typed(who)
         held = memory.holdings(key)
         if not held.is_something:
             raise InvalidInput("nothing is stored of this person: look at the identifier, and at --database")

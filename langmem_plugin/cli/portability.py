@@ -55,7 +55,7 @@ def export_person(
     if form is Form.CSV and to is None:
         raise InvalidInput("tables are several files: name a .zip or a folder by --to")
     with memory_of(database, config) as memory:
-        person = memory.people.resolve(phone)
+        person = memory.people.typed(phone)
         if not memory.holdings(person).is_something:
             raise InvalidInput(f"nothing is stored of {phone}: look at the number, and at --database")
         if to is None:
@@ -89,12 +89,13 @@ def import_person(  # noqa: PLR0917 - each is an option
     kind = _kind_of(path) if source == "auto" else source
     document = document_files.read(path) if kind == "langmem" else None
     with memory_of(database, config, create=None if dry_run else create) as memory, _counted() as counter:
+        whose = None if phone is None else memory.people.typed(phone)
         if document is not None:
-            report = memory.import_person(document, phone=phone, dry_run=dry_run, progress=counter)
+            report = memory.import_person(document, phone=whose, dry_run=dry_run, progress=counter)
         else:
             report = memory.import_records(
                 SOURCES[kind].records(path),
-                phone=phone,
+                phone=whose,
                 dry_run=dry_run,
                 doubtful="pending" if doubtful is Doubtful.PENDING else "leave out",
                 progress=counter,

@@ -36,7 +36,7 @@ def recall(
         if not memory.settings.remembers:
             raise ConfigurationError("the long-term memory is switched off by the settings: nothing is recalled")
         note_read(memory.saver, subject="memories", owner=phone)
-        settings, owner = memory.settings, memory.people.resolve(phone)
+        settings, owner = memory.settings, memory.people.typed(phone)
         most = limit or settings.recall_limit
         considered = explain_for(
             memory.service,

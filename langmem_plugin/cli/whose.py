@@ -27,7 +27,7 @@ def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_
     with memory.database.read() as connection:
         found = [OwnerKey(each) for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
     if phone is not None:
-        person = memory.people.resolve(phone)
+        person = memory.people.typed(phone)
         found = [each for each in found if each == person]
     if not found:
         raise InvalidInput(f"there is no {kind} {its_id}: `langmem {kinds} list PHONE` shows their ids")

@@ -33,6 +33,13 @@ def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
         raise ErasedMeanwhile("they asked to be erased while this was on its way: nothing is stored; tell it anew")
 
 
+def was_erased(connection: Connection, key: str) -> bool:
+    return (
+        connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, key))).first()
+        is not None
+    )
+
+
 def note_erased(connection: Connection, keys: Iterable[str], number: int) -> None:
     for key in keys:
         values = {"number": number}

@@ -1,11 +1,11 @@
 """The server over the standard streams of its process, for the program that started it."""
 
-from langmem_plugin.identifiers import normalised
 from langmem_plugin.mcp_server.server import memory_server
+from langmem_plugin.people import links
 from langmem_plugin.plugin import PhoneMemory
 
 
 def serve_stdio(memory: PhoneMemory, who: str | int) -> None:
     """Until the program closes them, for this person. Raises InvalidInput or ConfigurationError before it begins."""
-    identifier = normalised(who, memory.settings.default_region)
+    identifier = links.typed(memory.database, who)
     memory_server(memory, lambda: identifier).run("stdio")

@@ -66,7 +66,7 @@ class AccessTokens:
 
     def new(self, who: str | int, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
         """A program's token for one person, told this once: only a digest of its 256 random bits is stored."""
-        return self._made("person", normalised(who, self._region), _checked(valid_for))
+        return self._made("person", links.typed(self._database, who), _checked(valid_for))
 
     def new_operator(self, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
         """The same for everybody's memory."""

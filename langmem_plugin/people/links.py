@@ -8,12 +8,14 @@ from sqlalchemy import Connection, delete, insert, or_, select, text, update
 
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
+from langmem_plugin.database.erased_keys import was_erased
 from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
+from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import upsert
-from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.identifiers import IdentifierKey, OwnerKey, identified, refuse_unknown
 
 NEW_FOR = timedelta(days=1)
 """Who was talked into a link has so long to take it back before anything could be lost by it."""
@@ -55,6 +57,20 @@ def is_known(connection: Connection, person: str) -> bool:
     return session_move.is_there(connection, person) or any(
         connection.execute(select(each).where(each == person).limit(1)).first() for each in columns
     )
+
+
+def typed(database: Database, who: str | int) -> IdentifierKey:
+    """The key of an identifier that somebody typed, or a program put into a header: a slip of theirs is no new person.
+
+    Raises InvalidInput for one of no known kind, unless something is, or was, stored under it.
+    """
+    found = identified(who, database.region)
+    if found.kind == "opaque":
+        with database.read() as connection:
+            known = is_known(connection, person_of(connection, found.key)) or was_erased(connection, found.key)
+        if not known:
+            refuse_unknown(found)
+    return IdentifierKey(found.key)
 
 
 def add(connection: Connection, person: str, identifier: str, now: datetime) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.owners import person_in, person_of
+from langmem_plugin.database.owners import owner_key, person_in, person_of
 from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
@@ -73,8 +73,18 @@ class People:
         self._last: LruCache[str, OwnerKey] = LruCache(_LAST_BYTES)
 
     def resolve(self, who: str | int) -> OwnerKey:
-        """The key of the person, or group, with this identifier."""
-        return self.person_of(normalised(who, self._region))
+        """The key of the person, or group, with this identifier, in whatever form it comes: by it everything of theirs
+        is stored. Every verb that takes an owner asks this by itself.
+
+        An identifier of no known kind is its own key, with a WARNING. Raises InvalidInput for one that names nobody.
+        """
+        return owner_key(self._database, who)
+
+    def typed(self, who: str | int) -> OwnerKey:
+        """The same where somebody may have mistyped it: raises InvalidInput for an identifier of no known kind, unless
+        something is stored under it; with `user:` before it any text is of a known kind.
+        """
+        return self.person_of(links.typed(self._database, who))
 
     def person_of(self, key: str) -> OwnerKey:
         """The same for a key as it is, no other spelling of it."""

@@ -13,6 +13,7 @@ from langmem_plugin.database.audit_trail import PERSON, Action, record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.people import links
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller, caller_by_header
@@ -75,7 +76,7 @@ class Call:
                 "Whose memory is meant?",
                 f"one request is about one person: name one identifier in the header {PERSON_HEADER}",
             )
-        return _as_written(named)
+        return links.typed(self.memory.database, _as_written(named))
 
     def person(self) -> OwnerKey:
         """The key of whom it is about; their links are followed at each call."""

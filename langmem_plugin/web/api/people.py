@@ -112,7 +112,7 @@ def change_person(call: Called, wanted: NewSettings) -> OnePerson:
 def link_identifier(call: Called, wanted: Linking) -> Linked:
     """From now on the identifier is the person that the header names, who has all that it had. For operators."""
     call.only_operators()
-    return Linked(merge_id=call.memory.people.link(call.identifier, wanted.identifier))
+    return Linked(merge_id=call.memory.people.link(call.identifier, call.memory.people.typed(wanted.identifier)))
 
 
 @routes.post("/api/people/unlink")
@@ -126,7 +126,7 @@ def unlink_identifier(call: CalledByOperator, wanted: Linking) -> Linked:
 def merge_people(call: Called, wanted: Merging) -> Linked:
     """The person that the header names and another are one, who has all that both had. For operators."""
     call.only_operators()
-    return Linked(merge_id=call.memory.people.merge(call.identifier, wanted.other))
+    return Linked(merge_id=call.memory.people.merge(call.identifier, call.memory.people.typed(wanted.other)))
 
 
 @routes.post("/api/people/undo")

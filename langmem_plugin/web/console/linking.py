@@ -66,7 +66,7 @@ def _other(memory: PhoneMemory, person: str, identifier: str) -> str:
     """The key of whom a typed identifier is now. Raises InvalidInput."""
     if not identifier.strip():
         raise InvalidInput("type the identifier that is to be linked")
-    other = memory.people.resolve(identifier)
+    other = memory.people.typed(identifier)
     if other == person:
         raise InvalidInput("this identifier is this person's already")
     return other
