@@ -285,7 +285,7 @@ def main():
     parser.add_argument("--encrypt", action="store_true", help="with everything encrypted")
     arguments = parser.parse_args()
     if arguments.encrypt:
-        os.environ |= {"LANGMEM_KEYS": new_master_key(), "LANGMEM_ENCRYPT": "everything"}
+        os.environ["LANGMEM_KEYS"] = new_master_key()
 
     line("measure", "here", "target")
     first = first_turn_of_a_process(200)

@@ -3,7 +3,7 @@
     python benchmarks/recall.py                                 # SQLite in a temporary folder
     python benchmarks/recall.py --database postgresql://…       # an empty database
     python benchmarks/recall.py --quick                         # without the large owners
-    python benchmarks/recall.py --encrypt everything            # or private: of these texts every seventh is sensitive
+    python benchmarks/recall.py --encrypt
     python benchmarks/recall.py --judging                       # only what weighing pairs of texts adds to `remember`
 
 Texts are made up and, but for `remember` and the import, their vectors are random: speed does not depend on
@@ -18,7 +18,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Literal
 from unittest import mock
 
 import numpy as np
@@ -81,10 +80,10 @@ def recalled(memory: MemoryService, owner: str, question: str) -> object:
     return memory.instructions.applicable(owner, Situation(datetime.now(UTC), message=question))
 
 
-def main(url: str, *, quick: bool, only_judging: bool, encrypt: Literal["private", "everything"] | None) -> None:
+def main(url: str, *, quick: bool, only_judging: bool, encrypt: bool) -> None:
     chance = random.Random(11)
     model = OfflineEmbeddings()
-    settings = Settings() if encrypt is None else Settings(keys=new_master_key(), encrypt=encrypt)
+    settings = Settings(keys=new_master_key()) if encrypt else Settings()
     with (
         open_database(settings, url) as database,
         MemoryService(database, embeddings=model, owner_limit=1_000_000, cache_bytes=1_000_000_000) as memory,
@@ -214,7 +213,7 @@ if __name__ == "__main__":
     parser.add_argument("--database", help="an empty database; SQLite in a temporary folder if not given")
     parser.add_argument("--quick", action="store_true", help="leave out the large owners")
     parser.add_argument("--judging", action="store_true", help="only what weighing pairs adds to `remember`")
-    parser.add_argument("--encrypt", choices=["private", "everything"], help="with a new key; nothing if not given")
+    parser.add_argument("--encrypt", action="store_true", help="with a new key")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = asked.database or f"sqlite:///{folder}/bench.db"

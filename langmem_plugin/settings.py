@@ -105,11 +105,9 @@ class Settings(BaseSettings):
 
     """
     keys: SecretStr | None = None
-    """Master keys, the newest first (`langmem keys new` makes one), with which what is stored of people is encrypted.
-
+    """Master keys, the newest first (`langmem keys new` makes one), with which all that a person says and is told is
+    encrypted. Without them it lies in the open for whoever reads the database's files.
     """
-    encrypt: Literal["private", "everything"] = "private"
-    """What the keys encrypt: private and sensitive memories, or everything that a person says and is told."""
     key_database: str | None = None
     """Where people's keys lie, which the master keys wrap: by default a file beside a SQLite file, and PostgreSQL's own
     database; kept apart, an erasure reaches backups too.
@@ -268,12 +266,6 @@ class Settings(BaseSettings):
     def _index_can_be_used(self) -> Self:
         if self.vector_index is not None:
             check_index_is_reachable(self.owner_limit, self.index_after)
-        return self
-
-    @model_validator(mode="after")
-    def _has_keys_to_encrypt(self) -> Self:
-        if self.encrypt == "everything" and self.keys is None:
-            raise ConfigurationError('encrypt="everything" needs keys: `langmem keys new` makes one for LANGMEM_KEYS')
         return self
 
     @property

@@ -36,6 +36,7 @@ from langmem_plugin.errors import (
     TurnTimeout,
     UnknownSession,
 )
+from langmem_plugin.facts.redaction import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import timing
@@ -181,7 +182,7 @@ class Channel:
         if claim_id is not None and self._settings.enable_memory_system:
             # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
             with contextlib.suppress(StoreUnavailable):
-                self._claims.claim_without_turn(owner, said, claim_id)
+                self._claims.claim_without_turn(owner, claim_id)
                 self._claims.answered(owner, [claim_id], text)
         return (yield from self._out(task, text, claim_id))
 
@@ -215,7 +216,7 @@ class Channel:
     def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
         """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
         thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is None or self._claims.claim_without_turn(thread, task.message.words, claim_id):
+        if claim_id is None or self._claims.claim_without_turn(thread, claim_id):
             return None
         return (yield from self._awaited(task, thread, claim_id))
 
@@ -233,7 +234,7 @@ class Channel:
         """What a channel synchronises from long ago is kept, once, and not answered."""
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
-            if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
+            if claim_id is None or self._claims.claim_without_turn(thread, claim_id):
                 self._sessions.record(thread, message.said)
                 if claim_id is not None:
                     self._claims.answered(thread, [claim_id], "")
@@ -402,9 +403,10 @@ class Channel:
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""
+        text = f"{answer.text}\n\n{task.replies.told_once}" if MASK in answer.text else answer.text
         if not answer.sent:
-            yield from self._out(task, answer.text, task.message.claim_id)
-        return Reply(answer.text, repeated=True)
+            yield from self._out(task, text, task.message.claim_id)
+        return Reply(text, repeated=True)
 
     def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
         """What the person is told; the log has the details."""

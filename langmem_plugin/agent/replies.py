@@ -189,6 +189,8 @@ class Replies:
     linked_lately: str
     link_wrong: str
     link_not_here: str
+    told_once: str
+    """Below an answer that is given again: what a mask stands for."""
     conversation_cleared: str
 
     # Below a reply that cites.
@@ -386,6 +388,7 @@ ENGLISH = Replies(
     " If it is not yours: {off}",
     link_wrong="This code is wrong, or its ten minutes are over. /link in the other channel gives a new one.",
     link_not_here="Channels are linked in a chat with me alone, not in a group.",
+    told_once="(••• was told once and is not kept with an answer. Ask again for a new code or link.)",
     conversation_cleared="🔄 Conversation history cleared. Starting fresh!",
     source_of_session="{source} of session {session}",
     source_on_page="{source}, page {page}",

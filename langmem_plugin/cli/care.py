@@ -11,6 +11,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
+from langmem_plugin.database.opening import in_the_open
 from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
@@ -59,6 +60,7 @@ def doctor(
 ) -> None:
     """Read every session and every memory and report what is damaged. Exit code 1 if something is and stays so."""
     with opened(database, config) as (saver, _):
+        open_to_readers = in_the_open(saver.database)
         memories = examine_memories(saver.database)
         refused = examine_beside(saver)
         damages = examine(saver)
@@ -76,6 +78,7 @@ def doctor(
         print_json(
             {
                 "sound": not (left or memories or refused),
+                "in_the_open": open_to_readers,
                 "memories": [{"id": row.row_id, "kind": row.kind, "owner": masked(row.owner)} for row in memories],
                 "beside": [{"chat": masked(each.thread), "why": each.why} for each in refused],
                 "sessions": [{"id": each.session_id, "what": each.what, "why": str(each.why)} for each in damages],
@@ -87,7 +90,7 @@ def doctor(
             say("every session can be read")
         elif not rebuild:
             say("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
-        say(*(outcome.told for outcome in outcomes.values()))
+        say(*(outcome.told for outcome in outcomes.values()), *filter(None, [open_to_readers]))
         if memories:
             say("restore memories from a backup, or forget them; vectors are made anew when they are next read")
     if left or memories or refused:

@@ -75,7 +75,7 @@ def rotate(as_json: Json = False, database: Url = None, config: Config = None) -
 
 @app.command()
 def encrypt(yes: Yes = False, as_json: Json = False, database: Url = None, config: Config = None) -> None:
-    """Encrypt what was stored in plain, as the setting `encrypt` says. Stop the services before.
+    """Encrypt what was stored in plain. Stop the services before.
 
     Whatever ends it, nothing is lost: run it again, and it goes on.
     """
@@ -83,7 +83,7 @@ def encrypt(yes: Yes = False, as_json: Json = False, database: Url = None, confi
     confirm("Encrypt what is stored? Without the keys nobody reads it again. Are the services stopped?", yes=yes)
     with open_database(settings, database, converting=True) as opened, _bar() as bar:
         with opened.write() as connection:
-            note_converting(connection, settings, opened.encryption)
+            note_converting(connection, opened.encryption)
         folder = Media.by_setting(media_of(settings), opened)
         task, total, found = bar.add_task("encrypted", total=None), 0, 1
         while found:  # until nothing is left, also of what was written meanwhile
@@ -92,10 +92,10 @@ def encrypt(yes: Yes = False, as_json: Json = False, database: Url = None, confi
                 found += many
                 bar.update(task, completed=total + found)
             total += found
-        removed = folder.delete_plain() if opened.encryption.everything.encrypts else 0
+        removed = folder.delete_plain()
         remains = opened.scrub([table.name for table in metadata.sorted_tables])
         with opened.write() as connection:
-            note_encrypted(connection, settings, opened.encryption)
+            note_encrypted(connection, opened.encryption)
     if as_json:
         print_json({"encrypted_rows": total, "deleted_files": removed, "remains": remains})
         return

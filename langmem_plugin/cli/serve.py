@@ -11,6 +11,7 @@ import typer
 
 from langmem_plugin.cli.existing import refuse_missing_if_named
 from langmem_plugin.cli.opening import Config, Create, Url, chosen
+from langmem_plugin.database.opening import in_the_open
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.open_door import refuse_open_door
@@ -78,6 +79,8 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
     with listening:
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         typer.echo(f"listening on {at} (API: {at}/api/openapi.json, console: {at}/console)")
+        if (warning := in_the_open(memory.database)) is not None:
+            typer.echo(warning)
         if not any(each.kind == "operator" for each in tokens.listed()):
             token, access = tokens.new_operator(FIRST_TOKEN_FOR)
             typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")

@@ -134,7 +134,7 @@ def record_all(connection: Connection, done: Iterable[Done], *, actor: str | Non
 def _content_hash(connection: Connection, owner: str | None, content: str) -> bytes:
     """Where keys lie apart, under the owner's: who has the database alone could try texts against the secret in it."""
     encryption = encryption_of(connection)
-    if owner is None or not encryption.private.encrypts:
+    if owner is None or not encryption.encrypts:
         return keyed_hash(connection, content)
     return encryption.blinded(owner, audit.c.content.name, content)[:_DIGEST_BYTES]
 

@@ -120,12 +120,6 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index(
         "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
     ),
-    Index(
-        "langmem_memory_sealed",
-        "owner",
-        sqlite_where=text("sealed IS NOT NULL"),
-        postgresql_where=text("sealed IS NOT NULL"),
-    ),
     sqlite_with_rowid=False,
 )
 

@@ -23,8 +23,7 @@ from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import Settings
 
-_NOTE, _UNFINISHED = "encrypted:", "to-"  # then a scope, and the id of the key database
-_IN_WORDS = {"private": "private memories", "everything": "everything"}
+_NOTE, _WHOLE, _UNFINISHED = "encrypted:", "everything", "to-everything"  # and the id of the key database
 _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -38,7 +37,7 @@ def open_database(settings: Settings, url: str | None = None, *, converting: boo
     with ExitStack() as opened:
         encryption = NO_ENCRYPTION
         if settings.keys is not None:
-            encryption = Encryption(_key_store(settings, where, schema), settings.encrypt)
+            encryption = Encryption(_key_store(settings, where, schema))
             opened.callback(encryption.close)
         database = Database(
             where,
@@ -53,19 +52,19 @@ def open_database(settings: Settings, url: str | None = None, *, converting: boo
         if settings.keys is None:
             refuse_encrypted(database)
         else:
-            _check(database, settings, converting=converting)
+            _check(database, converting=converting)
         opened.pop_all()
         return database
 
 
-def note_converting(connection: Connection, settings: Settings, encryption: Encryption) -> None:
+def note_converting(connection: Connection, encryption: Encryption) -> None:
     """Until `note_encrypted` nobody opens the database but to go on with this."""
-    _note(connection, f"{_UNFINISHED}{settings.encrypt}", encryption)
+    _note(connection, _UNFINISHED, encryption)
 
 
-def note_encrypted(connection: Connection, settings: Settings, encryption: Encryption) -> None:
-    """Once all that is stored is encrypted as the settings say: from then on anything else is refused."""
-    _note(connection, settings.encrypt, encryption)
+def note_encrypted(connection: Connection, encryption: Encryption) -> None:
+    """Once all that is stored is encrypted: from then on anything else is refused."""
+    _note(connection, _WHOLE, encryption)
 
 
 def refuse_encrypted(database: Database) -> None:
@@ -74,14 +73,23 @@ def refuse_encrypted(database: Database) -> None:
         raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
 
 
+def in_the_open(database: Database) -> str | None:
+    """Without keys, what whoever reads the database's files learns, in words for the operator."""
+    if database.encryption.encrypts:
+        return None
+    return (
+        "no keys: whoever reads the database's files, or a backup of them, reads what people say and are told, what is "
+        "remembered of them and their pictures; `langmem keys new` makes a key for LANGMEM_KEYS"
+    )
+
+
 def state_of(database: Database) -> str:
     """What of it is encrypted, in words."""
     noted = _noted(database)
     if noted is None:
         return "nothing"
-    state = noted.split(":")[1]
-    unfinished = ", but not to the end: run `langmem keys encrypt` again" if state.startswith(_UNFINISHED) else ""
-    return f"{_IN_WORDS[state.removeprefix(_UNFINISHED)]}{unfinished}"
+    is_whole = noted.split(":")[1] == _WHOLE
+    return "everything" if is_whole else "not everything yet: run `langmem keys encrypt` again"
 
 
 def _note(connection: Connection, state: str, encryption: Encryption) -> None:
@@ -90,15 +98,18 @@ def _note(connection: Connection, state: str, encryption: Encryption) -> None:
         connection.execute(insert_unless_there(upkeep)[connection.dialect.name], wanted)
 
 
-def _check(database: Database, settings: Settings, *, converting: bool) -> None:
-    """Whether what is noted there is as the settings say; a new database is noted so. Raises ConfigurationError."""
+def _check(database: Database, *, converting: bool) -> None:
+    """Refuses other keys than those it was written with, and rows in plain; a new database is noted as encrypted.
+
+    Raises ConfigurationError.
+    """
     noted, encryption = _noted(database), database.encryption
     if noted is not None:
         _, state, of_store = noted.split(":")
         if of_store != encryption.store_id:
             raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
-        if state != settings.encrypt:
-            _refuse_other(state, settings.encrypt, converting=converting)
+        if state != _WHOLE and not converting:
+            raise ConfigurationError("the database is not encrypted to the end: run `langmem keys encrypt` again")
     elif not converting:
         with database.write() as connection:
             if _holds_rows(connection):
@@ -106,19 +117,7 @@ def _check(database: Database, settings: Settings, *, converting: bool) -> None:
                     "the database holds rows that are not encrypted: run `langmem keys encrypt` once, or leave out "
                     "LANGMEM_KEYS"
                 )
-            note_encrypted(connection, settings, encryption)
-
-
-def _refuse_other(state: str, scope: str, *, converting: bool) -> None:
-    if state.endswith("everything") and scope != "everything":
-        raise ConfigurationError('everything in this database is encrypted: leave the setting encrypt at "everything"')
-    if converting:
-        return
-    if state.startswith(_UNFINISHED):
-        raise ConfigurationError("the database is not encrypted to the end: run `langmem keys encrypt` again")
-    raise ConfigurationError(
-        "only private memories in this database are encrypted: run `langmem keys encrypt` to encrypt everything"
-    )
+            note_encrypted(connection, encryption)
 
 
 def _noted(database: Database) -> str | None:

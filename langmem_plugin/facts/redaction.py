@@ -1,7 +1,46 @@
-"""Whether a text holds what was put in the place of private data: that is no value to remember."""
+"""Secrets in a text: what was put in the place of private data, and putting a mask in the place of secrets."""
 
-_PLACEHOLDERS = ("[REDACTED_", "_hash:", "****", "*.*.*.")  # what LangChain's PIIMiddleware leaves
+import re
+from typing import Final
+
+from langmem_plugin.facts.sensitive import kinds_of
+
+MASK: Final = "•••"
+_PLACEHOLDERS = (MASK, "[REDACTED_", "_hash:", "****", "*.*.*.")  # the others are what LangChain's PIIMiddleware leaves
+_NUMBERS: Final = frozenset({"card", "national id", "bank"})
+_TOKEN = re.compile(r"langmem_[0-9a-f]{12}_[0-9a-f]+")
+# The codes of people/link_codes.py. Digits alone, such as two years, are one only behind a command.
+_CODE = re.compile(r"(/\w+\s+)?(?<![\w-])[0-9BCDFGHJKMNPQRSTVWXYZ]{4}-[0-9BCDFGHJKMNPQRSTVWXYZ]{4}(?![\w-])")
+_OPEN_END = re.compile(r"(?:[:=]|\bis|\bes|הוא|היא)\s*$")
+_MARKED = re.compile(
+    r"\s*(?:[^\w\s\"'“(]+ [^:]*?: |\d+\. |- )?"
+)  # what begins a line of ours: "✅ Remembered: ", "2. "
 
 
 def is_redacted(text: str) -> bool:
+    """That is no value to remember."""
     return any(each in text for each in _PLACEHOLDERS)
+
+
+def without_secrets(text: str) -> str:
+    """The text with MASK for codes and tokens, and for the rest of each line that tells a password, a card and such."""
+    masked = _CODE.sub(_masked_code, _TOKEN.sub(MASK, text))
+    lines, goes_on = [], False
+    for line in masked.split("\n"):
+        if goes_on or _tells_a_secret(line):
+            begin = _MARKED.match(line)
+            lines.append(f"{begin[0] if begin and not goes_on else ''}{MASK}")
+            goes_on = not line.strip() or _OPEN_END.search(line) is not None
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _masked_code(found: re.Match[str]) -> str:
+    command, code = found[1] or "", found[0].removeprefix(found[1] or "")
+    return f"{command}{MASK}" if command or not code.replace("-", "").isdigit() else found[0]
+
+
+def _tells_a_secret(line: str) -> bool:
+    kinds = kinds_of(line)
+    return "secret" in kinds or (not kinds.isdisjoint(_NUMBERS) and any(map(str.isdigit, line)))

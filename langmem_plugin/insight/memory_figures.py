@@ -125,9 +125,9 @@ def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
             found[ENCRYPTED] += hidden
         return found
     encryption = encryption_of(connection)
-    rows = select(memory.c.memory_id, memory.c.private, memory.c.sealed).where(sealed)
-    for memory_id, private, held in each_row(connection, rows):
-        read = searched(encryption, owner, memory_id, ("", None, "", None, None), private=private, sealed=held)
+    rows = select(memory.c.memory_id, memory.c.sealed).where(sealed)
+    for memory_id, held in each_row(connection, rows):
+        read = searched(encryption, owner, memory_id, ("", None, "", None, None), held)
         found[ENCRYPTED if read is None else read[1] or UNCATEGORIZED] += 1
     return found
 

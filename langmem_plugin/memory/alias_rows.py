@@ -104,8 +104,8 @@ def _values(connection: Connection, each: Alias) -> dict[str, Any]:
     return {
         "owner": each.owner,
         "alias_id": each.id,
-        "alias": ALIAS.encrypted(connection, key, each.alias, private=True),
-        "name": ALIAS_NAME.encrypted(connection, key, each.name, private=True),
+        "alias": ALIAS.encrypted(connection, key, each.alias),
+        "name": ALIAS_NAME.encrypted(connection, key, each.name),
         "learnt_from": each.learnt_from,
         "source": each.source,
         "created_at": each.created_at,
@@ -149,8 +149,8 @@ def _as_alias(connection: Connection, row: Row[Any]) -> Alias:
     return Alias(
         id=row.alias_id,
         owner=row.owner,
-        alias=ALIAS.decrypted(connection, key, row.alias, private=True),
-        name=ALIAS_NAME.decrypted(connection, key, row.name, private=True),
+        alias=ALIAS.decrypted(connection, key, row.alias),
+        name=ALIAS_NAME.decrypted(connection, key, row.name),
         created_at=row.created_at,
         learnt_from=row.learnt_from,
         source=row.source,

@@ -7,14 +7,13 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.memory_rows import STORED, Searched, as_memory, as_values, searched
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.owner_changes import begin_change
-from langmem_plugin.memory.stored_vectors import reseal
 
 _NOTHING: Searched = ("", None, "", None, None)
 
@@ -22,20 +21,16 @@ _NOTHING: Searched = ("", None, "", None, None)
 def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
     """The categories that the owner's memories have, by what the column holds for them: the name or its digest."""
     has_one = (memory.c.owner == owner, memory.c.category.is_not(None))
-    names = {each: each for each in connection.execute(select(memory.c.category).where(*has_one).distinct()).scalars()}
     encryption = encryption_of(connection)
-    if encryption.everything.encrypts:
-        names = {}  # a row in plain is not believed
-    if not encryption.has_key(owner):
-        return names
-    sealed = (*has_one, memory.c.sealed.is_not(None))
+    if not encryption.encrypts:
+        held = connection.execute(select(memory.c.category).where(*has_one).distinct())
+        return {each: each for each in held.scalars()}
+    names: dict[str, str] = {}
     examples = select(memory.c.category, func.min(memory.c.memory_id), func.max(memory.c.memory_id))
-    for digest, *ids in connection.execute(examples.where(*sealed).group_by(memory.c.category)).all():
-        names.pop(digest, None)
+    for digest, *ids in connection.execute(examples.where(*has_one).group_by(memory.c.category)).all():
         rows = select(memory.c.memory_id, memory.c.sealed).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
         for row in connection.execute(rows):
-            opened = searched(encryption, owner, row.memory_id, _NOTHING, private=True, sealed=row.sealed)
-            if opened is not None:
+            if (opened := searched(encryption, owner, row.memory_id, _NOTHING, row.sealed)) is not None:
                 names[digest] = opened[1]
     return names
 
@@ -79,9 +74,6 @@ def _part(
             continue
         after = made.model_copy(update={"category": category, "revision": made.revision + 1})
         values = as_values(after, encryption) | {"change": change + len(written)}
-        is_sealed = values["sealed"] is not None
-        if is_sealed is not (row.sealed is not None):  # its category is among what makes it sensitive
-            reseal(connection, memory_vector, owner, made.id, sealed=is_sealed)
         del values["owner"], values["memory_id"]
         written.append({f"new_{name}": value for name, value in values.items()} | {"of_id": made.id})
     if written:

@@ -125,12 +125,12 @@ class CategoryTree:
 def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
     """The columns of `made`; its words encrypted where everything is."""
     values = asdict(made) | {"owner": owner}
-    if not encryption.everything.encrypts:
+    if not encryption.encrypts:
         return values | {"sealed": None, "checksum": _checksum(owner, made)}
     words = {name: values[name] for name in _WORDS}
     stored = values | {"name": "", "description": None}
     place = _place(owner, made.category_id)
-    sealed = seal(encryption.everything, place, words, [stored[name] for name in _BESIDE])
+    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
     return stored | {"sealed": sealed, "checksum": None}
 
 
@@ -140,9 +140,9 @@ def as_category(row: AnyRow, encryption: Encryption) -> Category | None:
     written, sealed, owner = values.pop("checksum"), values.pop("sealed"), values.pop("owner")
     try:
         values["created_at"] = checksums.instant(values["created_at"])
-        if sealed is not None or encryption.everything.encrypts:
+        if sealed is not None or encryption.encrypts:
             place = _place(owner, values["category_id"])
-            values |= unseal(encryption.everything, place, sealed, [values[name] for name in _BESIDE])
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
         made = Category(**values)
         if sealed is None and written not in (None, _checksum(owner, made)):
             return None

@@ -18,11 +18,11 @@ from langmem_plugin.memory.sealed_rows import blinded_digest
 def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
     """Equal for texts that say the same under the same key, and different for every owner.
 
-    With keys it is the owner's own that makes it, for plain rows too: a text that is encrypted in one of them is
-    found, and with the salt, which lies beside, nobody can tell whether they have guessed it.
+    With keys it is the owner's own that makes it: with the salt, which lies beside, nobody can tell whether they have
+    guessed a text.
     """
     said = f"{key or ''}\n{bare(text)}"
-    if encryption.private.encrypts:
+    if encryption.encrypts:
         return blinded_digest(encryption, owner, said)
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=salt, digest_size=16).digest()
 

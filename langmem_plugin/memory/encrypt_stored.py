@@ -1,9 +1,9 @@
-"""Encrypts what was stored before there were keys, or before everything was to be encrypted."""
+"""Encrypts what the long-term memory stored before there were keys."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, Select, Table, bindparam, select, tuple_, update
+from sqlalchemy import Column, Connection, Select, Table, bindparam, delete, select, tuple_, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption, encryption_of
@@ -17,14 +17,14 @@ from langmem_plugin.database.memory_tables import (
     memory_vector,
     standing_instruction,
 )
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import category_rows, instructions, memory_rows
 from langmem_plugin.memory.damaged_rows import AnyRow, all_rows
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.owner_changes import begin_removal
 from langmem_plugin.memory.search import message_rows
-from langmem_plugin.memory.stored_vectors import reseal
+from langmem_plugin.memory.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
 
 log = event_log(__name__)
 
@@ -38,7 +38,7 @@ def encrypt_stored(database: Database) -> Iterator[int]:
     What does not hold what was written is left as it is: it is shown to nobody, and `langmem doctor` names it. The
     vector indexes of owners of whom something was encrypted are made anew, without it.
     """
-    for table, id_column, statement, read in _tables(database.encryption):
+    for table, id_column, statement, read in _tables():
         plain = statement.where(table.c.sealed.is_(None)).order_by(table.c.owner, id_column).limit(_AT_ONCE)
         after = ("", "")
         while True:
@@ -66,15 +66,12 @@ def _encrypt(
                 "encryption.damaged_row", extra={"table": table.name, "owner": masked(row.owner), "row_id": row[1]}
             )
             continue
-        if not values:
-            continue
         changed += 1
         here = (table.c.owner == bindparam("of_owner"), id_column == bindparam("of_id"))
         connection.execute(update(table).where(*here).values(values), {"of_owner": row.owner, "of_id": row[1]})
-        if values.get("sealed") is not None:
-            sealed_of.add(row.owner)
-            if (vectors := _VECTORS.get(table)) is not None:
-                reseal(connection, vectors, row.owner, row[1], sealed=True)
+        sealed_of.add(row.owner)
+        if (vectors := _VECTORS.get(table)) is not None:
+            _encrypt_vectors(connection, vectors, id_column.name, row.owner, row[1])
     for owner in sorted(sealed_of):
         begin_removal(connection, owner)
     return changed
@@ -83,21 +80,33 @@ def _encrypt(
 _VECTORS = {memory: memory_vector, history_message: history_vector}
 
 
-def _tables(
-    encryption: Encryption,
-) -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRow, Encryption], _Values | None]]]:
-    """Each row begins with the owner and the id, and is read as what is to be written in its place: nothing where it
-    is as it should be, None where it is damaged.
+def _encrypt_vectors(connection: Connection, table: Table, name: str, owner: OwnerKey, row_id: str) -> None:
+    """All those of a row, of whatever model. One that is damaged is deleted."""
+    here = (table.c.owner == owner, table.c[name] == row_id)
+    held = select(table.c.model, table.c.vector, table.c.checksum).where(*here)
+    for model, stored, checksum in connection.execute(held).all():
+        place = vector_place(table, owner, model, row_id)
+        plain = opened_vector(NO_ENCRYPTION, place, HeldVector(stored, checksum))
+        one = (*here, table.c.model == model)
+        if plain is None:
+            connection.execute(delete(table).where(*one))
+        else:
+            values = vector_values(encryption_of(connection), place, plain)
+            connection.execute(update(table).where(*one).values(values))
+
+
+def _tables() -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRow, Encryption], _Values | None]]]:
+    """Each row begins with the owner and the id, and is read as what is to be written in its place; None where it is
+    damaged.
     """
     with_salt = select(*memory_rows.STORED, memory.c.text_digest, memory_owner.c.salt).join(
         memory_owner, memory_owner.c.owner == memory.c.owner
     )
     yield memory, memory.c.memory_id, with_salt, _memory
-    if encryption.everything.encrypts:
-        table = standing_instruction
-        yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
-        yield memory_category, memory_category.c.category_id, select(*category_rows.STORED), _category
-        yield history_message, history_message.c.message_id, select(*message_rows.STORED), _message
+    table = standing_instruction
+    yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
+    yield memory_category, memory_category.c.category_id, select(*category_rows.STORED), _category
+    yield history_message, history_message.c.message_id, select(*message_rows.STORED), _message
 
 
 def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
@@ -105,10 +114,7 @@ def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
     if made is None:
         return None
     digest = digest_of(encryption, made.owner, row.salt, made.text, made.key)
-    values = memory_rows.as_values(made, encryption)
-    if values["sealed"] is not None:
-        return {"text_digest": digest, **values}
-    return {} if bytes(row.text_digest) == digest else {"text_digest": digest}
+    return {"text_digest": digest, **memory_rows.as_values(made, encryption)}
 
 
 def _instruction(row: AnyRow, encryption: Encryption) -> _Values | None:

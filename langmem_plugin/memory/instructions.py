@@ -444,11 +444,11 @@ def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
     """The columns of `made`; its words encrypted where everything is."""
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
-    if not encryption.everything.encrypts:
+    if not encryption.encrypts:
         return values | {"sealed": None, "checksum": _checksum(made)}
     words = {name: values[name] for name in _WORDS}
     stored = values | {"text": "", "condition": None}
-    sealed = seal(encryption.everything, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
+    sealed = seal(encryption.cipher, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
     return stored | {"sealed": sealed, "checksum": None}
 
 
@@ -459,9 +459,9 @@ def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
     try:
         for name in _INSTANTS:
             values[name] = checksums.instant(values[name])
-        if sealed is not None or encryption.everything.encrypts:
+        if sealed is not None or encryption.encrypts:
             place = _place(values["owner"], values["instruction_id"])
-            values |= unseal(encryption.everything, place, sealed, [values[name] for name in _BESIDE])
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
         made = Instruction(id=values.pop("instruction_id"), **values)
     except (TypeError, ValueError, OverflowError, DecryptionRefused):
         return None

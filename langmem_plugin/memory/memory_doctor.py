@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Column, Select, Table, select
@@ -14,7 +15,7 @@ from langmem_plugin.memory import category_rows, instructions
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
 from langmem_plugin.memory.memory_rows import STORED, as_memory
 from langmem_plugin.memory.search import message_rows
-from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, opened_vector, vector_place
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, HeldVector, opened_vector, vector_place
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,9 @@ def _damaged(database: Database) -> Iterator[DamagedRow]:
                     yield DamagedRow(kind, row[0], row[1])
 
 
-def _memory_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
+def _vector(table: Table, row: AnyRow, encryption: Encryption) -> bytes | None:
     owner, row_id, model, *held = row
-    return opened_vector(encryption, vector_place(memory_vector, owner, model, row_id), HeldVector(*held))
-
-
-def _message_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
-    owner, row_id, model, stored, checksum = row
-    held = HeldVector(stored, checksum, encryption.everything.encrypts)
-    return opened_vector(encryption, vector_place(history_vector, owner, model, row_id), held)
+    return opened_vector(encryption, vector_place(table, owner, model, row_id), HeldVector(*held))
 
 
 def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
@@ -61,8 +56,8 @@ _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object |
     ("message", select(*message_rows.STORED), message_rows.as_message),
     (
         "memory vector",
-        _vectors(memory_vector, memory_vector.c.memory_id).add_columns(SEALED).join(memory, OF_MEMORY),
-        _memory_vector,
+        _vectors(memory_vector, memory_vector.c.memory_id).join(memory, OF_MEMORY),
+        partial(_vector, memory_vector),
     ),
-    ("message vector", _vectors(history_vector, history_vector.c.message_id), _message_vector),
+    ("message vector", _vectors(history_vector, history_vector.c.message_id), partial(_vector, history_vector)),
 ]

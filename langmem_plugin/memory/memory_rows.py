@@ -12,8 +12,6 @@ from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
-from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.sensitive import kinds_of
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import checksums
@@ -64,9 +62,8 @@ STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for co
 
 
 def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
-    """Of a row that begins with the columns STORED; None where it does not hold what was written.
-
-    Nor is a plain row believed where it should be encrypted.
+    """Of a row that begins with the columns STORED; None where it does not hold what was written, or is in plain and
+    should not be.
     """
     values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
     written, sealed = values.pop("checksum"), values.pop("sealed")
@@ -75,53 +72,31 @@ def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
             values[name] = checksums.instant(values[name])
         values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
         values["metadata"] = json.loads(values["metadata"])
-        if sealed is not None:
+        if sealed is not None or encryption.encrypts:
             place = _place(values["owner"], values["memory_id"])
-            values |= unseal(encryption.private, place, sealed, [values[name] for name in _BESIDE])
-        elif is_wrongly_plain(encryption, values["private"]):
-            return None
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
         made = Memory(id=values.pop("memory_id"), **values)
     except (TypeError, ValueError, OverflowError, AttributeError, DecryptionRefused):
         return None
     return made if sealed is not None or written in (None, checksum_of(made)) else None
 
 
-def is_wrongly_plain(encryption: Encryption, private: Any) -> bool:
-    """Whether a row that is not encrypted should be. (What is sensitive changes with the tables of words.)"""
-    return encryption.everything.encrypts or (encryption.private.encrypts and bool(private))
-
-
 Searched = tuple[Any, Any, Any, Any, Any]
 """Of a memory, what is searched: text, category, tags as in a plain row, key, summary."""
 
 
-def searched(
-    encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, *, private: Any, sealed: Any
-) -> Searched | None:
+def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, sealed: Any) -> Searched | None:
     """Before the row is looked at whole, as it is when it is shown; None where it cannot be had. `plain` are the
     columns.
     """
-    if sealed is None:
-        return None if is_wrongly_plain(encryption, private) else plain
+    if sealed is None and not encryption.encrypts:
+        return plain
     try:
-        words = words_alone(encryption.private, _place(owner, memory_id), sealed)
+        words = words_alone(encryption.cipher, _place(owner, memory_id), sealed)
     except DecryptionRefused:
         return None
     tags = "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
     return words["text"], words["category"], tags, words["key"], words["summary_text"]
-
-
-def should_be_sealed(made: Memory, encryption: Encryption) -> bool:
-    """What is private or sensitive, or everything; asked whenever a memory is stored or changed."""
-    if encryption.everything.encrypts or not encryption.private.encrypts:
-        return encryption.everything.encrypts
-    named = [each.replace("_", " ") for each in (made.key, made.category, *made.tags) if each is not None]
-    words = "\n".join([*named, *filter(None, (made.text, made.summary_text, made.quote))])
-    return (
-        made.private
-        or bool(kinds_of(words))  # e-mail and IP addresses too, about which nobody is asked
-        or (made.slot is not None and attribute_of(made.slot.partition("/")[2]).sensitive)
-    )
 
 
 def checksum_of(made: Memory) -> int:
@@ -162,11 +137,11 @@ def validated(values: Mapping[str, Any]) -> Memory:
         raise InvalidInput(f"{field} of a memory: {first['msg']}") from error
 
 
-def as_values(made: Memory, encryption: Encryption, *, sealed: bool | None = None) -> dict[str, Any]:
-    """The columns of `made`, except those that are the database's own; encrypted if need be, or as `sealed` says."""
+def as_values(made: Memory, encryption: Encryption) -> dict[str, Any]:
+    """The columns of `made`, except those that are the database's own; encrypted where there are keys."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
-    if should_be_sealed(made, encryption) if sealed is None else sealed:
+    if encryption.encrypts:
         return _sealed(values, encryption)
     return values | {"sealed": None, "checksum": checksum_of(made)}
 
@@ -183,7 +158,7 @@ def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
     stored["slot"] = None if words["slot"] is None else blinded_slot(encryption, owner, memory.c.slot, words["slot"])
     stored["tags"] = tuple(blinded(encryption, owner, memory.c.tags, tag) for tag in words["tags"])
     place = _place(owner, values["memory_id"])
-    sealed = seal(encryption.private, place, words, [stored[name] for name in _BESIDE])
+    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
     return stored | {"sealed": sealed, "checksum": None}
 
 

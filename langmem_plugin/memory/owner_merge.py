@@ -24,7 +24,6 @@ from langmem_plugin.memory.owner_move import OwnerMove
 from langmem_plugin.memory.reconciler import WEIGHED, stated
 from langmem_plugin.memory.reconciliation import Decision, decided
 from langmem_plugin.memory.repository import MemoryRepository
-from langmem_plugin.memory.sealed_rows import blinded_slot
 
 log = event_log(__name__)
 
@@ -112,17 +111,13 @@ class OwnerMerge:
     def _facts_of_both(self, connection: Connection, owner: OwnerKey, moved: Sequence[str]) -> list[list[Memory]]:
         """The facts of one slot, or of the same words, where both had some."""
         arrived = set(moved)
-        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest, memory.c.sealed.is_(None))
+        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest)
         rows = connection.execute(columns.where(memory.c.owner == owner, memory.c.status.in_(WEIGHED))).all()
-        encryption = encryption_of(connection)
         groups: defaultdict[object, list[str]] = defaultdict(list)
-        for memory_id, slot, digest, is_plain in rows:
+        for memory_id, slot, digest in rows:
             groups[bytes(digest)].append(memory_id)
             if slot is not None:
-                # A plain one may be about the same as one that is encrypted.
-                blind = is_plain and encryption.private.encrypts
-                named = blinded_slot(encryption, owner, memory.c.slot, slot) if blind else slot
-                groups[named].append(memory_id)
+                groups[slot].append(memory_id)
         shared = [ids for ids in groups.values() if len({each in arrived for each in ids}) > 1]
         found: dict[str, Memory] = {}
         for part in in_parts(list({each for ids in shared for each in ids})):

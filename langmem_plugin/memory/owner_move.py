@@ -114,9 +114,9 @@ class OwnerMove:
                 by = names.get(by, (before | renamed).get(by, by))
                 made = made.model_copy(update={"id": new, "owner": self._target, "superseded_by": by})
                 digest = digest_of(self._encryption, self._target, salt, made.text, made.key)
-                anew = as_values(made, self._encryption, sealed=row.sealed is not None)
+                anew = as_values(made, self._encryption)
                 checksum = anew["checksum"]
-                if row.sealed is not None:
+                if self._encryption.encrypts:
                     sealed_values.append({f"new_{name}": anew[name] for name in FOUND_BY} | {"of_id": new})
             values.append({"of_id": new, "n": change, "d": digest, "c": checksum, "s": by})
         arrived = update(memory).where(memory.c.owner == self._target, memory.c.memory_id == bindparam("of_id"))
@@ -133,8 +133,7 @@ class OwnerMove:
         if sealed_values:
             anew_encrypted: dict[str, Any] = {name: bindparam(f"new_{name}") for name in FOUND_BY}
             self._connection.execute(arrived.values(anew_encrypted), sealed_values)
-        sealed_ids = {row.memory_id for row in rows if row.sealed is not None}
-        self._vectors_anew(memory_vector, memory_vector.c.memory_id, renamed, sealed_ids)
+        self._vectors_anew(memory_vector, memory_vector.c.memory_id, renamed)
         return renamed
 
     def _part_of_messages(self, part: Sequence[str], names: Renamed) -> dict[str, str]:
@@ -168,8 +167,7 @@ class OwnerMove:
             .values(change=bindparam("n"), sealed=bindparam("x"), checksum=bindparam("c")),
             values,
         )
-        sealed_ids = set(renamed) if self._encryption.everything.encrypts else set()
-        self._vectors_anew(history_vector, history_vector.c.message_id, renamed, sealed_ids)
+        self._vectors_anew(history_vector, history_vector.c.message_id, renamed)
         return renamed
 
     def _copy(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
@@ -188,8 +186,8 @@ class OwnerMove:
             for each in [here.where(table.c.model == model) for model in self._models(table)] or [here]:
                 self._connection.execute(insert(table).from_select(names, each))
 
-    def _vectors_anew(self, table: Table, id_column: Column[Any], renamed: Renamed, sealed: set[str]) -> None:
-        """Writes anew the checksums of those that are whole, and those that are encrypted: both hold the owner."""
+    def _vectors_anew(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
+        """Encrypts anew those that are whole, or writes their checksums anew: both hold the owner."""
         source, target = self._source, self._target
         columns = select(table.c.model, id_column, table.c.vector, table.c.checksum)
         here = columns.where(table.c.owner == source, id_column.in_(renamed))
@@ -198,20 +196,17 @@ class OwnerMove:
             for model in self._models(table)
             for row in self._connection.execute(here.where(table.c.model == model)).all()
         ]
-        values: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+        values: list[dict[str, Any]] = []
         for model, old, stored, checksum in rows:
-            is_sealed, new = old in sealed, renamed[old]
-            held = HeldVector(stored, checksum, is_sealed)
+            new, held = renamed[old], HeldVector(stored, checksum)
             whole = opened_vector(self._encryption, vector_place(table, source, model, old), held)
             if whole is not None:
-                anew = vector_values(self._encryption, vector_place(table, target, model, new), whole, sealed=is_sealed)
-                beside = {"v": anew["vector"]} if is_sealed else {"c": anew["checksum"]}
-                values[is_sealed].append({"of_model": model, "of_id": new, **beside})
+                anew = vector_values(self._encryption, vector_place(table, target, model, new), whole)
+                values.append({"of_model": model, "of_id": new, "v": anew["vector"], "c": anew["checksum"]})
         there = (table.c.owner == target, table.c.model == bindparam("of_model"), id_column == bindparam("of_id"))
-        for is_sealed, column, name in ((False, "checksum", "c"), (True, "vector", "v")):
-            if values[is_sealed]:
-                written = update(table).where(*there).values({column: bindparam(name)})
-                self._connection.execute(written, values[is_sealed])
+        if values:
+            written = update(table).where(*there).values(vector=bindparam("v"), checksum=bindparam("c"))
+            self._connection.execute(written, values)
 
     def _models(self, table: Table) -> list[str]:
         if "model" not in table.c:

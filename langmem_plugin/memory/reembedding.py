@@ -37,9 +37,7 @@ class Texts(NamedTuple):
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(
-        encryption, row.owner, row.id, (row.text, None, "", None, None), private=row.private, sealed=row.sealed
-    )
+    found = searched(encryption, row.owner, row.id, (row.text, None, "", None, None), row.sealed)
     return None if found is None else found[0]
 
 
@@ -169,19 +167,13 @@ class Reembedding:
                     if of.text(encryption, now) != text:
                         continue
                     connection.execute(update(of.texts).where(*here).values(change=number))
-                    stored = {
-                        "owner": row.owner,
-                        of.name: row.id,
-                        "vector": to_bytes(vector),
-                        "sealed": now.sealed is not None,
-                    }
+                    stored = {"owner": row.owner, of.name: row.id, "vector": to_bytes(vector)}
                     self._vectors.put_rows(connection, of.vectors, of.name, [stored])
         return len(embedded)
 
     def _texts(self, of: Texts) -> Select[Any]:
         table = of.texts
-        private = [table.c.private] if of is MEMORIES else []
-        return select(table.c.owner, table.c[of.name].label("id"), table.c.text, table.c.sealed, *private)
+        return select(table.c.owner, table.c[of.name].label("id"), table.c.text, table.c.sealed)
 
     def _joined(self, of: Texts) -> Any:
         return of.texts.outerjoin(

@@ -29,7 +29,7 @@ from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Statu
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
 from langmem_plugin.memory.stored_items import corrected
-from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, StoredVectors, reseal
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
 
 _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
@@ -80,13 +80,10 @@ class MemoryRepository:
             return []
         number, salt = begin_change(connection, owner, len(drafts))
         first, encryption = number + 1 - len(drafts), encryption_of(connection)
-        is_sealed: dict[str, bool] = {}
 
         def values(at: int, each: Memory) -> dict[str, Any]:
-            columns = as_values(each, encryption)
-            is_sealed[each.id] = columns["sealed"] is not None
             digest = digest_of(encryption, owner, salt, each.text, each.key)
-            return {"change": first + at, "position": first + at, "text_digest": digest, **columns}
+            return {"change": first + at, "position": first + at, "text_digest": digest, **as_values(each, encryption)}
 
         made = insert_new(
             connection,
@@ -95,9 +92,9 @@ class MemoryRepository:
             values,
             lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
         )
-        vectors = [vector for _, vector in drafts]
-        put = [(each.id, vector, is_sealed[each.id]) for each, vector in zip(made, vectors, strict=True)]
-        self._vectors.put(connection, owner, put)
+        self._vectors.put(
+            connection, owner, [(each.id, vector) for each, (_, vector) in zip(made, drafts, strict=True)]
+        )
         record_all(connection, [Done("memory.stored", owner, each.id, each.text) for each in made])
         return made
 
@@ -130,16 +127,11 @@ class MemoryRepository:
             after = after.model_copy(update={"metadata": corrected(after.metadata, after.text)})
         encryption = encryption_of(connection)
         values = as_values(after, encryption)
-        sealed = values["sealed"] is not None
         here = (memory.c.owner == owner, memory.c.memory_id == memory_id)
-        if encryption.private.encrypts:
-            was_sealed = connection.execute(select(memory.c.sealed.is_not(None)).where(*here)).scalar_one()
-            if bool(was_sealed) is not sealed:
-                reseal(connection, memory_vector, owner, memory_id, sealed=sealed)
         digest = digest_of(encryption, owner, salt, after.text, after.key)
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
-            self._vectors.put(connection, owner, [(memory_id, vector, sealed)])
+            self._vectors.put(connection, owner, [(memory_id, vector)])
         if after.text != before.text:
             alias_rows.drop_learnt_from(connection, owner, [memory_id])
         if after.status == "forgotten":
@@ -255,7 +247,7 @@ class MemoryRepository:
         """The memories in these states that say the same as one of the texts under its key."""
         salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
         encryption = encryption_of(connection)
-        if salt is None or (encryption.private.encrypts and not encryption.has_key(owner)):
+        if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
             return set()
         digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
         return set(duplicates.known(connection, owner, digests, now, statuses=statuses))
@@ -529,9 +521,7 @@ class MemoryRepository:
 
 def _compared() -> Select[Any]:
     """The vectors of memories, with the memories joined to choose by."""
-    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED).join(
-        memory, OF_MEMORY
-    )
+    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(memory, OF_MEMORY)
 
 
 def _what_was_done(before: Memory, after: Memory) -> Action:

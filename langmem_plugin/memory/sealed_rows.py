@@ -62,8 +62,7 @@ def blinded_digest(encryption: Encryption, owner: OwnerKey, said: str) -> bytes:
 def as_stored(
     encryption: Encryption, owner: OwnerKey, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
 ) -> list[str]:
-    """What rows that have one of these texts may hold: it, where they are in plain, and its digest, where not."""
-    plain = [] if encryption.everything.encrypts else list(texts)
-    if not encryption.has_key(owner):
-        return plain
-    return plain + [blind(encryption, owner, column, text) for text in texts]
+    """What rows that have one of these texts hold in its place: with keys a digest, and nobody without one has any."""
+    if not encryption.encrypts:
+        return list(texts)
+    return [blind(encryption, owner, column, text) for text in texts] if encryption.has_key(owner) else []

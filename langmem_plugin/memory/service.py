@@ -84,10 +84,10 @@ class MemoryService:
         if not isinstance(owner_limit, int) or owner_limit < 1:
             raise ConfigurationError(f"owner_limit={owner_limit!r}: all would be archived at once, give 1 or more")
         if open_collection is not None:
-            if isinstance(database, Database) and database.encryption.everything.encrypts:
+            if isinstance(database, Database) and database.encryption.encrypts:
                 raise ConfigurationError(
-                    "everything is to be encrypted, and a vector index would hold vectors in plain: leave it out, or "
-                    'encrypt="private", and delete what it holds'
+                    "what is stored is encrypted, and a vector index would hold vectors in plain: leave out "
+                    "vector_index, and delete what it holds, or leave out the keys"
                 )
             check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)

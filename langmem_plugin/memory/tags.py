@@ -60,17 +60,14 @@ class Tags:
         owner = owner_key(self._database, owner)
         held = select(
             memory.c.memory_id,
-            memory.c.private,
             memory.c.sealed,
             type_coerce(memory.c.tags, Text),
         ).where(memory.c.owner == owner, memory.c.status == "active", valid(self._now()), memory.c.tags != "")
         counted: Counter[str] = Counter()
         with self._database.read() as connection:
             encryption = encryption_of(connection)
-            for memory_id, private, sealed, tags in each_row(connection, held):
-                words = searched(
-                    encryption, owner, memory_id, ("", None, tags, None, None), private=private, sealed=sealed
-                )
+            for memory_id, sealed, tags in each_row(connection, held):
+                words = searched(encryption, owner, memory_id, ("", None, tags, None, None), sealed)
                 if words is not None and isinstance(words[2], str):
                     counted.update(filter(None, words[2].strip("\n").split("\n")))
         return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))

@@ -36,6 +36,7 @@ from langmem_plugin.privacy.traces import Traces
 
 log = event_log(__name__)
 
+_UNDONE_NO_MORE = "this erasure cannot be undone any more, or was undone already"
 _EMPTY: dict[str, list[str]] = {"files": [], "collections": [], "remains": []}
 
 
@@ -65,19 +66,17 @@ class Erasure:
         """Nothing of them is found, answered from or listed any more, in any process; with `now` it is gone for good.
 
         A turn of theirs that runs is waited for; what is late writes nothing. Without `now` `restore` undoes it until
-        the receipt's `due_at`. Who was erased before and has nothing new keeps the receipt of that.
+        the receipt's `due_at`. With it nothing can be undone from the first transaction on, and where the process is
+        killed the next sweep goes on. Who was erased before and has nothing new keeps the receipt of that.
         Raises ErasureIncomplete where rows are gone and a reader keeps traces in a file: do it again.
         """
         identifier = normalised(who, self._region)
         with self._database.read() as connection:
-            hashed = keyed_hash(connection, identifier).hex()
-            before = held_for(connection, hashed)
-        taken = self._taken_out(identifier, may_be_empty=not before)
-        erasure_id = taken or before[0].erasure_id
+            before = [row.erasure_id for row in held_for(connection, keyed_hash(connection, identifier).hex())]
+        taken = self._taken_out(identifier, before, now=now)
         if now:
-            unfinished = [row.erasure_id for row in before]
-            self.finish([*unfinished, *([taken] if taken else [])])
-        return self.receipt(erasure_id)
+            self.finish([*before, *([taken] if taken else [])])
+        return self.receipt(taken or before[0])
 
     def restore(self, who_or_id: str | int) -> ErasureReceipt:
         """Everything is there again, with what they have said and told since. By an identifier, or a receipt's id.
@@ -95,8 +94,8 @@ class Erasure:
                 stack.enter_context(self._traces.unindexed(identifiers))
                 connection = stack.enter_context(links.alone(self._database, patience=BULK_WORK))
                 again = row_of(connection, held.erasure_id, lock=True)
-                if again.state != "held":
-                    raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
+                if not self._can_be_undone(again):
+                    raise UnknownErasure(_UNDONE_NO_MORE)
                 if not threads >= {person_of(connection, each) for each in identifiers}:
                     continue  # linked to somebody else meanwhile
                 self._put_back(connection, held.erasure_id, key, identifiers)
@@ -121,7 +120,7 @@ class Erasure:
         """The newest erasure of theirs that can be undone."""
         with self._database.read() as connection:
             found = held_for(connection, keyed_hash(connection, normalised(who, self._region)).hex())
-        return receipt_of(found[0]) if found else None
+        return next((receipt_of(row) for row in found if self._can_be_undone(row)), None)
 
     def due_done(self) -> Iterator[int]:
         """Erases for good what is past its time, and takes up again what was left; how many are done."""
@@ -161,8 +160,8 @@ class Erasure:
                 " at its next sweep, or run it again when it has ended"
             )
 
-    def _taken_out(self, identifier: str, *, may_be_empty: bool) -> str | None:
-        """The id of the erasure; None where there was nothing (new)."""
+    def _taken_out(self, identifier: str, before: Sequence[str], *, now: bool) -> str | None:
+        """The id of the erasure; None where there was nothing (new) since those `before`, which with `now` are due."""
         while True:
             with self._database.read() as connection:
                 person = person_of(connection, identifier)
@@ -177,11 +176,20 @@ class Erasure:
                 again = links.identifiers_of(connection, person_of(connection, identifier))
                 if again != known or held_rows.keys_of(connection, again) != keys:
                     continue  # linked to somebody else meanwhile
-                erasure_id = str(uuid.uuid4())
+                erasure_id, asked_at = str(uuid.uuid4()), self._now()
+                if now:
+                    is_held = (table.c.erasure_id.in_(before), table.c.state == "held")
+                    connection.execute(update(table).where(*is_held).values(due_at=asked_at))
                 counts = held_rows.take_out(connection, erasure_id, keys)
-                if not counts and not may_be_empty:
+                if not counts and before:
                     return None
-                receipt = {"erasure_id": erasure_id, "counts": counts, "left": {**_EMPTY, "collections": left}}
+                receipt = {
+                    "erasure_id": erasure_id,
+                    "counts": counts,
+                    "left": {**_EMPTY, "collections": left},
+                    "asked_at": asked_at,
+                    "due_at": asked_at if now else asked_at + self._erase_after,
+                }
                 self._note(connection, keys, known, receipt)
             self._forget_cached(keys)
             log.info("person.erased", extra={"phone": masked(person)})
@@ -194,12 +202,9 @@ class Erasure:
         identifiers: Sequence[str],
         receipt: dict[str, Any],
     ) -> None:
-        now = self._now()
         row = {
             **receipt,
             "state": "held",
-            "asked_at": now,
-            "due_at": now + self._erase_after,
             "hashes": [keyed_hash(connection, each).hex() for each in identifiers],
             "verified": False,
             "who": [*identifiers, *(each for each in keys if each not in identifiers)],
@@ -272,14 +277,19 @@ class Erasure:
     def _held(self, connection: Connection, who_or_id: str | int) -> Any:
         if isinstance(who_or_id, str):
             row = connection.execute(select(table).where(table.c.erasure_id == who_or_id.strip())).first()
-            if row is not None and row.state == "held":
+            if row is not None and self._can_be_undone(row):
                 return row
             if row is not None:
-                raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
+                raise UnknownErasure(_UNDONE_NO_MORE)
         found = held_for(connection, keyed_hash(connection, normalised(who_or_id, self._region)).hex())
-        if not found:
-            raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
-        return found[0]
+        for row in found:
+            if self._can_be_undone(row):
+                return row
+        raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
+
+    def _can_be_undone(self, row: Any) -> bool:
+        """What is due may have been asked to be gone at once, by a process that was killed in the middle."""
+        return bool(row.state == "held" and row.due_at > self._now())
 
     @staticmethod
     def _identifiers_of(row: Any) -> Sequence[OwnerKey]:

@@ -1,7 +1,7 @@
 """Takes all rows of a person out of the tables, byte for byte, and puts them back where they were."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -69,8 +69,9 @@ def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> 
         if table in _FOR_A_WHILE:
             counts[table.name] += connection.execute(delete(table).where(chosen)).rowcount
             continue
+        names = [each.name for each in table.columns]
         for rows in _raw_rows(connection, table, chosen):
-            payload = compress("rows", ormsgpack.packb(rows))
+            payload = compress("rows", ormsgpack.packb({"columns": names, "rows": rows}))
             held = {"erasure_id": erasure_id, "place": place, "of_table": table.name, "payload": payload}
             connection.execute(insert(held_row), held)
             counts[table.name] += len(rows)
@@ -87,16 +88,22 @@ def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> 
 
 
 def put_back(connection: Connection, erasure_id: str) -> None:
-    """As they were; the tables have nothing under their keys."""
+    """As they were; the tables have nothing under their keys.
+
+    A column that a later version added gets what it gave to the rows that were there, and one that it dropped is gone.
+    """
     tables = {table.name: table for table, _ in personal_tables()}
-    held = select(held_row.c.of_table, held_row.c.payload).where(held_row.c.erasure_id == erasure_id)
+    of_it = select(held_row.c.of_table, held_row.c.payload).where(held_row.c.erasure_id == erasure_id)
     threads: set[tuple[str, int]] = set()
-    for name, payload in connection.execute(held.order_by(held_row.c.place)).all():
+    for name, payload in connection.execute(of_it.order_by(held_row.c.place)).all():
         table = tables[name]
-        rows: list[list[Any]] = ormsgpack.unpackb(decompress(payload)[1])
+        held = ormsgpack.unpackb(decompress(payload)[1])
+        if isinstance(held, list):  # held by a version that named no columns, and had these
+            held = {"columns": [each.name for each in table.columns], "rows": held}
+        rows = [dict(zip(held["columns"], row, strict=True)) for row in held["rows"]]
         _insert_raw(connection, table, rows)
         if table is session:
-            threads |= {(row[0], row[1]) for row in rows}
+            threads |= {(row["thread"], row["number"]) for row in rows}
     for thread, number in threads:  # what a process remembers of it may not be so any more
         one = and_(session.c.thread == thread, session.c.number == number)
         connection.execute(update(session).where(one).values(next_row=session.c.next_row + 1))
@@ -180,10 +187,10 @@ def _raw_rows(connection: Connection, table: Table, chosen: ColumnElement[bool])
             yield [[bytes(each) if isinstance(each, memoryview) else each for each in row] for row in part]
 
 
-def _insert_raw(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-    names = [each.name for each in table.columns]
+def _insert_raw(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    names = [name for name in rows[0] if name in table.columns] if rows else []
     bare = untyped(table.name, *(column(name) for name in names))
-    values: list[Mapping[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+    values = [{name: row[name] for name in names} for row in rows]
     inserted = upsert(connection, bare).on_conflict_do_nothing() if table in _MAY_BE_TAKEN else insert(bare)  # type: ignore[arg-type] # a table without types
     connection.execute(inserted, values)
 

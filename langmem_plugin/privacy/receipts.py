@@ -23,9 +23,9 @@ NOT_COVERED = (
 class ErasureReceipt:
     """Proof of an erasure. `counts` has rows by table, and files; `identifiers` are keyed hashes, in hexadecimal.
 
-    `held` can be undone until `due_at`; `erased`: all rows are gone, and `left` names what is still to be deleted in
-    files; `done`: nothing is left, which was looked for (`verified`). `remains` says in words what bytes no program
-    can reach may be somewhere until they are overwritten.
+    `held` can be undone until `due_at`, which is when it was asked where it was to be at once; `erased`: all rows are
+    gone, and `left` names what is still to be deleted in files; `done`: nothing is left, which was looked for
+    (`verified`). `remains` says in words what bytes no program can reach may be somewhere until they are overwritten.
     """
 
     id: str
@@ -59,7 +59,7 @@ class ErasureReceipt:
 
     @property
     def can_be_undone(self) -> bool:
-        return self.state == "held"
+        return self.state == "held" and self.due_at > self.asked_at
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data, for a file or another program."""
@@ -104,6 +104,6 @@ def row_of(connection: Connection, erasure_id: str, *, lock: bool = False) -> Ro
 
 
 def held_for(connection: Connection, hashed: str) -> list[Row[Any]]:
-    """The erasures of a person that can be undone, the newest first."""
+    """The erasures of a person that are not final yet, the newest first."""
     held = select(table).where(table.c.state == "held").order_by(table.c.number.desc())
     return [row for row in connection.execute(held) if hashed in row.hashes]

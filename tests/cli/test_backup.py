@@ -69,9 +69,9 @@ def test_a_copy_made_while_a_service_writes_is_whole(database_url, memory, tmp_p
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_the_copy_is_private_and_holds_no_keys(database_url, tmp_path):
     key = new_master_key()
-    keyed = {"LANGMEM_KEYS": key, "LANGMEM_ENCRYPT": "everything"}
+    keyed = {"LANGMEM_KEYS": key}
     Path(database_url.removeprefix("sqlite:///")).unlink()
-    with PhoneMemory(database_url, settings=Settings(keys=key, encrypt="everything", sweep_every=None)) as memory:
+    with PhoneMemory(database_url, settings=Settings(keys=key, sweep_every=None)) as memory:
         _say(memory, 7)
     told = langmem("backup", str(tmp_path / "copy"), "--database", database_url, **keyed)
     assert "the keys of people are not in it" in told.out

@@ -32,8 +32,8 @@ def test_indexes_jobs_and_an_erasure_that_is_undone_are_told_to_programs(json_of
 
 def test_keys_that_are_wrapped_anew_and_rows_that_are_encrypted_are_told_to_programs(json_of):
     old, new = new_master_key(), new_master_key()
-    told = json_of("keys", "encrypt", "--yes", LANGMEM_KEYS=old, LANGMEM_ENCRYPT="everything")
+    told = json_of("keys", "encrypt", "--yes", LANGMEM_KEYS=old)
     assert told["encrypted_rows"] > 0
     assert told["deleted_files"] == 0
-    told = json_of("keys", "rotate", LANGMEM_KEYS=f"{new},{old}", LANGMEM_ENCRYPT="everything")
+    told = json_of("keys", "rotate", LANGMEM_KEYS=f"{new},{old}")
     assert told == {"newest_key": new.partition(":")[0], "wrapped_anew": 1}

@@ -73,8 +73,8 @@ def test_without_keys_it_says_how_to_get_one(run, command):
 def test_it_is_shown_which_key_wraps_how_many_and_all_are_wrapped_by_the_newest(run, key, database_url, clock):
     newer = new_master_key()
     name, newer_name = (each.partition(":")[0] for each in (key, newer))
-    _talked(Settings(keys=key, encrypt="everything", media="database"), database_url, clock)
-    before = run("keys", "status", keys=f"{newer},{key}", encrypt="everything").stdout
+    _talked(Settings(keys=key, media="database"), database_url, clock)
+    before = run("keys", "status", keys=f"{newer},{key}").stdout
     assert "encrypted: everything" in before
     assert f"{name}: 2 people" in before
     assert f"{newer_name}: 0 people, the newest key" in before
@@ -89,39 +89,17 @@ def test_it_is_shown_which_key_wraps_how_many_and_all_are_wrapped_by_the_newest(
 def test_a_database_in_plain_is_encrypted_in_place(run, key, database_url, clock, media, tmp_path):
     _talked(Settings(media=media), database_url, clock)
     assert all(words.encode() in _in_files(database_url, tmp_path) for words in WORDS.values())
-    run("keys", "encrypt", "--yes", keys=key, encrypt="everything", media=media)
+    run("keys", "encrypt", "--yes", keys=key, media=media)
     found = _in_files(database_url, tmp_path)
     for said in (*WORDS.values(), "recipes", "crash", "channel_versions", "picture of"):
         assert said.encode() not in found
-    settings = Settings(keys=key, encrypt="everything", media=media)
+    settings = Settings(keys=key, media=media)
     assert _unread(settings, database_url, clock) == set()
     with ConversationSaver.from_settings(settings, database_url) as saver:
         assert examine(saver) == [] == examine_beside(saver)
     with pytest.raises(ConfigurationError, match="LANGMEM_KEYS"):
         ConversationSaver(database_url)
     assert run("keys", "encrypt", "--yes").stdout.startswith("0 rows")  # again there is nothing to do
-
-
-@pytest.mark.spec("P-1")
-def test_what_was_private_becomes_everything(run, key, database_url, clock):
-    private = Settings(keys=key, media="database")
-    _talked(private, database_url, clock)
-    assert "encrypted: private memories" in run("keys", "status", keys=key, media="database").stdout
-    run("keys", "encrypt", "--yes", encrypt="everything")
-    assert WORDS[MOM].encode() not in raw(database_url)
-    assert _unread(private.model_copy(update={"encrypt": "everything"}), database_url, clock) == set()
-    assert (
-        'leave the setting encrypt at "everything"'
-        in run("keys", "encrypt", "--yes", encrypt="private", exit_code=1).stderr
-    )
-
-
-@pytest.mark.spec("P-1")
-def test_where_only_private_memories_are_encrypted_conversations_stay_as_they_are(run, key, database_url, clock):
-    _talked(Settings(media="database"), database_url, clock)
-    run("keys", "encrypt", "--yes", keys=key, media="database")
-    assert _unread(Settings(keys=key, media="database"), database_url, clock) == set()
-    assert WORDS[MOM].encode() in raw(database_url)
 
 
 @pytest.mark.slow
@@ -131,21 +109,19 @@ def test_killed_in_the_middle_it_goes_on_and_nobody_opens_the_database_before(
 ):
     plain = Settings(media=media)
     _talked(plain, database_url, clock)
-    settings = Settings(keys=key, encrypt="everything", media=media)
+    settings = Settings(keys=key, media=media)
     monkeypatch.setattr(conversion, "_AT_ONCE", 1)
     for killed_after in (0, 7, 20):
         if os.fork() == 0:
             _kill_after(killed_after, monkeypatch)
-            run("keys", "encrypt", "--yes", keys=key, encrypt="everything", media=media)
+            run("keys", "encrypt", "--yes", keys=key, media=media)
             os._exit(1)
         assert os.WIFSIGNALED(os.wait()[1])
         with pytest.raises(ConfigurationError, match="LANGMEM_KEYS"):
             ConversationSaver.from_settings(plain, database_url)
         with pytest.raises(ConfigurationError, match="langmem keys encrypt"):
             ConversationSaver.from_settings(settings, database_url)
-        with pytest.raises(ConfigurationError, match="leave the setting"):
-            ConversationSaver.from_settings(settings.model_copy(update={"encrypt": "private"}), database_url)
-    assert "not to the end" in run("keys", "status", keys=key, encrypt="everything", media=media).stdout
+    assert "not everything yet" in run("keys", "status", keys=key, media=media).stdout
     run("keys", "encrypt", "--yes")
     assert all(words.encode() not in _in_files(database_url, tmp_path) for words in WORDS.values())
     assert _unread(settings, database_url, clock) == set()
@@ -165,9 +141,9 @@ def _kill_after(rows, monkeypatch):
 
 @pytest.mark.spec("P-1", "C-15")
 def test_the_doctor_names_what_is_not_for_its_row_and_leaves_what_lacks_its_key(run, key, database_url, clock):
-    settings = Settings(keys=key, encrypt="everything", media="database")
+    settings = Settings(keys=key, media="database")
     _talked(settings, database_url, clock)
-    assert "every session can be read" in run("doctor", keys=key, encrypt="everything", media="database").stdout
+    assert "every session can be read" in run("doctor", keys=key, media="database").stdout
     with ConversationSaver.from_settings(settings, database_url) as saver:
         with saver.database.write() as connection:
             connection.execute(update(question).where(question.c.thread == MOM).values(payload=b'{"kind": "forget"}'))

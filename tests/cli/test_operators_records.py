@@ -201,6 +201,8 @@ def test_sessions_and_their_health_are_told_to_programs(command, memory):
     assert shown.json["messages"][0]["content"] == "find me a chicken dinner"
     assert ERIN not in shown.out
     assert command("doctor", "--json").json["sound"] is True
+    assert "langmem keys new" in command("doctor", "--json").json["in_the_open"]
+    assert "no keys: whoever reads the database's files" in command("doctor").out
     with memory.database.write() as connection:
         connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
     damaged = command("doctor", "--json", code=1).json

@@ -33,5 +33,5 @@ def test_every_capability_of_the_published_contract_holds(database_url):
 @pytest.mark.spec("C-1", "C-2", "P-1")
 def test_it_holds_where_everything_is_encrypted_too(database_url, tmp_path):
     key_database = f"sqlite:///{tmp_path}/people.keys"
-    settings = Settings(keys=new_master_key(), encrypt="everything", key_database=key_database)
+    settings = Settings(keys=new_master_key(), key_database=key_database)
     _held(lambda: ConversationSaver.from_settings(settings, database_url))

@@ -17,7 +17,6 @@ OF_CONVERSATIONS = [each for each in ENCRYPTED if each.refusal is SessionRefused
 def settings(tmp_path):
     return Settings(
         keys=new_master_key(),
-        encrypt="everything",
         key_database=f"sqlite:///{tmp_path}/people.keys",
         media="database",
         sweep_every=None,

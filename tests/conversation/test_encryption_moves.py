@@ -21,7 +21,6 @@ AUNT = "+972509999999"
 def settings(request, tmp_path):
     return Settings(
         keys=new_master_key(),
-        encrypt="everything",
         key_database=f"sqlite:///{tmp_path}/people.keys",
         media=tmp_path / "photos" if request.param == "folder" else "database",
         sweep_every=None,

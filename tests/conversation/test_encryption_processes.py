@@ -34,7 +34,7 @@ def of(tmp_path):
 
     def made(*keys, name="people.keys"):
         key_database = f"sqlite:///{tmp_path}/{name}"
-        return Settings(keys=",".join(keys), encrypt="everything", key_database=key_database, sweep_every=None)
+        return Settings(keys=",".join(keys), key_database=key_database, sweep_every=None)
 
     return made
 
@@ -119,8 +119,6 @@ def test_the_database_is_not_opened_without_its_keys_or_with_others(database_url
         ConversationSaver(plain)
     with pytest.raises(ConfigurationError, match="lacks"):
         ConversationSaver.from_settings(of(new_master_key()), database_url)
-    with pytest.raises(ConfigurationError, match="everything"):
-        ConversationSaver.from_settings(of(key).model_copy(update={"encrypt": "private"}), database_url)
     file = tmp_path / "people.keys"
     kept = file.read_bytes()
     file.unlink()

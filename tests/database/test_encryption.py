@@ -17,8 +17,8 @@ from langmem_plugin.settings import Settings
 HERE = Place("langmem_message", "payload", "+972501234567", (7, 1))
 
 
-def settings_with(*keys, encrypt="everything", **more):
-    return Settings(keys=",".join(keys), encrypt=encrypt, **more)
+def settings_with(*keys, **more):
+    return Settings(keys=",".join(keys), **more)
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def key():
 @pytest.mark.spec("P-1")
 def test_what_is_encrypted_is_read_again_also_by_another_process(database_url, key):
     with open_database(settings_with(key), database_url) as database:
-        stored = database.encryption.everything.encrypt(HERE, b"chicken")
+        stored = database.encryption.cipher.encrypt(HERE, b"chicken")
     assert b"chicken" not in stored
     with open_database(settings_with(key), database_url) as database, database.read() as connection:
-        assert encryption_of(connection).everything.decrypt(HERE, stored) == b"chicken"
+        assert encryption_of(connection).cipher.decrypt(HERE, stored) == b"chicken"
 
 
 @pytest.mark.spec("P-1")
@@ -48,7 +48,7 @@ def test_what_is_encrypted_is_read_again_also_by_another_process(database_url, k
 )
 def test_a_value_that_was_copied_to_another_place_is_refused(database_url, key, elsewhere):
     with open_database(settings_with(key), database_url) as database:
-        cipher = database.encryption.everything
+        cipher = database.encryption.cipher
         cipher.encrypt(elsewhere, b"")  # the other one has a key too
         with pytest.raises(DecryptionRefused):
             cipher.decrypt(elsewhere, cipher.encrypt(HERE, b"chicken"))
@@ -67,16 +67,9 @@ def test_a_changed_byte_is_refused(plain, at, change):
 
 
 @pytest.mark.spec("P-1")
-def test_plaintext_is_refused_where_everything_is_encrypted(database_url, key):
+def test_plaintext_is_refused_where_there_are_keys(database_url, key):
     with open_database(settings_with(key), database_url) as database, pytest.raises(DecryptionRefused, match="encrypt"):
-        database.encryption.everything.decrypt(HERE, b"chicken")
-
-
-@pytest.mark.spec("P-1")
-def test_by_default_only_what_is_private_is_encrypted(database_url, key):
-    with open_database(settings_with(key, encrypt="private"), database_url) as database:
-        assert database.encryption.everything.encrypt(HERE, b"chicken") == b"chicken"
-        assert database.encryption.private.encrypt(HERE, b"chicken") != b"chicken"
+        database.encryption.cipher.decrypt(HERE, b"chicken")
 
 
 @pytest.mark.spec("P-1")
@@ -89,7 +82,7 @@ def test_without_the_keys_the_database_does_not_open(database_url, key):
 @pytest.mark.spec("P-1")
 def test_other_keys_are_refused(database_url, key):
     with open_database(settings_with(key), database_url) as database:
-        database.encryption.everything.encrypt(HERE, b"chicken")
+        database.encryption.cipher.encrypt(HERE, b"chicken")
     with pytest.raises(ConfigurationError, match="lacks"):
         open_database(settings_with(new_master_key()), database_url)
     name = key.partition(":")[0]
@@ -102,12 +95,12 @@ def test_other_keys_are_refused(database_url, key):
 def test_keys_are_rotated_while_the_database_is_in_use(database_url, key):
     newer = new_master_key()
     with open_database(settings_with(key), database_url) as before:
-        stored = before.encryption.everything.encrypt(HERE, b"chicken")
+        stored = before.encryption.cipher.encrypt(HERE, b"chicken")
         with open_database(settings_with(newer, key), database_url) as during:
             assert list(during.encryption.rotate()) == [1]
-            assert before.encryption.everything.decrypt(HERE, stored) == b"chicken"
+            assert before.encryption.cipher.decrypt(HERE, stored) == b"chicken"
     with open_database(settings_with(newer), database_url) as after:
-        assert after.encryption.everything.decrypt(HERE, stored) == b"chicken"
+        assert after.encryption.cipher.decrypt(HERE, stored) == b"chicken"
         assert after.encryption.status().wrapped == {newer.partition(":")[0]: 1}
 
 
@@ -117,20 +110,20 @@ def test_a_shredded_key_opens_nothing_in_any_process(database_url, key):
         open_database(settings_with(key), database_url) as one,
         open_database(settings_with(key), database_url) as other,
     ):
-        stored = one.encryption.everything.encrypt(HERE, b"chicken")
+        stored = one.encryption.cipher.encrypt(HERE, b"chicken")
         neighbour = HERE._replace(owner="+972507654321")
-        of_neighbour = one.encryption.everything.encrypt(neighbour, b"fish")
+        of_neighbour = one.encryption.cipher.encrypt(neighbour, b"fish")
         assert one.encryption.shred(HERE.owner)
         for database in (one, other):
             with pytest.raises(DecryptionRefused, match="erased"):
-                database.encryption.everything.decrypt(HERE, stored)
-            assert database.encryption.everything.decrypt(neighbour, of_neighbour) == b"fish"
+                database.encryption.cipher.decrypt(HERE, stored)
+            assert database.encryption.cipher.decrypt(neighbour, of_neighbour) == b"fish"
 
 
 @pytest.mark.spec("P-1")
 def test_the_key_file_holds_no_phone_and_no_key_in_plain(tmp_path, key):
     with open_database(settings_with(key), f"sqlite:///{tmp_path}/memory.db") as database:
-        database.encryption.everything.encrypt(HERE, b"chicken")
+        database.encryption.cipher.encrypt(HERE, b"chicken")
         secret = database.encryption._key_to_write(HERE.owner).secret
     for file in tmp_path.iterdir():
         assert HERE.owner[1:].encode() not in file.read_bytes()

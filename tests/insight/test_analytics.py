@@ -165,7 +165,7 @@ def test_encrypted_categories_are_told_to_their_owner_alone(database_url, clock,
     from langmem_plugin.insight.analytics import MemoryAnalytics
 
     key = "k1:" + "A" * 43 + "="
-    with encrypted_service(database_url, key, scope="private", embeddings=offline_model, now=clock) as service:
+    with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:
         service.remember(ERIN, "Erin sees Dr. Okafor", category="griselda", private=True)
         analytics = MemoryAnalytics(service, lambda _: clock().tzinfo)
         assert {each.name: each.count for each in analytics.of(ERIN).categories} == {"griselda": 1}

@@ -13,10 +13,9 @@ from langmem_plugin.settings import Settings
 
 
 @contextlib.contextmanager
-def encrypted_service(url, key, scope="everything", *, converting=False, **options):
-    settings = Settings(keys=key, encrypt=scope)
+def encrypted_service(url, key, *, converting=False, **options):
     with (
-        open_database(settings, url, converting=converting) as database,
+        open_database(Settings(keys=key), url, converting=converting) as database,
         MemoryService(database, **options) as service,
     ):
         yield service

@@ -159,12 +159,11 @@ def test_counts_are_of_active_memories_also_of_names_without_a_row(memory, home,
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("scope", ["everything", "private"])
 def test_encrypted_memories_follow_their_category_and_its_words_are_nowhere(
-    database_url, clock, offline_model, tmp_path, scope
+    database_url, clock, offline_model, tmp_path
 ):
     key = new_master_key()
-    with encrypted_service(database_url, key, scope, embeddings=offline_model, now=clock) as memory:
+    with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as memory:
         made = memory.categories.create(ANNA, "Zebrafish", description="Quokkas and such")
         below = memory.categories.create(ANNA, "Axolotl", parent_id=made.category_id)
         hidden = memory.remember(ANNA, "It eats at noon", category="zebrafish", private=True)
@@ -181,15 +180,15 @@ def test_encrypted_memories_follow_their_category_and_its_words_are_nowhere(
         memory.categories.create(ANNA, "Wolverine", description="Narwhals")
         assert examine(memory.database) == []
     held = stored_bytes(database_url)
-    assert any(is_in(held, word) for word in ("Wolverine", "Narwhals")) is (scope == "private")
+    assert not any(is_in(held, word) for word in ("Wolverine", "Narwhals"))
 
 
 @pytest.mark.spec("P-1")
-def test_a_category_of_before_there_were_keys_is_encrypted_with_everything(database_url, clock, offline_model):
+def test_a_category_of_before_there_were_keys_is_encrypted(database_url, clock, offline_model):
     with MemoryService(database_url, embeddings=offline_model, now=clock) as memory:
         made = memory.categories.create(ANNA, "Zebrafish", description="Quokkas")
     with encrypted_service(
-        database_url, new_master_key(), "everything", converting=True, embeddings=offline_model, now=clock
+        database_url, new_master_key(), converting=True, embeddings=offline_model, now=clock
     ) as memory:
         assert memory.categories.list_categories(ANNA) == []  # in plain it is not believed
         assert sum(encrypt_stored(memory.database)) == 1

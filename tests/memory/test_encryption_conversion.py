@@ -8,7 +8,6 @@ from langmem_plugin.memory import MemoryService, encrypt_stored
 from langmem_plugin.memory.memory_doctor import examine
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.settings import Settings
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 
 ANNA = "+972501234567"
@@ -32,31 +31,28 @@ def plain(database_url, clock, offline_model):
         yield service
 
 
-def converted(database_url, key, scope, *, most=None):
+def converted(database_url, key, *, most=None):
     """How many rows were changed, in at most so many transactions."""
-    with encrypted_service(database_url, key, scope, converting=True) as service:
+    with encrypted_service(database_url, key, converting=True) as service:
         changed = 0
         for number, many in enumerate(encrypt_stored.encrypt_stored(service.database), 1):
             changed += many
             if number == most:
                 return changed
         with service.database.write() as connection:
-            note_encrypted(connection, Settings(keys=key, encrypt=scope), service.database.encryption)
+            note_encrypted(connection, service.database.encryption)
         return changed
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("scope", ["private", "everything"])
-def test_what_was_stored_in_plain_is_encrypted_and_found_as_before(
-    plain, database_url, key, clock, offline_model, scope
-):
+def test_what_was_stored_in_plain_is_encrypted_and_found_as_before(plain, database_url, key, clock, offline_model):
     before = [plain.list_memories(ANNA), plain.list_memories(ANNA, statuses=["forgotten"])]
     hits = plain.search(ANNA, "what is my wifi password?", min_relevance=0.0)
     plain.close()
     plain.database.close()
-    assert converted(database_url, key, scope) == (6 if scope == "everything" else 4)
-    assert converted(database_url, key, scope) == 0
-    with encrypted_service(database_url, key, scope, embeddings=offline_model, now=clock) as service:
+    assert converted(database_url, key) == 6
+    assert converted(database_url, key) == 0
+    with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:
         assert [service.list_memories(ANNA), service.list_memories(ANNA, statuses=["forgotten"])] == before
         assert service.search(ANNA, "what is my wifi password?", min_relevance=0.0) == hits
         assert service.remember(ANNA, TEA).outcome == service.remember(ANNA, PASSWORD, key="zebra").outcome
@@ -65,21 +61,8 @@ def test_what_was_stored_in_plain_is_encrypted_and_found_as_before(
         assert service.history.search(ANNA, "the marmot")[0].message.speaker == "Quetzal"
         assert examine(service.database) == []
     held = stored_bytes(database_url)
-    assert [each for each in ("kiwi", "walrus", "zebra", "otter", "ferret", "Utrecht") if is_in(held, each)] == []
-    for word in ("green tea", "gecko", "pelican", "Quetzal", "marmot"):
-        assert is_in(held, word) is (scope == "private")
-
-
-@pytest.mark.spec("P-1")
-def test_what_is_private_comes_first_and_everything_later(plain, database_url, key, clock, offline_model):
-    before = plain.list_memories(ANNA)
-    plain.close()
-    plain.database.close()
-    assert converted(database_url, key, "private") == 4
-    assert converted(database_url, key, "everything") == 4
-    with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:
-        assert service.list_memories(ANNA) == before
-        assert examine(service.database) == []
+    words = ("kiwi", "walrus", "zebra", "otter", "ferret", "Utrecht", "green tea", "gecko", "pelican", "Quetzal")
+    assert [each for each in (*words, "marmot") if is_in(held, each)] == []
 
 
 @pytest.mark.spec("P-1")
@@ -91,9 +74,9 @@ def test_what_was_stopped_goes_on_and_a_damaged_row_stays_as_it_is(
     plain.close()
     plain.database.close()
     monkeypatch.setattr(encrypt_stored, "_AT_ONCE", 1)
-    assert converted(database_url, key, "everything", most=2) <= 2
-    assert converted(database_url, key, "everything") >= 3
+    assert converted(database_url, key, most=2) <= 2
+    assert converted(database_url, key) >= 3
     with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:
         assert sorted(texts(service.list_memories(ANNA))) == sorted(left)
-        assert [each.kind for each in examine(service.database)] == ["memory"]
+        assert [each.kind for each in examine(service.database)] == ["memory", "memory vector"]
     assert is_in(stored_bytes(database_url), "damaged ibis")

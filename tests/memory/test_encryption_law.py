@@ -166,15 +166,14 @@ class Told:
 
 @pytest.mark.spec("P-1")
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["private", "everything"])
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(verbs=st.lists(VERBS, min_size=4, max_size=14))
-def test_encrypted_or_not_the_answers_are_the_same(offline_model, scope, verbs):
+def test_encrypted_or_not_the_answers_are_the_same(offline_model, verbs):
     with contextlib.ExitStack() as opened:
         told = []
         for made in (
             lambda clock: MemoryService("sqlite://", embeddings=offline_model, now=clock),
-            lambda clock: encrypted_service("sqlite://", new_master_key(), scope, embeddings=offline_model, now=clock),
+            lambda clock: encrypted_service("sqlite://", new_master_key(), embeddings=offline_model, now=clock),
         ):
             clock = Clock()
             told.append(Told(opened.enter_context(made(clock)), clock))

@@ -114,9 +114,8 @@ def test_a_filter_takes_categories_and_tags_in_any_case_and_what_is_below(memory
 
 
 @pytest.mark.spec("P-1", "M-7")
-@pytest.mark.parametrize("scope", ["everything", "private"])
-def test_encrypted_memories_are_found_by_all_of_it_too(database_url, clock, offline_model, scope):
-    with encrypted_service(database_url, new_master_key(), scope, embeddings=offline_model, now=clock) as memory:
+def test_encrypted_memories_are_found_by_all_of_it_too(database_url, clock, offline_model):
+    with encrypted_service(database_url, new_master_key(), embeddings=offline_model, now=clock) as memory:
         memory.categories.create(ANNA, "Housing", parent_id=memory.categories.create(ANNA, "Home").category_id)
         memory.remember(ANNA, RENT, category="housing", private=True, tags=["Bills"], key="the_rent")
         memory.remember(ANNA, REX)

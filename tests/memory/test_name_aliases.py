@@ -272,9 +272,8 @@ def test_an_older_export_brings_no_name_back_that_was_removed_corrected_or_forgo
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("scope", ["private", "everything"])
-def test_aliases_are_encrypted_wherever_there_are_keys(database_url, clock, offline_model, scope):
-    keyed = Settings(keys=new_master_key(), encrypt=scope, sweep_every=None, search_past_sessions=False)
+def test_aliases_are_encrypted_wherever_there_are_keys(database_url, clock, offline_model):
+    keyed = Settings(keys=new_master_key(), sweep_every=None, search_past_sessions=False)
     with PhoneMemory(database_url, settings=keyed, embeddings=offline_model, now=clock) as memory:
         memory.service.aliases.add(ANNA, "Eagle", "Dr. Levi")
         with memory.database.read() as connection:

@@ -8,10 +8,14 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.base import empty_checkpoint
 
 from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.conversation.storage.codec import decompress
+from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.errors import DamagedSession, DecryptionRefused
+from langmem_plugin.memory.memory_doctor import examine as examine_memories
 from langmem_plugin.privacy import erasure
-from tests.privacy.conftest import ANNA, BEN
+from tests.memory.encrypted_services import is_in, stored_bytes
+from tests.privacy.conftest import ANNA, ANNAS_OTHER, ANNAS_TELEGRAM, BEN, graph_of, live, opened
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +26,7 @@ def keys():
 
 
 def _opened(folder, model, clock, keys):
-    settings = Settings(keys=keys, encrypt="everything", sweep_every=None, search_past_sessions=False, extraction="off")
+    settings = Settings(keys=keys, sweep_every=None, search_past_sessions=False, extraction="off")
     return PhoneMemory(f"sqlite:///{folder}/langmem.db", settings=settings, embeddings=model, now=clock)
 
 
@@ -30,16 +34,16 @@ def _opened(folder, model, clock, keys):
 def test_the_key_goes_with_the_person_and_nobody_elses(tmp_path, offline_model, clock, keys, monkeypatch):
     monkeypatch.setattr(erasure, "FRESH_SECONDS", 0.0)
     with _opened(tmp_path, offline_model, clock, keys) as memory:
-        sealed = {who: memory.database.encryption.private.encrypt(_place(who), b"a secret") for who in (ANNA, BEN)}
+        sealed = {who: memory.database.encryption.cipher.encrypt(_place(who), b"a secret") for who in (ANNA, BEN)}
         memory.service.remember(ANNA, "Anna sails")
         backup = shutil.copy(tmp_path / "langmem.db.keys", tmp_path / "before.keys")
         assert (tmp_path / "before.keys").read_bytes()
         memory.erase(ANNA)
-        assert memory.database.encryption.private.decrypt(_place(ANNA), sealed[ANNA]) == b"a secret"  # may come back
+        assert memory.database.encryption.cipher.decrypt(_place(ANNA), sealed[ANNA]) == b"a secret"  # may come back
         memory.erase(ANNA, now=True)
         with pytest.raises(Exception, match="its owner was erased"):
-            memory.database.encryption.private.decrypt(_place(ANNA), sealed[ANNA])
-        assert memory.database.encryption.private.decrypt(_place(BEN), sealed[BEN]) == b"a secret"
+            memory.database.encryption.cipher.decrypt(_place(ANNA), sealed[ANNA])
+        assert memory.database.encryption.cipher.decrypt(_place(BEN), sealed[BEN]) == b"a secret"
     assert backup
 
 
@@ -47,13 +51,13 @@ def test_the_key_goes_with_the_person_and_nobody_elses(tmp_path, offline_model, 
 def test_the_key_of_who_has_begun_anew_stays_and_the_receipt_says_so(tmp_path, offline_model, clock, keys, monkeypatch):
     monkeypatch.setattr(erasure, "FRESH_SECONDS", 0.0)
     with _opened(tmp_path, offline_model, clock, keys) as memory:
-        sealed = memory.database.encryption.private.encrypt(_place(ANNA), b"a secret")
+        sealed = memory.database.encryption.cipher.encrypt(_place(ANNA), b"a secret")
         memory.service.remember(ANNA, "Anna sails")
         receipt = memory.erase(ANNA)
         memory.service.remember(ANNA, "Anna is back")
         clock.forward(days=31)
         assert memory.housekeeping.sweep().erasures_finished == 1
-        assert memory.database.encryption.private.decrypt(_place(ANNA), sealed) == b"a secret"
+        assert memory.database.encryption.cipher.decrypt(_place(ANNA), sealed) == b"a secret"
         assert "begun anew" in memory.erasure.receipt(receipt.id).remains[0]
         assert [each.text for each in memory.service.list_memories(ANNA)] == ["Anna is back"]
 
@@ -104,3 +108,39 @@ def _place(who):
     from langmem_plugin.database.encryption import Place
 
     return Place("langmem_memory", "text", who, ("1",))
+
+
+@pytest.mark.spec("P-1")
+def test_with_keys_no_table_and_no_file_holds_a_word_of_what_was_said_told_or_known(
+    database_url, offline_model, clock, keys, tmp_path
+):
+    with opened(database_url, offline_model, clock, keys=keys) as memory:
+        live(memory, clock, ANNA, ANNAS_TELEGRAM, ANNAS_OTHER)
+        memory.reply(graph_of(memory), ANNA, "/remember I have diabetes", message_id="d")
+        memory.reply(graph_of(memory), ANNA, "from now on remind me of my insulin", message_id="i")
+        memory.service.remember(ANNA, "my salary is 51500", status="pending", tags=["wages"], category="payslip")
+        memory.command(ANNA, "/reset")
+        memory.index_past_sessions()
+        assert examine(memory.saver) == examine_memories(memory.database) == []
+    held = stored_bytes(database_url)
+    words = ("diabetes", "insulin", "51500", "wages", "payslip", "peanuts", "Eulalia", "cellar", "junior")
+    assert [each for each in words if is_in(held, each)] == []
+    if database_url.startswith("sqlite"):
+        texts = [cell for row in everything_in(database_url) for cell in row]
+        assert not [each for each in words for cell in texts if each.encode() in unpacked(cell)]
+
+
+def everything_in(url):
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        yield from connection.execute(f'SELECT * FROM "{table}"')
+    connection.close()
+
+
+def unpacked(cell):
+    """A packed value is compressed: its words would not be seen in its bytes."""
+    raw = cell if isinstance(cell, bytes) else str(cell).encode()
+    try:
+        return raw + decompress(raw)[1]
+    except (DamagedSession, ValueError, IndexError):
+        return raw

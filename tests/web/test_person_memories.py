@@ -137,7 +137,7 @@ def test_what_no_database_can_hold_is_answered_kindly(erin):
 
 
 def test_everything_is_shown_also_where_everything_is_encrypted(tmp_path, clock, offline_model, page_settings):
-    settings = page_settings.model_copy(update={"keys": SecretStr(new_master_key()), "encrypt": "everything"})
+    settings = page_settings.model_copy(update={"keys": SecretStr(new_master_key())})
     with PhoneMemory(
         f"sqlite:///{tmp_path}/sealed.db", embeddings=offline_model, settings=settings, now=clock
     ) as memory:

@@ -21,8 +21,6 @@ def encrypted_files(database: Database, folder: Media) -> Iterator[int]:
 
     A row whose file is missing stays as it is.
     """
-    if not database.encryption.everything.encrypts:
-        return
     with database.read() as connection:
         keys = [tuple(row) for row in connection.execute(select(*_KEY))]
     for key in keys:

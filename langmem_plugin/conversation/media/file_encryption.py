@@ -22,7 +22,7 @@ class FileEncryption:
 
     @property
     def encrypts(self) -> bool:
-        return self.encryption.everything.encrypts
+        return self.encryption.encrypts
 
     @property
     def extra_bytes(self) -> int:
@@ -34,11 +34,11 @@ class FileEncryption:
         return self.encryption.blinded(self.thread, f"{_TABLE}.sha256", digest).hex() if self.encrypts else digest
 
     def encrypted(self, name: str, data: bytes) -> bytes:
-        return self.encryption.everything.encrypt(self._place(name), data)
+        return self.encryption.cipher.encrypt(self._place(name), data)
 
     def decrypted(self, name: str, stored: bytes) -> bytes:
         """Raises DecryptionRefused."""
-        return self.encryption.everything.decrypt(self._place(name), stored)
+        return self.encryption.cipher.decrypt(self._place(name), stored)
 
     def _place(self, name: str) -> Place:
         return Place(_TABLE, "file", self.thread, (name,))

@@ -76,7 +76,7 @@ def examine(saver: ConversationSaver) -> list[Damage]:
 
 def examine_beside(saver: ConversationSaver) -> list[Refused]:
     """Reads what conversations hold beside their checkpoints, where it is encrypted."""
-    if not saver.database.encryption.everything.encrypts:
+    if not saver.database.encryption.encrypts:
         return []
     found: list[Refused] = []
     for each in _BESIDE_CHECKPOINTS:

@@ -14,6 +14,7 @@ from langmem_plugin.database.conversation_tables import incoming as table
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
+from langmem_plugin.facts.redaction import without_secrets
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -62,7 +63,7 @@ class ClaimRecords:
             "attempts": 0,
             "received_at": record.received_at,
             "payload": INCOMING.encrypted(connection, key, self._packed(record.message)),
-            "reply": REPLY.encrypted(connection, key, self._packed(record.reply)),
+            "reply": REPLY.encrypted(connection, key, self._packed(record.reply and without_secrets(record.reply))),
             "sent": record.sent,
         }
         statement = insert_unless_there(table, table.c.message_id)[connection.dialect.name]

@@ -28,6 +28,7 @@ from langmem_plugin.database.encryption.moved_rows import bind_anew
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
+from langmem_plugin.facts.redaction import without_secrets
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
@@ -161,11 +162,10 @@ class MessageClaims:
         """For `Turns.turn`. Without an id the message is answered as any, and nobody can ask for its answer again."""
         return Claim(self, message, message_id, joins, lost)
 
-    def claim_without_turn(self, thread: str, message: HumanMessage, message_id: str) -> bool:
-        """For what is answered at once. False if another delivery has claimed it."""
-        payload = self.packed(message)
+    def claim_without_turn(self, thread: str, message_id: str) -> bool:
+        """For what is answered at once, so that its words are not needed. False if another delivery has claimed it."""
         with self._database.write(durable=False) as connection:
-            return self.note(connection, thread, message_id, payload, _NO_TURN)
+            return self.note(connection, thread, message_id, None, _NO_TURN)
 
     def answer_to(self, thread: str, message_id: str) -> Answer | None:
         """What was answered to an earlier delivery of the message."""
@@ -214,9 +214,10 @@ class MessageClaims:
     ) -> None:
         """Keeps the answer, unless there is one; on disk when it returns, with what `along` writes.
 
+        A code, a token or a password that it tells is kept as MASK: whoever reads the file must not be let in by it.
         `config` is that of the turn that answers. Raises TurnLost if another has begun.
         """
-        reply = to_bytes(self._serde(), text)
+        reply = to_bytes(self._serde(), without_secrets(text))
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
             for message_id in message_ids:

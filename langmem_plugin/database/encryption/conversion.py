@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, bindparam, false, select, tuple_, update
+from sqlalchemy import Connection, Row, Table, bindparam, select, tuple_, update
 
 from langmem_plugin.database.encryption.encrypted_columns import ENCRYPTED, EncryptedColumn, columns_of
 from langmem_plugin.database.encryption.encryption import Encryption
@@ -28,11 +28,7 @@ def encrypted_rows(database: Database, *, but: Sequence[Table] = ()) -> Iterator
 def _of_table(database: Database, table: Table) -> Iterator[int]:
     columns, last = columns_of(table), None
     keys = list(table.primary_key)
-    rows = (
-        select(*keys, *(each.column for each in columns), *(_is_private(each) for each in columns))
-        .order_by(*keys)
-        .limit(_AT_ONCE)
-    )
+    rows = select(*keys, *(each.column for each in columns)).order_by(*keys).limit(_AT_ONCE)
     while True:
         after = rows if last is None else rows.where(tuple_(*keys) > tuple_(*last, types=[key.type for key in keys]))
         with database.write(patience=BULK_WORK) as connection:
@@ -41,10 +37,6 @@ def _of_table(database: Database, table: Table) -> Iterator[int]:
         if len(found) < _AT_ONCE:
             return
         last = tuple(found[-1][: len(keys)])
-
-
-def _is_private(each: EncryptedColumn) -> Any:
-    return (false() if each.private is None else each.private).label(f"{each.column.name}_is_private")
 
 
 def _written(
@@ -57,12 +49,8 @@ def _written(
     keys = list(table.primary_key)
     changes: list[dict[str, Any]] = []
     for row in rows:
-        key, stored = row[: len(keys)], row[len(keys) : len(keys) + len(columns)]
-        are_private = row[len(keys) + len(columns) :]
-        anew = [
-            _encrypted(each, encryption, key, value, private=private)
-            for each, value, private in zip(columns, stored, are_private, strict=True)
-        ]
+        key, stored = row[: len(keys)], row[len(keys) :]
+        anew = [_encrypted(each, encryption, key, value) for each, value in zip(columns, stored, strict=True)]
         if any(new is not old for new, old in zip(anew, stored, strict=True)):
             named = zip((f"of_{column.name}" for column in keys), key, strict=True)
             values = zip((f"new_{each.column.name}" for each in columns), anew, strict=True)
@@ -74,9 +62,8 @@ def _written(
     return len(changes)
 
 
-def _encrypted(each: EncryptedColumn, encryption: Encryption, key: Any, stored: Any, *, private: bool) -> Any:
+def _encrypted(each: EncryptedColumn, encryption: Encryption, key: Any, stored: Any) -> Any:
     """As it is to be stored; the very same object where nothing is to be done."""
-    cipher = encryption.private if private else encryption.everything
-    if stored is None or not cipher.encrypts or each.is_encrypted(stored):
+    if stored is None or each.is_encrypted(stored):
         return stored
-    return each.encrypted_by(cipher, key, each.decrypted_by(PLAINTEXT, key, stored))
+    return each.encrypted_by(encryption.cipher, key, each.decrypted_by(PLAINTEXT, key, stored))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table, true
+from sqlalchemy import JSON, Column, Connection, LargeBinary, Table
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
     value,
 )
-from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
+from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
 from langmem_plugin.database.erasure_tables import erased_key, erasure, held_row
 from langmem_plugin.database.memory_tables import (
@@ -55,21 +55,19 @@ _EITHER = _ENCRYPTED[:-1]
 class EncryptedColumn:
     """Bytes are stored as bytes; words and JSON as a text. None, and a JSON value that is empty, stay what they are.
 
-    `refusal` is what a refused value raises. `private` says in SQL which rows are encrypted also where only what is
-    private is; None: no row.
+    `refusal` is what a refused value raises.
     """
 
     column: Column[Any]
     refusal: type[DecryptionRefused] = DecryptionRefused
-    private: ColumnElement[bool] | None = None
 
-    def encrypted(self, connection: Connection, key: Key, plain: Any, *, private: bool = False) -> Any:
+    def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
         """As it is to be stored in the row of this key."""
-        return self.encrypted_by(_cipher(encryption_of(connection), private=private), key, plain)
+        return self.encrypted_by(encryption_of(connection).cipher, key, plain)
 
-    def decrypted(self, connection: Connection, key: Key, stored: Any, *, private: bool = False) -> Any:
+    def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:
         """What was encrypted for the row of this key. Raises `refusal`."""
-        return self.decrypted_by(_cipher(encryption_of(connection), private=private), key, stored)
+        return self.decrypted_by(encryption_of(connection).cipher, key, stored)
 
     def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
         if plain is None or (self.is_json and not plain):
@@ -132,8 +130,8 @@ CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
 EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
 EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
 CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
-ALIAS = EncryptedColumn(name_alias.c.alias, private=true())  # names of people: whatever was said of them
-ALIAS_NAME = EncryptedColumn(name_alias.c.name, private=true())
+ALIAS = EncryptedColumn(name_alias.c.alias)
+ALIAS_NAME = EncryptedColumn(name_alias.c.name)
 
 ENCRYPTED: Sequence[EncryptedColumn] = (
     MESSAGE,
@@ -195,10 +193,6 @@ PLAIN: Mapping[Column[Any], str] = {
 
 def columns_of(table: Table) -> list[EncryptedColumn]:
     return [each for each in ENCRYPTED if each.column.table is table]
-
-
-def _cipher(encryption: Encryption, *, private: bool) -> RowCipher:
-    return encryption.private if private else encryption.everything
 
 
 def _from_base64(stored: str) -> bytes:

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
@@ -12,7 +12,6 @@ from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.lru import LruCache
 
-Scope = Literal["private", "everything"]
 FRESH_SECONDS = 5.0
 """For so long a process goes on using a key that another one has shredded."""
 _KEPT_BYTES, _BYTES_OF_A_KEY = 2_000_000, 300
@@ -40,21 +39,23 @@ class Keys(Protocol):
 
 
 class Encryption:
-    """`private` is for memories that are private or sensitive, `everything` for whatever else a person's data is.
+    """`cipher` is for all that a person says and is told.
 
-    Both may raise StoreUnavailable, when the key database cannot be asked.
+    It may raise StoreUnavailable, when the key database cannot be asked.
     """
 
-    def __init__(self, store: Keys | None = None, scope: Scope = "private") -> None:
+    def __init__(self, store: Keys | None = None) -> None:
         self._store = store
         self._fresh: LruCache[str, tuple[OwnerKey, float]] = LruCache(_KEPT_BYTES)
-        cipher = PLAINTEXT if store is None else OwnerCipher(self._key_to_write, self._key_to_read)
-        self.private: RowCipher = cipher
-        self.everything: RowCipher = cipher if scope == "everything" else PLAINTEXT
+        self.cipher: RowCipher = PLAINTEXT if store is None else OwnerCipher(self._key_to_write, self._key_to_read)
         self.store_id = None if store is None else store.store_id
 
+    @property
+    def encrypts(self) -> bool:
+        return self.cipher.encrypts
+
     def blinded(self, owner: str, column: str, text: str) -> bytes:
-        """Equal for equal texts of one owner's column, and without their key nothing else. Of `private` alone."""
+        """Equal for equal texts of one owner's column, and without their key nothing else. Needs keys."""
         key = hashlib.blake2b(b"langmem blind", key=self._key_to_write(owner).secret, digest_size=32).digest()
         return hmac.digest(key, f"{column}\0{text}".encode(), "sha256")
 

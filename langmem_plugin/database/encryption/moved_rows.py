@@ -20,7 +20,7 @@ def bind_anew(
     another key it could not be read again, not even when its own came back.
     """
     columns = columns_of(table)
-    if not columns or not encryption_of(connection).everything.encrypts:
+    if not columns or not encryption_of(connection).encrypts:
         return
     key_columns = list(table.primary_key)
     keys = connection.execute(select(*key_columns).where(*where)).all()

@@ -17,7 +17,7 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
-_KEPT = and_(memory.c.status == "active", ~memory.c.private, memory.c.sealed.is_(None))
+_KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class OwnerProgress:
 class Change(NamedTuple):
     memory_id: str
     change: int
-    vector: Vector | None  # None for what is private, encrypted or not active
+    vector: Vector | None  # None for what is private or not active
 
 
 class IndexProgress:
@@ -122,9 +122,9 @@ class IndexProgress:
         return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: OwnerKey, indexed: int) -> list[str]:
-        """The ids that no index knows in their present state: what changed after it, the private, the encrypted."""
+        """The ids that no index knows in their present state: what changed after it, and the private."""
         mine = select(memory.c.memory_id).where(memory.c.owner == owner)
-        apart = (memory.c.change > indexed, memory.c.private, memory.c.sealed.is_not(None))
+        apart = (memory.c.change > indexed, memory.c.private)
         unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 

@@ -153,7 +153,6 @@ class FactSearch:
             select(
                 memory.c.status,
                 memory.c.memory_id,
-                memory.c.private,
                 memory.c.sealed,
                 memory.c.text,
                 memory.c.category,
@@ -186,16 +185,16 @@ class FactSearch:
         if since == 0:
             statement = statement.where(memory.c.status == "active")
         encryption = encryption_of(connection)
-        for status, memory_id, private, sealed, text, category, tags, key, summary, vector, checksum, *rest in each_row(
+        for status, memory_id, sealed, text, category, tags, key, summary, vector, checksum, *rest in each_row(
             connection, statement
         ):
             if status != "active":
                 yield memory_id, None
                 continue
-            held = HeldVector(vector, checksum, sealed is not None)
+            held = HeldVector(vector, checksum)
             whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
             written = (text, category, tags, key, summary)
-            words = searched(encryption, owner, memory_id, written, private=private, sealed=sealed)
+            words = searched(encryption, owner, memory_id, written, sealed)
             if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
                 yield memory_id, entry
             else:

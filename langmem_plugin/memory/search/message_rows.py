@@ -40,7 +40,7 @@ def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
         instant = checksums.instant(said_at)
         if is_sealed(encryption, sealed):
             beside = (session_id, said_at, of_session, speaker, text)
-            words = unseal(encryption.everything, _place(owner, message_id), sealed, beside)
+            words = unseal(encryption.cipher, _place(owner, message_id), sealed, beside)
             speaker, text = words["speaker"], words["text"]
     except (TypeError, OverflowError, DecryptionRefused):
         return None
@@ -62,11 +62,11 @@ def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, enc
         "said_at": message.said_at,
         "of_session": of_session,
     }
-    if not encryption.everything.encrypts:
+    if not encryption.encrypts:
         return values | {"sealed": None, "checksum": checksum_of(owner, message, of_session)}
     words = {"speaker": name_to_store(message.speaker), "text": to_store(message.text)}
     beside = (message.session_id, message.said_at, of_session, "", "")
-    sealed = seal(encryption.everything, _place(owner, message.message_id), words, beside)
+    sealed = seal(encryption.cipher, _place(owner, message.message_id), words, beside)
     return values | {"speaker": "", "text": "", "sealed": sealed, "checksum": None}
 
 
@@ -75,7 +75,7 @@ def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: 
     if not is_sealed(encryption, sealed):
         return text, speaker
     try:
-        words = words_alone(encryption.everything, _place(*key), sealed)
+        words = words_alone(encryption.cipher, _place(*key), sealed)
     except DecryptionRefused:
         return None, None
     return words["text"], words["speaker"]
@@ -83,7 +83,7 @@ def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: 
 
 def is_sealed(encryption: Encryption, sealed: Any) -> bool:
     """Whether the row is to be read as one that is encrypted: one in plain, where all are, is then refused."""
-    return sealed is not None or encryption.everything.encrypts
+    return sealed is not None or encryption.encrypts
 
 
 def checksum_of(owner: OwnerKey, message: PastMessage, of_session: str | None) -> int:

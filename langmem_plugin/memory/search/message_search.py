@@ -263,7 +263,7 @@ class MessageHistory:
         ]
         connection.execute(insert(table), rows)
         embedded = [
-            {"owner": owner, "message_id": key, "vector": to_bytes(vector), "sealed": encryption.everything.encrypts}
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
             for key, each in messages.items()
             if (vector := vectors[each.text]) is not None
         ]
@@ -359,8 +359,7 @@ class MessageHistory:
         )
         encryption = encryption_of(connection)
         for message_id, *stored, vector, checksum, at, session_id in each_row(connection, statement):
-            held = HeldVector(vector, checksum, encryption.everything.encrypts)
-            whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, HeldVector(vector, checksum))
             text, speaker = said(encryption, (owner, message_id), *stored)
             entry = Entry(message_id, text, whole, at, session_id, speaker)
             if entry.can_be_searched:

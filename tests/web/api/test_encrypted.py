@@ -7,9 +7,7 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 
 
 @pytest.mark.spec("U-3", "P-1")
-@pytest.mark.parametrize(
-    "settings", [Settings(keys=new_master_key(), encrypt="everything"), Settings(keys=new_master_key())]
-)
+@pytest.mark.parametrize("settings", [Settings(keys=new_master_key())])
 def test_tags_and_filters_work_on_what_is_encrypted(anna, ben, memory):
     one = anna.remember("The gate code is 4711", tags=["Home", "codes"], is_private=True, category="Keys")
     anna.remember("Tea is served at five", tags=["home"])

@@ -1,0 +1,55 @@
+"""An erasure can be undone also after an upgrade: whatever a later version adds to a table or takes from it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from langmem_plugin import ConversationSaver
+from langmem_plugin.database.personal_tables import personal_tables
+from tests.privacy.conftest import ANNA, ANNAS, ANNAS_OTHER, ANNAS_TELEGRAM, live, opened, rows
+from tests.privacy.test_erasure import _NOT_PUT_BACK
+
+pytestmark = [pytest.mark.slow, pytest.mark.spec("P-4", "A-4")]
+
+_ANOTHER_VERSION = """
+import sys
+from sqlalchemy import Column, Text
+from langmem_plugin.database.personal_tables import personal_tables
+url, verb, who, column = sys.argv[1:]
+for table, _ in personal_tables():
+    table.append_column(Column(column, Text, nullable=False, server_default="as before"))
+from langmem_plugin import PhoneMemory, Settings
+with PhoneMemory(url, settings=Settings(sweep_every=None, extraction="off", search_past_sessions=False)) as memory:
+    print(getattr(memory, verb)(who).state)
+"""
+
+
+def another_version(url, verb, column):
+    """Whose tables have one column more."""
+    command = [sys.executable, "-c", _ANOTHER_VERSION, url, verb, ANNA, column]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2_000:]
+    return ran.stdout.strip()
+
+
+def alter(url, change):
+    with ConversationSaver(url) as saver, saver.database.write() as connection:
+        for table, _ in personal_tables():
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} {change}")
+
+
+def test_what_was_erased_before_an_upgrade_comes_back_into_every_table(database_url, offline_model, clock):
+    with opened(database_url, offline_model, clock) as memory:
+        live(memory, clock, ANNA, ANNAS_TELEGRAM, ANNAS_OTHER)
+        before = rows(memory, ANNAS)
+    alter(database_url, "ADD COLUMN gone_later TEXT NOT NULL DEFAULT 'as before'")
+    assert another_version(database_url, "erase", "gone_later") == "held"
+    alter(database_url, "DROP COLUMN gone_later")
+    alter(database_url, "ADD COLUMN added_later TEXT NOT NULL DEFAULT 'as before'")
+    assert another_version(database_url, "restore_erased", "added_later") == "restored"
+    with opened(database_url, offline_model, clock) as memory:
+        after = rows(memory, ANNAS)
+    for name in before.keys() - _NOT_PUT_BACK - {"langmem_session", "langmem_memory_owner"}:
+        assert after[name] == before[name], name
+    assert before.keys() - after.keys() <= _NOT_PUT_BACK
