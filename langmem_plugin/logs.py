@@ -44,6 +44,7 @@ _ADVICE = {
     "media.missing": "the file of a picture is gone: its reference is kept",
     "media.damaged": "the file of a picture is not what was stored: it is not shown",
     "session.damaged": "run `langmem doctor --rebuild`",
+    "row.damaged": "a value of the column is not what was stored and is passed over: restore the row from a backup",
     "collection.not_adopted": "its documents stay where they are: they are taken over at the next start",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
     "database.folder_open": "everybody may replace the database there: chmod 700, or move it",

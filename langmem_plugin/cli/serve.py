@@ -79,11 +79,11 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
     with listening:
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         typer.echo(f"listening on {at} (API: {at}/api/openapi.json, console: {at}/console)")
-        if (warning := in_the_open(memory.database)) is not None:
-            typer.echo(warning)
         if not any(each.kind == "operator" for each in tokens.listed()):
             token, access = tokens.new_operator(FIRST_TOKEN_FOR)
             typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")
+        if (warning := in_the_open(memory.database)) is not None:
+            typer.echo(warning)
         uvicorn.Server(
             uvicorn.Config(
                 app,

@@ -1,8 +1,8 @@
 """The tables of erasure: who asked to be erased, what is held until it cannot be undone any more, and what is proof."""
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Identity, Index, Integer, LargeBinary, Table
+from sqlalchemy import BigInteger, Boolean, Column, Identity, Index, Integer, LargeBinary, Table
 
-from langmem_plugin.database.schema import Instant, Name, metadata
+from langmem_plugin.database.schema import Instant, Json, Name, metadata
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -15,11 +15,11 @@ erasure = Table(
     Column("asked_at", Instant, nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("done_at", Instant),
-    Column("hashes", JSON, nullable=False),  # keyed, of the identifiers
-    Column("counts", JSON, nullable=False),  # rows by table, and files
+    Column("hashes", Json(list), nullable=False),  # keyed, of the identifiers
+    Column("counts", Json(dict), nullable=False),  # rows by table, and files
     Column("verified", Boolean, nullable=False),
-    Column("who", JSON),  # the identifiers themselves, the key first; null once it cannot be undone any more
-    Column("left", JSON, nullable=False),  # what is still to be deleted outside of our tables
+    Column("who", Json(list)),  # the identifiers themselves, the key first; null once it cannot be undone any more
+    Column("left", Json(dict), nullable=False),  # what is still to be deleted outside of our tables
 )
 
 erased_key = Table(  # by which a writer that began before an erasure learns of it

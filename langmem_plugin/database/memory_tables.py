@@ -7,7 +7,6 @@ Every table is bounded for each owner, whether or not `MemoryService.purge` is c
 """
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     Boolean,
     Column,
@@ -25,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import session
-from langmem_plugin.database.schema import Instant, Name, Owner, Words, metadata, to_store
+from langmem_plugin.database.schema import Instant, Json, Name, Owner, Words, metadata, to_store
 
 
 class Tags(TypeDecorator[tuple[str, ...]]):
@@ -86,7 +85,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("summary_text", Words),
     Column("category", Name),
     Column("tags", Tags, nullable=False),
-    Column("metadata", JSON, nullable=False),
+    Column("metadata", Json(dict), nullable=False),
     Column("private", Boolean, nullable=False),
     Column("slot", Name),  # what the fact is a value of, as facts/ names it
     Column("quote", Words),

@@ -1,8 +1,8 @@
 """The tables of people: which identifiers are one person's, what was merged, what a person has set, who has access."""
 
-from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, Table
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, Table
 
-from langmem_plugin.database.schema import Identifying, Instant, Name, Owner, Words, metadata
+from langmem_plugin.database.schema import Identifying, Instant, Json, Name, Owner, Words, metadata
 
 identifier = Table(  # one that is linked to a person whose key is another; every other is its own person's key
     "langmem_identifier",
@@ -21,7 +21,7 @@ merge = Table(  # what moved from one person to another, so that it can move bac
     Column("merge_id", Name, primary_key=True),
     Column("other", Identifying, nullable=False),
     Column("merged_at", Instant, nullable=False),
-    Column("moved", JSON, nullable=False),
+    Column("moved", Json(dict), nullable=False),
     sqlite_with_rowid=False,
 )
 Index("langmem_merge_id", merge.c.merge_id, unique=True)

@@ -2,17 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
 
-from sqlalchemy import BigInteger, Column, Connection, Dialect, MetaData, String, Table, Text
+from sqlalchemy import JSON, BigInteger, Column, Connection, Dialect, MetaData, String, Table, Text, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import IdentifierKey, owner_as_stored, owner_to_store
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 metadata = MetaData()
 
@@ -41,8 +44,29 @@ def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
     return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
 
 
-class Instant(TypeDecorator[datetime]):
-    """A UTC instant as whole microseconds since 1970: eight bytes, sortable, the same on both engines."""
+class Checked:
+    """A type of column whose values a disk or a hand may have damaged: what is read with them is read all the same."""
+
+    told: ClassVar[set[str]] = set()
+    column: Column[Any] | None = None
+
+    def damaged(self) -> None:
+        """Reports it, once for each column."""
+        if (name := str(self.column)) not in self.told:
+            self.told.add(name)
+            log.error("row.damaged", extra={"column": name})
+
+
+@event.listens_for(Column, "after_parent_attach")
+def _known_to_its_type(column: Column[Any], _table: Table) -> None:
+    if isinstance(column.type, Checked):
+        column.type.column = column
+
+
+class Instant(Checked, TypeDecorator[datetime]):
+    """A UTC instant as whole microseconds since 1970: eight bytes, sortable, the same on both engines. A damaged one
+    reads as 1970.
+    """
 
     impl = BigInteger
     cache_ok = True
@@ -56,7 +80,39 @@ class Instant(TypeDecorator[datetime]):
         return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        return None if value is None else _EPOCH + _MICROSECOND * value
+        if value is None:
+            return None
+        try:
+            return _EPOCH + timedelta(microseconds=value)
+        except (TypeError, OverflowError):
+            self.damaged()
+            return _EPOCH
+
+
+class Json(Checked, TypeDecorator[Any]):
+    """A list or an object, or the text that it was encrypted to. A damaged one reads as an empty one."""
+
+    impl = JSON
+    cache_ok = True
+
+    def __init__(self, shape: type[list[Any]] | type[dict[str, Any]]) -> None:
+        super().__init__(none_as_null=True)
+        self.shape = shape
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        read = super().result_processor(dialect, coltype) or (lambda stored: stored)
+
+        def checked(stored: Any) -> Any:
+            try:
+                value = read(stored)
+            except (TypeError, ValueError, RecursionError):
+                value = b""
+            if value is None or isinstance(value, (self.shape, str)):
+                return value
+            self.damaged()
+            return self.shape()
+
+        return checked
 
 
 class InvalidText(InvalidInput, DontWrapMixin):
@@ -146,4 +202,3 @@ class Identifying(Owner):
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = datetime(1970, 1, 1, microsecond=1, tzinfo=UTC) - _EPOCH

@@ -209,6 +209,8 @@ def _set(connection: Connection, setting: str, value: Any) -> None:
 
 def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `read` and `write` say
+    # One text that a disk has damaged must not keep all that is read with it from being read.
+    connection.text_factory = lambda stored: stored.decode("utf-8", "replace")
     _write_ahead(connection)
     for pragma in (
         "trusted_schema=OFF",  # what a view, a trigger or a default of a file from elsewhere calls is not run

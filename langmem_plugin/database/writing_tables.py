@@ -3,15 +3,15 @@
 import json
 from collections.abc import Collection
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Dialect, ForeignKeyConstraint, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Dialect, ForeignKeyConstraint, Index, Integer, Table, Text
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import session
-from langmem_plugin.database.schema import Instant, Name, Words, metadata
+from langmem_plugin.database.schema import Checked, Instant, Json, Name, Words, metadata
 
 
-class Rows(TypeDecorator[frozenset[int]]):
-    """Row numbers, as the first and the last of each stretch of them.
+class Rows(Checked, TypeDecorator[frozenset[int]]):
+    """Row numbers, as the first and the last of each stretch of them. Damaged ones read as none.
 
     Not the highest alone: each process has numbers of its own to give, so a later message may have a lower one.
     """
@@ -29,7 +29,11 @@ class Rows(TypeDecorator[frozenset[int]]):
         return json.dumps(stretches, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:  # noqa: ARG002
-        return frozenset(row for first, last in json.loads(value or "[]") for row in range(first, last + 1))
+        try:
+            return frozenset(row for first, last in json.loads(value or "[]") for row in range(first, last + 1))
+        except (TypeError, ValueError):
+            self.damaged()
+            return frozenset()
 
 
 extraction_job = Table(  # one for each session that somebody spoke in; gone with the session
@@ -44,7 +48,7 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     Column("attempts", Integer, nullable=False, default=0),
     Column("not_before", Instant),  # null: as soon as the session is quiet
     Column("taken", Rows, nullable=False, default=frozenset),  # the message rows that have been read
-    Column("facts", JSON, nullable=False, default=list),  # what was read in them and is not stored yet
+    Column("facts", Json(list), nullable=False, default=list),  # what was read in them and is not stored yet
     Column("error", Words),
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
@@ -174,6 +174,7 @@ def uses(connection: Connection, memories: Sequence[tuple[str, str]]) -> dict[tu
     )
     found: dict[tuple[str, str], dict[str, int]] = {}
     if memories:
-        for owner, memory_id, kind, count in connection.execute(asked.group_by(log.owner, log.memory_id, log.kind)):
+        known = asked.where(log.kind.in_([each.name for each in fields(Uses)]))
+        for owner, memory_id, kind, count in connection.execute(known.group_by(log.owner, log.memory_id, log.kind)):
             found.setdefault((owner, memory_id), {})[kind] = count
     return {each: Uses(**counts) for each, counts in found.items()}

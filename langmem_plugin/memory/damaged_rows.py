@@ -1,15 +1,11 @@
 """Rows that do not hold what was written: read without failing, reported once, and otherwise left out."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, Select
-from sqlalchemy.exc import OperationalError
 
 from langmem_plugin import process_forks
-from langmem_plugin.database.prepared import driver
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
@@ -51,39 +47,9 @@ class Damages:
 
 
 def all_rows(connection: Connection, statement: Select[Any]) -> Sequence[AnyRow]:
-    """Also those whose text is no UTF-8 any more: its bad bytes come as halves of characters."""
-    try:
-        return connection.execute(statement).all()
-    except OperationalError as error:
-        if not _undecodable(error):
-            raise
-    with _as_it_can_be_read(connection):
-        return connection.execute(statement).all()
+    return connection.execute(statement).all()
 
 
 def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
-    """The same one by one, for very many; where something is damaged the first of them come twice."""
-    statement = statement.execution_options(yield_per=_AT_ONCE)  # else PostgreSQL's driver holds them all, twice
-    try:
-        yield from connection.execute(statement)
-    except OperationalError as error:
-        if not _undecodable(error):
-            raise
-    else:
-        return
-    with _as_it_can_be_read(connection):
-        yield from connection.execute(statement)
-
-
-def _undecodable(error: OperationalError) -> bool:
-    return isinstance(error.orig, sqlite3.Error) and str(error.orig).startswith("Could not decode to UTF-8")
-
-
-@contextmanager
-def _as_it_can_be_read(connection: Connection) -> Iterator[None]:
-    raw = driver(connection)
-    raw.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
-    try:
-        yield
-    finally:
-        raw.text_factory = str
+    """One by one, for very many: else PostgreSQL's driver holds them all, twice."""
+    yield from connection.execute(statement.execution_options(yield_per=_AT_ONCE))

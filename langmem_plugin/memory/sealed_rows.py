@@ -38,7 +38,10 @@ def words_alone(cipher: RowCipher, place: Place, sealed: Any) -> dict[str, Any]:
 def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any], str]:
     if not isinstance(sealed, bytes):
         raise DecryptionRefused(f"a row of {place.table} is not encrypted: restore it from a backup")
-    words, digest = json.loads(cipher.decrypt(place, sealed))
+    try:
+        words, digest = json.loads(cipher.decrypt(place, sealed))
+    except ValueError as error:  # of a database without keys: there it is no ciphertext either
+        raise DecryptionRefused(f"a row of {place.table} is not what was stored: restore it from a backup") from error
     return words, digest
 
 

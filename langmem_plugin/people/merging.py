@@ -92,8 +92,9 @@ class Merging:
             with self._database.read() as connection:
                 found = _row(connection, merge_id)
                 back_to = _whose_now(connection, found.person, found.other)
+            moved = found.moved.get("memories", ())
             unindexed: AbstractContextManager[None] = (
-                nullcontext() if self._index is None else self._index.removing(found.person, found.moved["memories"])
+                nullcontext() if self._index is None else self._index.removing(found.person, moved)
             )
             with (
                 self.standing_still(found.person, back_to),
@@ -161,7 +162,7 @@ def merge_of(connection: Connection, person: str, other: str) -> str | None:
 def merges_of(connection: Connection, person: OwnerKey) -> list[Merge]:
     """Those that can be undone, the newest first."""
     rows = connection.execute(select(table).where(table.c.person == person).order_by(table.c.merged_at.desc()))
-    return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved["memories"])) for row in rows]
+    return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved.get("memories", ()))) for row in rows]
 
 
 def _row(connection: Connection, merge_id: str) -> Any:

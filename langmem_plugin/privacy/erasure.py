@@ -289,7 +289,7 @@ class Erasure:
 
     def _can_be_undone(self, row: Any) -> bool:
         """What is due may have been asked to be gone at once, by a process that was killed in the middle."""
-        return bool(row.state == "held" and row.due_at > self._now())
+        return bool(row.state == "held" and row.who and row.due_at > self._now())
 
     @staticmethod
     def _identifiers_of(row: Any) -> Sequence[OwnerKey]:

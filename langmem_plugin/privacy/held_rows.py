@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 import ormsgpack
 from sqlalchemy import (
-    JSON,
     Column,
     ColumnElement,
     Connection,
@@ -35,8 +33,7 @@ from langmem_plugin.database.erasure_tables import held_file, held_row
 from langmem_plugin.database.memory_tables import memory_index
 from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
-from langmem_plugin.database.prepared import driver
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import Json, upsert
 from langmem_plugin.identifiers import OwnerKey
 
 Row = Sequence[Any]
@@ -176,15 +173,13 @@ def _raw_rows(connection: Connection, table: Table, chosen: ColumnElement[bool])
     """As the database has them, whatever their columns' types make of them: what is encrypted stays so."""
     on_server = connection.dialect.name == "postgresql"
     raw = [
-        cast(each, Text) if on_server and isinstance(each.type, JSON) else type_coerce(each, NullType())
+        cast(each, Text) if on_server and isinstance(each.type, Json) else type_coerce(each, NullType())
         for each in table.columns
     ]
     order = [each.asc() for each in table.primary_key.columns]
-    with _damaged_texts_too(connection):
-        wanted = select(*raw).where(chosen).order_by(*order).execution_options(yield_per=_AT_ONCE)
-        found = connection.execute(wanted)
-        for part in found.partitions(_AT_ONCE):
-            yield [[bytes(each) if isinstance(each, memoryview) else each for each in row] for row in part]
+    wanted = select(*raw).where(chosen).order_by(*order).execution_options(yield_per=_AT_ONCE)
+    for part in connection.execute(wanted).partitions(_AT_ONCE):
+        yield [[bytes(each) if isinstance(each, memoryview) else each for each in row] for row in part]
 
 
 def _insert_raw(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -193,17 +188,3 @@ def _insert_raw(connection: Connection, table: Table, rows: Sequence[Mapping[str
     values = [{name: row[name] for name in names} for row in rows]
     inserted = upsert(connection, bare).on_conflict_do_nothing() if table in _MAY_BE_TAKEN else insert(bare)  # type: ignore[arg-type] # a table without types
     connection.execute(inserted, values)
-
-
-@contextmanager
-def _damaged_texts_too(connection: Connection) -> Iterator[None]:
-    """What is no UTF-8 any more was damaged before, and stays so."""
-    if connection.dialect.name != "sqlite":
-        yield
-        return
-    raw = driver(connection)
-    raw.text_factory = lambda stored: stored.decode("utf-8", "replace")
-    try:
-        yield
-    finally:
-        raw.text_factory = str

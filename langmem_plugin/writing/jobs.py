@@ -29,6 +29,7 @@ State = Literal["pending", "processing", "completed", "failed"]
 MOST_ATTEMPTS = 5
 _FIRST_PAUSE = timedelta(minutes=1)  # and twice as long after each further attempt
 _LONGEST_ERROR = 300
+_DAMAGED = "its row in the queue is damaged"
 _ENDED = "every process that began with it ended in the middle"
 
 
@@ -100,9 +101,10 @@ class ExtractionJobs:
                 if found is None:
                     return None
                 attempts = 0 if person is not None else found.attempts
-                why, refused = _ENDED, None
+                is_whole = isinstance(attempts, int) and isinstance(found.claim, int)
+                why, refused = _ENDED if is_whole else _DAMAGED, None
                 try:
-                    if attempts < MOST_ATTEMPTS:
+                    if is_whole and attempts < MOST_ATTEMPTS:
                         return _claimed(connection, found, attempts)
                 except SessionRefused as error:  # what was read of it is not what was kept: no other job waits for it
                     if person is not None:
@@ -207,8 +209,14 @@ def _claimed(connection: Connection, found: Any, attempts: int) -> Job:
 
 def _fail(connection: Connection, found: Any, why: str) -> None:
     key = found.thread, found.session
-    values = _encrypted(connection, key, {"state": "failed", "error": why[:_LONGEST_ERROR]})
+    numbers = {"claim": _whole(found.claim) + 1, "attempts": _whole(found.attempts)}
+    values = _encrypted(connection, key, {"state": "failed", "error": why[:_LONGEST_ERROR], **numbers})
     connection.execute(update(table).where(*_row(*key)).values(values))
+
+
+def _whole(stored: Any) -> int:
+    """Of a damaged row nobody knows it: whoever works on that has lost it."""
+    return stored if isinstance(stored, int) else 0
 
 
 def _encrypted(connection: Connection, key: tuple[str, int], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
         try:
             where = re.match(r"listening on (http://127\.0\.0\.1:(\d+)) ", process.stdout.readline())
             token = process.stdout.readline().rpartition(" ")[2].strip()
+            assert "langmem keys new" in process.stdout.readline()  # what lies in the open
             headers = {"authorization": f"Bearer {token}", HEADER: ANNA}
             with httpx2.Client(base_url=f"{where[1]}/api", headers=headers, timeout=60) as client:
                 told = client.post("chat", json={"message": "/remember Leo is allergic to peanuts"}).json()

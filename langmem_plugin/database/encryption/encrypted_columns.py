@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import JSON, Column, Connection, LargeBinary, Table
+from sqlalchemy import Column, Connection, LargeBinary, Table
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
@@ -41,6 +41,7 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.operation_table import operation
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
+from langmem_plugin.database.schema import Json
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -113,7 +114,7 @@ class EncryptedColumn:
 
     @cached_property
     def is_json(self) -> bool:
-        return isinstance(self.column.type, JSON)
+        return isinstance(self.column.type, Json)
 
 
 MESSAGE = EncryptedColumn(message.c.payload, SessionRefused)

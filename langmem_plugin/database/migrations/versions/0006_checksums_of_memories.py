@@ -23,10 +23,11 @@ def upgrade() -> None:
     for table, key, columns, checksum in _TABLES:
         op.add_column(table, sa.Column("checksum", sa.BigInteger(), nullable=True))
         if connection.dialect.name == "sqlite":  # else a damaged text would keep the database from being opened
+            before = raw.text_factory
             raw.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
         _fill(connection, table, key, columns, checksum)
         if connection.dialect.name == "sqlite":
-            raw.text_factory = str
+            raw.text_factory = before
 
 
 def _fill(

@@ -52,6 +52,7 @@ def upgrade() -> None:
 def _digest_anew(connection: sa.Connection) -> None:
     raw: Any = connection.connection.dbapi_connection
     if connection.dialect.name == "sqlite":  # else a damaged text would keep the database from being opened
+        before = raw.text_factory
         raw.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
     names = ("owner", "memory_id", "text", "key", "text_digest")
     table = sa.table("langmem_memory", *map(sa.column, names))
@@ -77,7 +78,7 @@ def _digest_anew(connection: sa.Connection) -> None:
             connection.execute(sa.update(table).where(same).values(text_digest=sa.bindparam("made")), made)
         after = (rows[-1].owner, rows[-1].memory_id)
     if connection.dialect.name == "sqlite":
-        raw.text_factory = str
+        raw.text_factory = before
 
 
 def _digest(salt: bytes, said: str, key: str | None) -> bytes:
