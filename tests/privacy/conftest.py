@@ -10,6 +10,7 @@ from sqlalchemy import insert, select
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
 from langmem_plugin.database.conversation_tables import incoming, value
+from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.memory import verdicts
@@ -89,6 +90,7 @@ def live(memory, clock, who, telegram, other):
         searchable_sessions.claim(connection, on_server, who, memory.service.now())
     memory.sessions.add_message(on_server, "user", f"{SAID[who][0]} from Studio")
     with memory.database.write() as connection:
+        connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))
         verdicts.count(connection, who, verdicts.Verdicts(asked=3, confirmed=2))
         claims = memory._parts.channel._claims  # a turn of a process that was killed
         payload = claims.packed(HumanMessage(f"{SAID[who][1]} cut short", id="cut"))
