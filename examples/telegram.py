@@ -4,6 +4,7 @@ import os
 import re
 
 from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 
 from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
 
@@ -18,6 +19,8 @@ app = FastAPI(lifespan=lambda _: serving())
 async def receive(webhook: Request):
     check_secret(webhook.headers.get("x-telegram-bot-api-secret-token", ""), SECRET)
     match await json_of(webhook):
+        case {"message": {"chat": {"id": int(group)}, "migrate_to_chat_id": int(supergroup)}}:
+            await run_in_threadpool(webhook.state.memory.people.moved, group, supergroup)
         case {"message": {"message_id": int(), "date": int(), "chat": {"id": int(chat)}} as message}:
             if text := text_of(message, chat):
                 await answer(webhook.state, chat, text, message)

@@ -5,6 +5,7 @@ import os
 from functools import partial
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
 
 from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
 
@@ -27,10 +28,16 @@ async def receive(webhook: Request):
     try:
         values = [change["value"] for entry in (await json_of(webhook))["entry"] for change in entry["changes"]]
         found = [(value["metadata"]["phone_number_id"], each) for value in values for each in value.get("messages", ())]
-        messages = [(number, each["from"], each["id"], instant(each["timestamp"]), each) for number, each in found]
+        messages = [(number, each["id"], instant(each["timestamp"]), each) for number, each in found]
     except (AttributeError, KeyError, TypeError):
         raise HTTPException(400) from None
-    for number, person, message_id, sent_at, message in messages:
+    for number, message_id, sent_at, message in messages:
+        phone, user_id = message.get("from"), message.get("from_user_id")  # who has a username may show no phone
+        match message:
+            case {"system": {"type": "user_changed_number", "wa_id": str(new)}} if phone:
+                await run_in_threadpool(webhook.state.memory.people.moved, f"+{phone}", f"+{new}")
+        if not phone and not user_id:
+            continue
         context, about = message.get("context") or {}, {"message_id": message_id, "sent_at": sent_at}
         about["forwarded"] = bool(context.get("forwarded") or context.get("frequently_forwarded"))
         match message:
@@ -38,9 +45,10 @@ async def receive(webhook: Request):
                 about |= {"message_id": original, "edited": True}
         if message.get("type") not in ("reaction", "revoke", "system", "unsupported"):  # nobody awaits an answer
             text, image = await opened(message, webhook.state.api)
-            send = partial(send_text, webhook.state.api, number, person)
+            who, to = (f"+{phone}", {"to": phone}) if phone else (user_id, {"recipient": user_id})
+            send = partial(send_text, webhook.state.api, number, to)
             about["quoted"] = context.get("id")
-            await webhook.state.memory.areply(webhook.state.graph, f"+{person}", text, image, send=send, **about)
+            await webhook.state.memory.areply(webhook.state.graph, who, text, image, send=send, **about)
 
 
 async def opened(message, api):
@@ -56,7 +64,7 @@ async def opened(message, api):
     return NOT_OPENED, None
 
 
-async def send_text(api, number, person, text):
+async def send_text(api, number, to, text):
     for part in parts(text, 4096):
-        said = {"messaging_product": "whatsapp", "to": person, "type": "text", "text": {"body": part}}
+        said = {"messaging_product": "whatsapp", **to, "type": "text", "text": {"body": part}}
         check_sent(await api.post(f"{API}/{number}/messages", json=said))

@@ -13,6 +13,7 @@ _ADVICE = {
     "phone.opaque": "no known kind of identifier: it is taken as it is; check what the channel sends",
     "phone.without_country": "a number of which nothing says the country: set LANGMEM_DEFAULT_REGION, such as IL",
     "people.unresolved": "whose identifier it is could not be asked: it is taken as it was last",
+    "people.form_not_settled": "a turn did not end: who has another form of a number is found at the next start",
     "people.too_many_codes": "somebody guesses codes, or mistypes them: they have to wait for ten minutes",
     "merge.instructions_above_limit": "the least important are switched off: the person may remove some",
     "merge.not_restored": "a memory was changed or damaged since: it stays as it is",

@@ -99,6 +99,8 @@ class Parts:
             self.saver = opened.enter_context(self._new_saver())
             self.person_settings = PersonSettings(self.database, settings)
             self.people = self._new_people()
+            if kept:
+                self.people.settle_forms()
             self.turns = PersonTurns(self.saver)
             self.sessions = SessionManager(self.saver, settings, person_of=self.people.person_of)
             self.languages = Languages(self.person_settings)

@@ -143,6 +143,26 @@ def merge(
 
 
 @app.command()
+def moved(
+    who: _Who,
+    new: Annotated[str, typer.Argument(help="the identifier that they, or the group, have now")],
+    *,
+    yes: Yes = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Their number is another one now, or a group's id: the old one is nobody's."""
+    with memory_of(database, config) as memory:
+        confirm(f"Has {new} from now on all that is stored of {who}, and who writes from {who} nothing?", yes=yes)
+        found = memory.people.moved(who, new)
+    if as_json:
+        print_json({"moved": found})
+    else:
+        typer.echo("moved" if found else f"nothing is stored of {who}: nothing had to move")
+
+
+@app.command()
 def undo(
     merge_id: Annotated[str, typer.Argument(help="what `link` or `merge` said")],
     *,

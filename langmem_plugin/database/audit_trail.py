@@ -51,6 +51,7 @@ Action = Literal[
     "person.unlinked",
     "person.merged",
     "person.parted",
+    "person.moved",
     "erasure.asked",
     "erasure.restored",
     "erasure.done",

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from functools import cache
 
-from sqlalchemy import Column, ColumnElement, Table, or_
+from sqlalchemy import Column, ColumnElement, Connection, Table, delete, or_
 
 from langmem_plugin.database import (
     audit_table,
@@ -49,3 +49,10 @@ def personal_tables() -> tuple[tuple[Table, tuple[Column[str], ...]], ...]:
 def rows_of(columns: Collection[Column[str]], keys: Collection[str]) -> ColumnElement[bool]:
     """The rows of a table in which one of these columns holds one of the keys."""
     return or_(*(column.in_(part) for column in columns for part in in_parts(list(keys))))
+
+
+def clear(connection: Connection, keys: Collection[str], *, but: Collection[Table] = ()) -> None:
+    """Deletes what moving everything leaves behind: settings, codes and marks that the other has too."""
+    for table, columns in reversed(personal_tables()):
+        if table not in but:
+            connection.execute(delete(table).where(rows_of(columns, keys)))

@@ -16,7 +16,15 @@ from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, identified, refuse_unknown
+from langmem_plugin.identifiers.phone_number import one_form
 
+_KNOWN = (
+    *session_move.THREADS,
+    memory_owner.c.owner,
+    standing_instruction.c.owner,
+    settings_of_person.c.person,
+    table.c.person,
+)
 NEW_FOR = timedelta(days=1)
 """Who was talked into a link has so long to take it back before anything could be lost by it."""
 
@@ -53,10 +61,17 @@ def all_linked(connection: Connection) -> dict[str, list[str]]:
 
 def is_known(connection: Connection, person: str) -> bool:
     """Whether anything is stored under this key."""
-    columns = (memory_owner.c.owner, standing_instruction.c.owner, settings_of_person.c.person, table.c.person)
-    return session_move.is_there(connection, person) or any(
-        connection.execute(select(each).where(each == person).limit(1)).first() for each in columns
-    )
+    return any(connection.execute(select(each).where(each == person).limit(1)).first() for each in _KNOWN)
+
+
+def other_forms(connection: Connection) -> list[IdentifierKey]:
+    """The keys that are forms of a number which is kept under another one."""
+    columns = (*_KNOWN, table.c.identifier, access_token.c.identifier)
+    found: set[str] = set()
+    for column in columns:
+        kept = or_(*(column.startswith(each) for each in ("+521", "+54", "+55")))
+        found.update(connection.execute(select(column).where(kept).distinct()).scalars())
+    return [IdentifierKey(each) for each in sorted(found) if one_form(each) != each]
 
 
 def typed(database: Database, who: str | int) -> IdentifierKey:
@@ -98,6 +113,12 @@ def hand_over(connection: Connection, source: str, target: str, only: list[str] 
         chosen.append(table.c.identifier.in_(only))
     handed = connection.execute(update(table).where(*chosen).values(person=target).returning(table.c.identifier))
     return list(handed.scalars())
+
+
+def rename(connection: Connection, old: str, new: str) -> None:
+    """In tokens, and in what merges tell of where something came from."""
+    connection.execute(update(access_token).where(access_token.c.identifier == old).values(identifier=new))
+    connection.execute(update(merge).where(merge.c.other == old).values(other=new))
 
 
 def remove(connection: Connection, identifier: str, person: str) -> bool:

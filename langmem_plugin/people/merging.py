@@ -13,12 +13,15 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.conversation_tables import incoming, turn
+from langmem_plugin.database.erased_keys import was_erased
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
+from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.identifiers import IdentifierKey, OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.owner_merge import OwnerMerge, Record
@@ -53,14 +56,7 @@ class Merging:
 
     def merge(self, person: OwnerKey, other: OwnerKey, still: Check) -> str | None:
         """All that `other` has is `person`'s; the merge's id. None, and nothing is done, unless `still` holds."""
-        unindexed: AbstractContextManager[None] = (
-            nullcontext() if self._index is None else self._index.collections.erasing(other)
-        )
-        with (
-            self.standing_still(person, other),
-            unindexed,
-            links.alone(self._database, patience=BULK_WORK) as connection,
-        ):
+        with self.standing_still(person, other), self._unindexed(other) as connection:
             if not still(connection):
                 return None
             now = self._now()
@@ -72,6 +68,42 @@ class Merging:
             record(connection, "person.merged", owner=person, subject=merge_id)
         log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
         return merge_id
+
+    def move(self, old: IdentifierKey, new: IdentifierKey) -> bool:
+        """Whoever was `old` is `new`, and nothing is left under `old`; False where nothing was."""
+        while True:
+            with self._database.read() as connection:
+                person, target = OwnerKey(person_of(connection, old)), OwnerKey(person_of(connection, new))
+            with (
+                self.standing_still(person, target, OwnerKey(old), OwnerKey(new)),
+                self._unindexed(person, target) as connection,
+            ):
+                if (person_of(connection, old), person_of(connection, new)) != (person, target):
+                    continue  # linked to somebody else meanwhile
+                if person == old and not links.is_known(connection, person):
+                    links.rename(connection, old, new)
+                    return False
+                self._moved(connection, old, new, person, target)
+                record(connection, "person.moved", owner=person_of(connection, new))
+            log.info("people.moved", extra={"person": masked(old), "other": masked(new)})
+            self._shred(OwnerKey(old))
+            return True
+
+    def _moved(
+        self, connection: Connection, old: IdentifierKey, new: IdentifierKey, person: OwnerKey, target: OwnerKey
+    ) -> None:
+        links.remove(connection, old, person)
+        if person == old:  # all of theirs is stored under it
+            links.remove(connection, new, person)
+            self.move_everything(connection, person, OwnerKey(new) if target == person else target)
+        elif target != person:
+            if links.is_known(connection, target):
+                self.move_everything(connection, target, person)
+            links.add(connection, person, target, self._now())
+        links.rename(connection, old, new)
+        connection.execute(delete(incoming).where(incoming.c.thread == old, incoming.c.reply.is_not(None)))
+        # Who waits for a turn under it is a stranger by the time it comes.
+        clear(connection, [old], but=(turn, incoming))
 
     def move_everything(self, connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
         """All that is stored under `source` is `target`'s; what moved. Nobody of both has a turn meanwhile."""
@@ -143,6 +175,22 @@ class Merging:
             "incoming": session_move.move_incoming(connection, source, target),
             "question": session_move.move_question(connection, source, target),
         }
+
+    @contextmanager
+    def _unindexed(self, *leaving: OwnerKey) -> Iterator[Connection]:
+        """A transaction `alone`, in which everything of these owners leaves; so do their vectors."""
+        with ExitStack() as stack:
+            if self._index is not None:
+                for owner in sorted(set(leaving)):
+                    stack.enter_context(self._index.collections.erasing(owner))
+            yield stack.enter_context(links.alone(self._database, patience=BULK_WORK))
+
+    def _shred(self, owner: OwnerKey) -> None:
+        """Deletes the key of an identifier that is nobody's now: backups hold rows that only it can read."""
+        with self._database.read() as connection:
+            is_used = links.is_known(connection, owner) or was_erased(connection, owner)
+        if not is_used:
+            self._database.encryption.shred(owner)
 
     @contextmanager
     def standing_still(self, *threads: str) -> Iterator[None]:

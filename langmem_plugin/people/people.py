@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.owners import owner_key, person_in, person_of
-from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
+from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable, TurnTimeout
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
+from langmem_plugin.identifiers.phone_number import one_form
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
@@ -23,6 +26,7 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
 
+_FORMS_SETTLED = "forms of phones"
 _LAST_BYTES, _BYTES_BESIDE = 500_000, 200
 _Identifiers = list[IdentifierKey]
 
@@ -165,6 +169,41 @@ class People:
         and what came after stays. Raises InvalidInput if there is no such merge, or no more.
         """
         self.merging.undo(merge_id)
+
+    def moved(self, old: str | int, new: str | int) -> bool:
+        """A number that changed hands, or a group that got another id: whoever was `old` is `new` from now on, with all
+        that is stored, and `old` is nobody. Their tokens go along.
+
+        False, and nothing is done, where nothing is stored under `old` (any more). If `new` has something of its own,
+        both are one. Raises InvalidInput for one group, or twice the same, and TurnTimeout as a merge does.
+        """
+        before, after = normalised(old, self._region), normalised(new, self._region)
+        if before == after:
+            raise InvalidInput(f"both are {masked(before)}: name the identifier of before, and then the one of now")
+        if is_group(before) is not is_group(after):
+            raise InvalidInput("a group becomes a group, and a person a person: one of both identifiers is a group's")
+        found = self.merging.move(before, after)
+        self.forget_cached(before, after)
+        return found
+
+    def settle_forms(self) -> None:
+        """Once in a database's life: who is stored under a form of a number that is none any more is who has the other.
+
+        Whoever has a turn that does not end is looked at again at the next start.
+        """
+        with self._database.read() as connection:
+            if connection.execute(select(upkeep.c.name).where(upkeep.c.name == _FORMS_SETTLED)).first() is not None:
+                return
+            others = links.other_forms(connection)
+        try:
+            for each in others:
+                self.merging.move(each, IdentifierKey(one_form(each)))
+        except TurnTimeout:
+            log.warning("people.form_not_settled", exc_info=True)
+            return
+        with self._database.write() as connection:
+            noted = {"name": _FORMS_SETTLED, "noted_at": self._now()}
+            connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
 
     def merges(self, who: str | int) -> Sequence[Merge]:
         """Of the person, those that `undo` can take back, the newest first."""

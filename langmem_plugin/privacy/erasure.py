@@ -24,6 +24,7 @@ from langmem_plugin.database.erasure_tables import erasure as table
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
+from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
@@ -224,14 +225,14 @@ class Erasure:
             if person_of(connection, each) == each and links.is_known(connection, each):
                 merging.move_everything(connection, each, aside)
                 is_new = True
-            held_rows.clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
+            clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
         held_rows.put_back(connection, erasure_id)
         person = person_of(connection, key)
         if person != key:  # they were linked to somebody meanwhile, who has all of it now
             merging.move_everything(connection, key, person)
         if is_new:
             merging.move_everything(connection, aside, person)
-            held_rows.clear(connection, [aside])
+            clear(connection, [aside])
             self._database.encryption.shred(aside)
 
     def _delete_held(self, erasure_id: str) -> None:

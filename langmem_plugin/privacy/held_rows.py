@@ -123,13 +123,6 @@ def is_held(connection: Connection, erasure_id: str) -> bool:
     )
 
 
-def clear(connection: Connection, keys: Collection[str], *, but: Collection[Table] = ()) -> None:
-    """Deletes what moving everything leaves behind: settings, codes and marks that the other has too."""
-    for table, columns in reversed(personal_tables()):
-        if table not in but:
-            connection.execute(delete(table).where(rows_of(columns, keys)))
-
-
 def delete_older(connection: Connection, keys: Collection[str], asked_at: datetime) -> None:
     """What was on its way when the erasure was asked, and what others' merges tell of these identifiers."""
     if not keys:

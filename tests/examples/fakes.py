@@ -76,7 +76,8 @@ class Outside:
         @app.post("/graph/{number}/messages")
         async def whatsapp(number: str, request: Request):
             said = await request.json()
-            return self._take(request, said["to"], said["text"]["body"], {"messages": [{"id": "wamid.out"}]})
+            to = said["to"] if "to" in said else said["recipient"]
+            return self._take(request, to, said["text"]["body"], {"messages": [{"id": "wamid.out"}]})
 
         @app.post("/telegram/bot{token}/sendMessage")
         async def telegram(token: str, request: Request):

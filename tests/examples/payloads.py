@@ -18,7 +18,7 @@ def whatsapp(*messages, statuses=()):
         "metadata": {"display_phone_number": "15550783881", "phone_number_id": NUMBER_ID},
     }
     if messages:
-        value["contacts"] = [{"profile": {"name": "Erin"}, "wa_id": messages[0]["from"]}]
+        value["contacts"] = [{"profile": {"name": "Erin"}, "wa_id": messages[0].get("from", "")}]
         value["messages"] = list(messages)
     if statuses:
         value["statuses"] = list(statuses)

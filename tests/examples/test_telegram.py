@@ -51,6 +51,16 @@ def test_the_same_message_id_in_another_chat_is_another_message(url, outside):
     assert outside.sent == [(chat, f"You said <{chat}>") for chat in (ERIN, ERIN + 1, FAMILY)]
 
 
+@pytest.mark.spec("C-20")
+def test_a_group_that_became_a_supergroup_keeps_its_memory(url, outside):
+    group, supergroup = -440, -100440
+    http.post(url, **telegram(group, 1, text="/remember We eat at eight"))
+    http.post(url, **telegram(group, 2, migrate_to_chat_id=supergroup))
+    http.post(url, **telegram(supergroup, 1, text="/memories"))
+
+    assert "We eat at eight" in outside.texts(supergroup)[-1]
+
+
 @pytest.mark.spec("U-1")
 def test_a_group_is_answered_in_the_group_and_its_commands_may_name_the_bot(url, outside):
     jason = {"id": 7_002, "is_bot": False, "first_name": "Jason", "last_name": "Levi", "username": "jason"}

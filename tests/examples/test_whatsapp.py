@@ -159,3 +159,30 @@ def test_several_messages_of_one_webhook_are_answered_in_their_order(url, outsid
     assert http.post(url, **whatsapp(*messages)).status_code == 200
 
     assert outside.texts(ERIN) == [f"You said <many {n}>" for n in range(3)]
+
+
+@pytest.mark.spec("C-20")
+def test_who_shows_no_phone_is_answered_by_their_id_and_nobody_holds_up_the_others(url, outside):
+    hidden = whatsapp_message(ERIN, "wamid.hidden", text={"body": "<hidden>"}) | {"from_user_id": "US.13491208655"}
+    empty = whatsapp_message("", "wamid.empty", text={"body": "<empty>"}) | {"from_user_id": "IL.a8Bc9"}
+    nobody = whatsapp_message(ERIN, "wamid.nobody", text={"body": "<nobody>"})
+    del hidden["from"], nobody["from"]
+    content = whatsapp(whatsapp_message(ERIN, "wamid.shown", text={"body": "<shown>"}), hidden, empty, nobody)
+
+    assert http.post(url, **content).status_code == 200
+    assert outside.asked["<nobody>"] == 0
+    assert outside.texts("US.13491208655") == ["You said <hidden>"]
+    assert outside.texts("IL.a8Bc9") == ["You said <empty>"]
+    assert outside.texts(ERIN) == ["You said <shown>"]
+
+
+@pytest.mark.spec("C-20")
+def test_a_number_that_changed_takes_the_person_along(url, outside):
+    old, new = "972507000001", "972507000002"
+    http.post(url, **whatsapp(whatsapp_message(old, "wamid.b1", text={"body": "/remember I own a canoe"})))
+    system = {"type": "user_changed_number", "body": "changed", "wa_id": new}
+    assert http.post(url, **whatsapp(whatsapp_message(old, "wamid.b2", system=system))).status_code == 200
+    for at, who in enumerate((old, new)):
+        http.post(url, **whatsapp(whatsapp_message(who, f"wamid.list{at}", text={"body": "/memories"})))
+    assert "canoe" in outside.texts(new)[-1]
+    assert "canoe" not in outside.texts(old)[-1]

@@ -36,6 +36,9 @@ from langmem_plugin.database.writing_tables import extraction_job
 
 _IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable, extraction_job)
 
+THREADS = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
+"""The columns that say whose a conversation, or what belongs to one, is."""
+
 _MOST_SHIFT = 1_000_000  # microseconds
 
 
@@ -138,8 +141,7 @@ def move_question(connection: Connection, source: str, target: str) -> bool:
 
 def is_there(connection: Connection, thread: str) -> bool:
     """Whether anything of a conversation, or of a server's that this person owns, is stored."""
-    columns = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
-    return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in columns)
+    return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in THREADS)
 
 
 def bind_rows_anew(connection: Connection, folder: Media, table: Table, now_in: Session, before_in: Session) -> None:
