@@ -124,6 +124,14 @@ class LinkedLately(LangMemError):
     """A channel was linked to the person by a code less than a day ago; take that back, or wait."""
 
 
+class TooManyRequests(LangMemError):
+    """A caller asks more often than it may; wait for `retry_after` seconds."""
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class MemoryNotFound(LangMemError, LookupError):
     """The owner has no memory with this id (or it is already forgotten)."""
 

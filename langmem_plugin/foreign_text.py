@@ -17,6 +17,7 @@ _IGNORABLE = (
 )
 _CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # those that are white space become a space
 _HIDDEN = re.compile(f"[{_CONTROLS}{_IGNORABLE}]")
+_STEERING = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 _JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
 _OF_EMOJI = (_JOINER, _AS_EMOJI)
 _LEFT = "<‹＜﹤〈〈⟨❬❮❰⟪《˂ᐸ≺⪡"
@@ -49,6 +50,11 @@ def one_line(text: str) -> str:
 def without_hidden(text: str) -> str:
     """Without characters that no screen shows; what joins two emoji, or makes a sign one, stays."""
     return text if text.isascii() and text.isprintable() else _HIDDEN.sub(lambda found: _kept(found) or "", text)
+
+
+def without_steering(text: str) -> str:
+    """For a person's screen: without controls, and without what turns the direction of the words around it."""
+    return text if text.isascii() and text.isprintable() else _STEERING.sub("", text)
 
 
 def without_tags(text: str) -> str:

@@ -11,6 +11,11 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
 
 
+def indented(text: str) -> str:
+    """So that no line of it passes for one that tells of it."""
+    return text.replace("\n", "\n      ")
+
+
 def _visible(character: str) -> str:
     if character in _HARMLESS or unicodedata.category(character) not in _STEERING:
         return character

@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from langmem_plugin.agent.commands.lines import one_line
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.incoming_message import clean
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.facts import classify
+from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.confirmation import Confirmations, Unsure
@@ -66,7 +66,7 @@ class ConfirmationQuestions:
             return None
         if unsure is None:
             return AddedQuestion(replies().may_i_remember, partial(self._open_consent, owner))
-        return AddedQuestion(_worded(unsure, replies()), partial(self._open, owner, unsure))
+        return AddedQuestion(without_steering(_worded(unsure, replies())), partial(self._open, owner, unsure))
 
     def _may_ask_consent(self, owner: OwnerKey, said: str) -> bool:
         if self._consents is None or not classify(said).should_store:
@@ -93,12 +93,12 @@ def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:
 
 
 def _worded(unsure: Unsure, texts: Replies) -> str:
-    fact = clean(one_line(unsure.memory.text))
+    fact = one_line(unsure.memory.text)
     if unsure.instead_of:
-        old = "; ".join(clean(one_line(each.text)) for each in unsure.instead_of)
+        old = "; ".join(one_line(each.text) for each in unsure.instead_of)
         return texts.remember_instead.format(fact=fact, old=old)
     if not unsure.in_doubt:
         return texts.remember_this.format(fact=fact)
     if unsure.because is None:
         return texts.still_so_this.format(fact=fact)
-    return texts.still_so_since.format(fact=fact, change=clean(one_line(unsure.because.text)))
+    return texts.still_so_since.format(fact=fact, change=one_line(unsure.because.text))

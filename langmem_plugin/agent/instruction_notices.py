@@ -21,6 +21,7 @@ from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, instructions_in
+from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions import StandingInstructions, Taken
@@ -42,7 +43,7 @@ class Notice:
             return replies.instructions_full
         told = replies.instruction_withdrawn if self.taken.outcome == "withdrawn" else replies.instruction_noticed
         text = instruction_told(self.taken.instruction, self.zone, replies)
-        return told.format(text=text, command=typed_in(replies, "/instructions", "").strip())
+        return without_steering(told.format(text=text, command=typed_in(replies, "/instructions", "").strip()))
 
 
 _noticed: ContextVar[list[Notice] | None] = ContextVar("langmem_instructions_noticed", default=None)

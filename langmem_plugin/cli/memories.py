@@ -12,6 +12,7 @@ from langmem_plugin.cli.whose import Phone, Whose, owner_of
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Status
+from langmem_plugin.terminal import indented
 
 if TYPE_CHECKING:
     pass
@@ -173,9 +174,9 @@ def history(
         return
     for each in chain:
         until = "" if each.over_at is None else f", until {day(each.over_at)}"
-        say(f"{each.id}  {day(each.told_at)}  {each.status}{until}", f"  {_text(each)}")
+        say(f"{each.id}  {day(each.told_at)}  {each.status}{until}", f"  {indented(_text(each))}")
         if each.quote and each.status != "forgotten":
-            say(f"  said: “{each.quote}”")
+            say(f"  said: “{indented(each.quote)}”")
         if each.superseded_by:
             say(f"  replaced by {each.superseded_by}")
 

@@ -9,19 +9,20 @@ from mcp.server.auth.settings import AuthSettings
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from langmem_plugin.errors import NotAuthorized, StoreUnavailable
+from langmem_plugin.errors import NotAuthorized, StoreUnavailable, TooManyRequests
 from langmem_plugin.logs import event_log
 from langmem_plugin.mcp_server.server import memory_server
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.open_door import is_loopback
+from langmem_plugin.people.request_rates import LARGEST_BODY, Rates
 from langmem_plugin.plugin import PhoneMemory
 
 log = event_log(__name__)
 
 PATH = "/mcp"
-_UNAVAILABLE = {"error": "temporarily_unavailable", "error_description": "the memory cannot be reached: try again"}
+_UNAUTHORIZED = 401
 
 
 def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) -> Starlette:
@@ -32,13 +33,14 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
     Raises ConfigurationError where the memory is switched off.
     """
     tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
+    rates = Rates(memory.settings.api_requests_per_minute)
     named = f"[{host}]" if ":" in host else host
     server = memory_server(
         memory,
         _identifier_of_request,
         # Who issues tokens is the operator at a shell; the address is asked for by the SDK and published nowhere.
         auth=AuthSettings(issuer_url=AnyHttpUrl(f"http://{named}:{port}"), resource_server_url=None),
-        token_verifier=_Verifier(tokens),
+        token_verifier=_Verifier(tokens, rates),
     )
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -46,37 +48,87 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
         stateless_http=True,
         json_response=True,
     )
-    app.add_middleware(_Unavailable)
+    app.add_middleware(_Guarded, rates=rates)
     return app
 
 
 class _Verifier:
     """The SDK asks it once for every request."""
 
-    def __init__(self, tokens: AccessTokens) -> None:
+    def __init__(self, tokens: AccessTokens, rates: Rates) -> None:
         self._tokens = tokens
+        self._rates = rates
 
     async def verify_token(self, token: str) -> AccessToken | None:
         access = await to_thread.run_sync(self._tokens.access_by, token, "person")
         if access is None:
             log.warning("mcp.token_refused")
             return None
+        self._rates.count_request(access.token_id)
         return AccessToken(token=token, client_id=access.token_id, scopes=[], subject=access.identifier)
 
 
-class _Unavailable:
-    """Where even the token cannot be looked up, the answer is 503 instead of a broken connection."""
+class _Guarded:
+    """As the API has it: 413 for a body that is too large, 429 for who asks, or guesses, too often, and 503 where even
+    the token cannot be looked up.
+    """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates) -> None:
         self._app = app
+        self._rates = rates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
-        except StoreUnavailable:  # while the token is verified: nothing has been sent
+            return
+        body, is_over = _Bounded(receive), False
+
+        async def checked(message: Message) -> None:
+            nonlocal is_over
+            if is_over:
+                return
+            if message["type"] == "http.response.start":
+                if message["status"] == _UNAUTHORIZED:
+                    self._rates.count_failure((scope.get("client") or ("",))[0])
+                if body.is_too_large:
+                    is_over = True
+                    told = f"a request may have {LARGEST_BODY:,} bytes: send less at once"
+                    await _refusal(413, "request_too_large", told)(scope, receive, send)
+                    return
+            await send(message)
+
+        try:
+            await self._app(scope, body.part, checked)
+        except TooManyRequests as error:  # by the token, or by what it opens: nothing has been sent
+            log.warning("mcp.too_many_requests")
+            after = str(error.retry_after)
+            await _refusal(429, "too_many_requests", str(error), after=after)(scope, receive, send)
+        except StoreUnavailable:  # while the token is verified
             log.warning("mcp.unavailable", exc_info=True, extra={"what": "token"})
-            answer = Response(json.dumps(_UNAVAILABLE), 503, {"retry-after": "5"}, "application/json")
-            await answer(scope, receive, send)
+            told = "the memory cannot be reached: try again"
+            await _refusal(503, "temporarily_unavailable", told, after="5")(scope, receive, send)
+
+
+class _Bounded:
+    """A request's body, which ends where it becomes too large."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._read = 0
+
+    @property
+    def is_too_large(self) -> bool:
+        return self._read > LARGEST_BODY
+
+    async def part(self) -> Message:
+        message = await self._receive()
+        self._read += len(message.get("body", b""))
+        return {"type": "http.request", "body": b"", "more_body": False} if self.is_too_large else message
+
+
+def _refusal(status: int, error: str, told: str, *, after: str | None = None) -> Response:
+    headers = {} if after is None else {"retry-after": after}
+    return Response(json.dumps({"error": error, "error_description": told}), status, headers, "application/json")
 
 
 def _identifier_of_request() -> str:

@@ -17,6 +17,7 @@ from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.visibility import scopes_of, seen_by
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.settings import Role
+from langmem_plugin.terminal import indented
 
 _LONGEST_CHAIN = 10  # of facts, each in the place of the one before
 _MOST_USED = 3  # of a reply's memories that are explained
@@ -89,9 +90,9 @@ class Why:
 
     def __str__(self) -> str:
         held = self.memory
-        lines = [held.text, f"  from: {held.source_type.replace('_', ' ')}, {self.told_at:%Y-%m-%d %H:%M}"]
+        lines = [indented(held.text), f"  from: {held.source_type.replace('_', ' ')}, {self.told_at:%Y-%m-%d %H:%M}"]
         if self.quote is not None:
-            lines.append(f"  said: “{self.quote}”")
+            lines.append(f"  said: “{indented(self.quote)}”")
         if self.said is not None:
             lines.append(f"  in session {self.said.session_id}")
         lines += [

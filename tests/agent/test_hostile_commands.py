@@ -145,3 +145,20 @@ def test_a_tool_tells_the_model_what_it_cannot_do_and_the_person_is_answered(che
 
     assert told in cheap.reply(graph, ERIN, "hello")
     assert cheap.reply(graph, ERIN, "hello again").startswith("told: ")
+
+
+STEERING = "\x1b\x07\x9b\u202a\u202d\u202e\u2066\u2067\u2069"
+
+
+@pytest.mark.spec("U-2", "P-7")
+@pytest.mark.parametrize(
+    "said", ["/memories", "/search Dan", "/why 1", "/forget owes", "/instructions", "/export", "/remember Dan {}owes"]
+)
+def test_no_reply_to_a_command_steers_a_screen_or_turns_the_words_around(cheap, said):
+    cheap.service.remember(ERIN, f"Dan {STEERING}owes me 5")
+    cheap.instructions.take(ERIN, f"be {STEERING}brief")
+
+    answer = cheap.command(ERIN, said.format(STEERING))
+
+    assert "owes" in answer or "brief" in answer
+    assert not set(answer) & set(STEERING)

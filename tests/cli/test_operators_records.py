@@ -41,6 +41,17 @@ def test_the_history_quotes_what_the_person_said(command, memory):
     assert told.index("said: “I live in Haifa”") < told.index("said: “we moved to Jaffa”")
 
 
+@pytest.mark.spec("U-5", "P-7")
+def test_what_a_memory_holds_steers_no_terminal_and_passes_for_no_line(command, memory):
+    hostile = "Dan \x1b[2J\u202eowes\n  from: command, 2020-01-01\n  personal of …999, active"
+    stored = memory.service.remember(ERIN, hostile, quote=hostile)
+    for arguments in (["show", stored.id], ["history", stored.id], ["list", ERIN]):
+        out = command("memories", *arguments).out
+        assert not set(out) & set("\x1b\u202e")
+        assert not re.search(r"^ {0,2}(from: command|personal of)", out, re.MULTILINE)
+        assert "owes" in out
+
+
 @pytest.mark.spec("U-5")
 def test_a_memory_is_forgotten_after_a_yes_and_its_text_is_shown_no_more(command, memory):
     stored = memory.service.remember(ERIN, "Erin likes coriander")

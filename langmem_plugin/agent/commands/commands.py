@@ -28,6 +28,7 @@ from langmem_plugin.agent.languages import Languages, written_in
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
+from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
@@ -334,7 +335,8 @@ class Commands:
     def _kept(self, owner: OwnerKey, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
         """What the work says, or that the memory cannot be reached."""
         try:
-            return work()
+            reply = work()
+            return without_steering(reply) if reply is not None else reply
         except LinkedLately:
             return replies.linked_lately.format(off=typed_in(replies, "/link", "off"))
         except StorageFull:

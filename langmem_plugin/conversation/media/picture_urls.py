@@ -16,22 +16,37 @@ from langmem_plugin.errors import InvalidInput
 _SCHEMES = ("http", "https")
 _STORES = ("gs", "s3")  # a bucket stands where a host does; only where it was allowed by its name
 _LONGEST = 4_000
-_INSIDE: tuple[str, ...] = (
-    "localhost",
-    "local",
-    "localdomain",
-    "internal",
-    "intranet",
-    "lan",
-    "home",
-    "corp",
-    "private",
-    "test",
+# Ends of names that lead to this machine, into a company, a home or a cluster.
+_INSIDE = (
+    *("localhost", "local", "localdomain", "internal", "intranet", "intra", "lan", "home", "corp", "private", "domain"),
+    *("test", "home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "invalid", "example", "alt", "workgroup"),
+    *(
+        "svc",
+        "pod",
+        "cluster",
+        "consul",
+        "docker",
+        "nomad",
+        "kube",
+        "k8s",
+        "swarm",
+        "default",
+        "ts.net",
+        "metadata.goog",
+    ),
+    # Routers, by the names that their makers give them.
+    *("fritz.box", "easy.box", "o2.box", "speedport.ip", "hi.link", "homerouter.cpe", "routerlogin.net"),
+    *("routerlogin.com", "orbilogin.com", "orbilogin.net", "mywifiext.net", "mywifiext.com", "tplinkwifi.net"),
+    *("tplinklogin.net", "tplinkmodem.net", "tplinkrepeater.net", "tplinkap.net", "asusrouter.com", "asusnetwork.net"),
+    *("router.asus.com", "repeater.asus.com", "dlinkrouter.com", "dlinkap.com", "miwifi.com", "router", "gateway"),
+    *("myfiosgateway.com", "attlocal.net", "mynetworksettings.com", "mabbox.bytel.fr", "linksyssmartwifi.com"),
+    # Public names whose addresses are written in the name itself.
+    *("nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "1u.ms", "rbndr.us"),
 )
-_INSIDE += ("home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "invalid", "example", "alt")
-# Public names whose addresses are written in the name itself, or that lead to this machine.
-_ANYWHERE = ("nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "1u.ms", "rbndr.us")
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # every other is private, or kept for something else
+_TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96", "::ffff:0:0/96")))
+_NOT_GIVEN_OUT = ipaddress.IPv6Network("3fff::/20")
+_ISATAP = (0x5EFE, 0x0200_5EFE)  # in the bits before the last 32, whatever the network
 
 
 def public_url(url: str, hosts: Collection[str] | None = None) -> str:
@@ -76,7 +91,7 @@ def _is_inside(host: str) -> bool:
     # A name without a dot is one of the network it is asked in; a last part in digits is a number badly written.
     if "." not in host or not host.rpartition(".")[2].strip("0123456789") or not host.isprintable():
         return True
-    return any(host == name or host.endswith(f".{name}") for name in (*_INSIDE, *_ANYWHERE))
+    return any(host == name or host.endswith(f".{name}") for name in _INSIDE)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -92,10 +107,14 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address):
-        inside = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inside is None and (address in _TRANSLATED or int(address) >> 32 == 0):
-            inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inside is not None:
-            return _is_public(inside)
-    return address.is_global and not address.is_multicast
+    """Of an IPv6 address with IPv4 ones inside, whether all of these are too."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global and not address.is_multicast
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if any(address in network for network in _TRANSLATED):
+        return _is_public(last)
+    inside = [*(address.teredo or ()), *([address.sixtofour] if address.sixtofour else ())]
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        inside.append(last)
+    is_given_out = address in _GIVEN_OUT and address not in _NOT_GIVEN_OUT
+    return is_given_out and all(map(_is_public, inside)) and (bool(inside) or address.is_global)

@@ -15,10 +15,10 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import links
 from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller, caller_by_header
 from langmem_plugin.web.api.problems import Refused
-from langmem_plugin.web.api.rates import Rates
 from langmem_plugin.web.served import Served
 
 PERSON_HEADER = "Langmem-Phone"
@@ -129,7 +129,7 @@ _DIGITS = 10
 
 
 def admitted(request: Request) -> Call:
-    """By the token of the request. Raises NotAuthorized, or Refused where it asks too often."""
+    """By the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
     served: Served = request.app.state.served
     rates: Rates = request.app.state.api_rates
     tokens: AccessTokens = served.tokens

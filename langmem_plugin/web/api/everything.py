@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
+from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.web.api import (
     aliases,
     bulk,
@@ -30,7 +31,6 @@ from langmem_plugin.web.api import (
     tags,
 )
 from langmem_plugin.web.api.problems import Problem, problem_of
-from langmem_plugin.web.api.rates import Rates
 from langmem_plugin.web.api.routing import THREADS
 
 _ROUTERS: tuple[APIRouter, ...] = (

@@ -33,6 +33,7 @@ from langmem_plugin.errors import (
     StorageFull,
     StoreUnavailable,
     TooManyInstructions,
+    TooManyRequests,
     TurnLost,
     TurnTimeout,
     UnknownErasure,
@@ -69,6 +70,7 @@ _STATUS: dict[type[LangMemError], tuple[int, str]] = {
     DamagedMemory: (500, "What is stored is damaged"),
     DamagedSession: (500, "What is stored is damaged"),
     DecryptionRefused: (500, "What is stored cannot be read"),
+    TooManyRequests: (429, "Too many requests"),
     TurnTimeout: (503, "The person's conversation is busy"),
     TurnLost: (503, "The person's conversation is busy"),
     EmbeddingUnavailable: (503, "The embedding model does not answer"),
@@ -143,6 +145,8 @@ def _of_ours(error: LangMemError, request: Request) -> Response:
         detail = f"{title}: nothing was changed, try again in some seconds"
     if status == 401:  # noqa: PLR2004 - as RFC 6750 has it
         headers = {"www-authenticate": "Bearer"}
+    if isinstance(error, TooManyRequests):
+        headers = {"retry-after": str(error.retry_after)}
     if status >= _SERVER_ERROR:
         headers = _AGAIN_AFTER
         extra = {"what": getattr(request.scope.get("route"), "path", ""), "status": status}

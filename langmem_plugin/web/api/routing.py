@@ -17,13 +17,14 @@ from starlette.types import Message, Receive
 
 from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.logs import event_log
+from langmem_plugin.people.request_rates import LARGEST_BODY
 from langmem_plugin.web.api.calls import Call, admitted
 from langmem_plugin.web.api.problems import MEDIA_TYPE, problem_of
 
 log = event_log(__name__)
 
 THREADS = 100
-LARGEST_BODY, LARGEST_IMPORT = 2**20, 64 * 2**20
+LARGEST_IMPORT = 64 * 2**20
 _JSON = "application/json"
 _PROBLEMS = {
     400: "the request cannot be read",

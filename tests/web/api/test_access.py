@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.api.rates import FAILURES_PER_MINUTE
+from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE
 from tests.database.test_deadlines import stopped
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 

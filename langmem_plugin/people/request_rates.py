@@ -6,9 +6,12 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
-from langmem_plugin.web.api.problems import Refused
+from langmem_plugin.errors import TooManyRequests
 
 FAILURES_PER_MINUTE = 20
+LARGEST_BODY = 2**20
+"""Bytes of a request, beside what is imported."""
+
 _MINUTE = 60
 
 
@@ -21,7 +24,7 @@ class Rates:
         self._failures = RateLimitItemPerMinute(FAILURES_PER_MINUTE)
 
     def count_request(self, token_id: str) -> None:
-        """Raises Refused where the token has asked too often."""
+        """Raises TooManyRequests where the token has asked too often."""
         self._count(self._requests, "token", token_id)
 
     def count_failure(self, address: str) -> None:
@@ -30,12 +33,9 @@ class Rates:
 
     def _count(self, item: RateLimitItemPerMinute, *key: str) -> None:
         if not self._counted.hit(item, *key):
-            raise Refused(
-                429,
-                "too-many-requests",
-                "Too many requests",
+            raise TooManyRequests(
                 f"this may be asked {item.amount} times a minute: wait as long as Retry-After says, in seconds",
-                {"retry-after": str(_MINUTE // item.amount + 1)},
+                retry_after=_MINUTE // item.amount + 1,
             )
 
 
