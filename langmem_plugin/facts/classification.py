@@ -50,7 +50,7 @@ def classify(text: str, *, asked: str | None = None) -> Classification:
     if not any(token.word for sentence in found for token in sentence.tokens):
         return Classification(False, "No words detected")
     if stated := statements(text, said_at=_NO_DAY):
-        return _of_statement(stated[0])
+        return _of_statement(stated[0], _whole_value(stated))
     lasting = [sentence for sentence in found if not _is_errand(sentence.tokens, language)]
     if not lasting:
         return Classification(False, "Temporary instruction detected")
@@ -67,15 +67,25 @@ def _of_wording(text: str, found: Sequence[Sentence], language: Language, asked:
     )
 
 
-def _of_statement(statement: Statement) -> Classification:
+def _whole_value(stated: Sequence[Statement]) -> str | None:
+    """The value of the first statement, with those that were listed with it: "tea, coffee and juice"."""
+    first = stated[0]
+    last = [each for each in stated if each.quote == first.quote and each.slot == first.slot][-1]
+    if first.value is None or last.value is None or last is first:
+        return first.value
+    start, end = first.quote.find(first.value), first.quote.rfind(last.value)
+    return first.quote[start : end + len(last.value)] if 0 <= start < end else first.value
+
+
+def _of_statement(statement: Statement, value: str | None) -> Classification:
     slot = statement.slot
     if slot is None:
-        return Classification(True, "Correction detected", "note", "note", statement.value)
+        return Classification(True, "Correction detected", "note", "note", value)
     if slot.attribute in _TASTES and slot.who == SELF and not statement.negated:
         key = "preference"
     else:
         key = "_".join(([] if slot.who == SELF else slot.who.split()) + slot.attribute.split())
-    value = f"not {statement.value}" if statement.negated or statement.over else statement.value
+    value = f"not {value}" if statement.negated or statement.over else value
     kind = {"preference": "User preference", "decision": "Decision", "strategic": "Goal"}.get(
         statement.fact_type, "Personal detail"
     )

@@ -1,21 +1,28 @@
 """What somebody states about themselves and theirs, read out of their own words by the tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.clauses import is_automated, is_invented, is_joke, unquoted
-from langmem_plugin.facts.grammar import language_of
+from langmem_plugin.facts.grammar import begins, language_of
 from langmem_plugin.facts.joined_words import taken_apart
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.reader import read
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.tokens import Sentence, plain, sentences
+from langmem_plugin.facts.statement import Slot, Statement
+from langmem_plugin.facts.subject import SELF
+from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
+from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import phrases, words
 
 _LONGEST_SENTENCE: Final = 120
+_HAVING: Final = words("have|am|was|are|he|me|i've|just|nos|ya")
+_OF_A_THING: Final = words("the|a|an|up|un|una|el|la|los|las|de|את")  # "we split up the bill"
+_EVENT_SURE: Final = 0.9
 _MOST: Final = 20  # facts of one message: nobody states more at once, and each is looked up among all that is known
 
 
@@ -50,12 +57,49 @@ def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator
     for sentence in unquoted(list(sentences(own, language.contractions))):
         tokens = taken_apart(sentence.tokens, language)[:_LONGEST_SENTENCE]
         if noted or not is_joke(tokens, language):
+            before = len(reading.found)
             read(reading, Sentence(tokens, sentence.asked))
+            new = reading.found[before:]
+            for event in () if sentence.asked else _life_event(text, tokens, language):
+                told = [each for each in new if _same_words(each, event)]
+                if noted or not told:  # in a talk what was read tells more: since when, from whom
+                    reading.found[before:] = [event, *(each for each in new if each not in told)]
         if not noted and len(reading.found) >= _MOST:
             reading.found = _once(reading.found)
             if len(reading.found) >= _MOST:
                 break
     yield from reading.found if noted else _once([*reading.found, *_only_mentioned(reading)])[:_MOST]
+
+
+def _same_words(one: Statement, other: Statement) -> bool:
+    ours, theirs = one.quote.strip(" ."), other.quote.strip(" .")
+    return ours in theirs or theirs in ours
+
+
+def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Iterator[Statement]:
+    """What has ended without being named: "I got laid off", "we broke up"; nobody else's."""
+    leading = language.selves | language.fillers | {word for lead in language.leads for word in lead} | _HAVING
+    for at in range(len(tokens)):
+        for (attribute, value), cell in language.life_events.items():
+            used = begins(tokens, at, phrases(cell))
+            following = tokens[at + used].plain if used and at + used < len(tokens) else ""
+            if used and following not in _OF_A_THING:
+                quote = text[tokens[0].start : tokens[at + used - 1].end]
+                kind = attribute_of(attribute)
+                yield Statement(
+                    quote[:1].upper() + quote[1:],
+                    quote,
+                    slot=Slot(SELF, attribute, kind.single),
+                    value=value,
+                    over=True,
+                    fact_type=kind.fact_type,
+                    confidence=_EVENT_SURE,
+                    sensitive=is_sensitive(quote),
+                    category=kind.category,
+                )
+                return
+        if tokens[at].word and tokens[at].plain not in leading:
+            return
 
 
 def _only_mentioned(reading: Reading) -> Iterator[Statement]:

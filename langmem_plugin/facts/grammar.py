@@ -8,6 +8,7 @@ from typing import Final
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import LANGUAGES, Language
+from langmem_plugin.facts.words.language_table import phrases as split
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
@@ -252,7 +253,8 @@ def _marks(language: Language) -> frozenset[str]:
         for e in pattern.elements
         for word in e.of_self | e.of_other
     )
-    phrases = (*language.people, *language.attributes, *language.leads, *language.copulas)
+    events = [phrase for cell in language.life_events.values() for phrase in split(cell)]
+    phrases = (*language.people, *language.attributes, *language.leads, *language.copulas, *events)
     return (
         language.common
         | stated

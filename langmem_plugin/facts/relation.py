@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from langmem_plugin.facts.apart import apart, denied
-from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
 from langmem_plugin.facts.changes import ended, ends, moves, opened, parted_from, says_the_same, switches
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
@@ -30,6 +30,7 @@ _ALIKE: Final = (
     frozenset({"fee", "price", "monthly payment"}),
     frozenset({"goal", "plan"}),
     frozenset({"gym", "school"}),
+    frozenset({"wife", "husband", "partner", "relationship", "status"}),
 )
 _NEVER_ENDED: Final = words("like|dislike|preference|birthplace|origin|birthday|debt")
 _MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
@@ -52,7 +53,9 @@ _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empres
 
 @dataclass(frozen=True)
 class Relation:
-    """`by_place`: nothing in the texts says that the old one is over, only that one value holds where each says one."""
+    """`by_place`: only one value holds where each text says one, and the place is not one of the speaker's own that is
+    well known ("home", "employer"): it may be two places.
+    """
 
     kind: Literal["duplicate", "supersedes", "keeps_both", "unrelated"]
     reason: str
@@ -215,12 +218,15 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
     if kept is not None:
         return Relation("keeps_both", kept)
     only = f"only one {new.slot.attribute if new.slot else 'value'} holds at a time"
-    return Relation("supersedes", only, by_place=True)
+    own = new.slot is not None and new.slot.who == SELF and new.slot.attribute in ATTRIBUTES
+    return Relation("supersedes", only, by_place=not own)
 
 
 def _across(new: Statement, old: Statement, ours: str, theirs: str) -> Relation:
     """Two attributes that can say one thing: "a car" and "a red Toyota", "home" and "address"."""
     related = any({ours, theirs} <= group for group in _ALIKE)
+    if not new.value and _gone(new) and not _gone(old) and {ours, theirs} <= _COUPLE:
+        return Relation("supersedes", "says that they are no more together")
     if related and _gone(new) and not _gone(old) and within(new.value or "", old.value or ""):
         return Relation("supersedes", "says that it is no more so")
     if related and _same_value(new, old) and _gone(new) == _gone(old) and not adds(new.text, old.text):

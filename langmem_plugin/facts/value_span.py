@@ -9,10 +9,12 @@ from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
 _LONGEST_VALUE: Final = 14
 _OF_ONESELF: Final = words("soy|somos|vivo|vivimos|trabajo|trabajamos|tengo|tenemos|estoy|estamos")
+_LONGEST_REST: Final = 3  # words of a value after its last comma
 NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
 )
@@ -78,8 +80,15 @@ def _opens_clause(reading: Reading, at: int, *, comma: bool) -> bool:
         return True
     if subject_at(tokens, at, language) is not None:
         return True
-    # A list goes on to its "and"; anything else after a comma is no part of the value.
-    return comma and not any(token.plain in language.joins or token.plain == "," for token in tokens[at : at + 4])
+    # A list goes on to its "and", and a value to its end ("Portland, Oregon"), but not to what is only said besides.
+    listed = any(token.plain in language.joins or token.plain == "," for token in tokens[at : at + 4])
+    return comma and not listed and _is_aside(tokens[at:], language)
+
+
+def _is_aside(tokens: Sequence[Token], language: Language) -> bool:
+    """As in "…, thanks", "…, everyone does", "…, any ideas"."""
+    idle = language.courtesies | language.fillers | language.common | language.moods | language.questions
+    return tokens[0].plain in idle | language.pronouns or len(tokens) > _LONGEST_REST
 
 
 def boundary(reading: Reading, at: int) -> int:

@@ -23,6 +23,7 @@ _BE: Final = frozenset(("am", "are", "been", "'m", "'re"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
 _ON: Final = words("on|at|in|los|las|el|the")
 _LONGEST_TIME: Final = 6
+_OF_BIRTH: Final = frozenset(("birthday", "birthplace", "birth year"))
 _SURE: Final = 0.9
 _LESS_SURE: Final = 0.8
 UNTIMED: Final = words("instruction|anniversary|deadline|routine|goal|plan|strategy") | {
@@ -108,6 +109,8 @@ class Wording:
             each
             for each in moments(tokens, self.language, self.said_at, ahead=said.ahead)
             if each.first <= said.last - said.first
+            # Who says in November to be born in June was not born this year.
+            and (said.attribute not in _OF_BIRTH or _has_year(each, tokens))
         ]
 
     def _wording(self, said: Finding, timed: Sequence[Moment], last: int) -> str:
@@ -155,6 +158,10 @@ class Wording:
         if token.plain in ("have", "has", "would"):
             return token.written[:1] == "'" or token.start == token.end
         return token.plain in _BE or token.start == token.end or token.plain in self.language.fillers - _TELLING
+
+
+def _has_year(moment: Moment, tokens: Sequence[Token]) -> bool:
+    return any(str(moment.start.year) in token.plain for token in tokens[moment.first : moment.last])
 
 
 def _written(text: str, value: Sequence[Token]) -> str:

@@ -429,6 +429,14 @@ ENGLISH = Language(
     empty=words(
         "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"
     ),
+    life_events={
+        (
+            "employer",
+            "",
+        ): "got laid off|was laid off|been laid off|lost my job|got fired|was fired|was made redundant|got made redundant|got the sack|quit my job|left my job|retired",
+        ("relationship", ""): "broke up|split up|separated|got divorced|are divorced|are getting divorced",
+        ("health", "pregnant"): "gave birth|had the baby|had our baby|had my baby",
+    },
     guards=GuardWords(
         denies=r"no(?! (?:i|we|my|it|he|she|that|wait|problem|worries|doubt|wonder|idea|way|one)\b)|not|never|neither|nor|no longer|no more|without|isn'?t|aren'?t|wasn'?t|weren'?t|don'?t|doesn'?t|didn'?t|"
         r"can'?t|cannot|couldn'?t|won'?t|wouldn'?t|haven'?t|hasn'?t|hadn'?t|ain'?t|shouldn'?t|hardly|used to|stopped|quit",

@@ -79,7 +79,8 @@ class Language:
     `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
     an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
     After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
-    words say nothing that tells one fact from another. `passing_on` is what begins a message to somebody else ("tell"),
+    words say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where
+    it is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
     `writing_to` only where it goes on with "that" or with the speaker ("text Dana I'm late").
     """
 
@@ -145,6 +146,7 @@ class Language:
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
     guards: GuardWords
+    life_events: Mapping[tuple[str, str], str]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

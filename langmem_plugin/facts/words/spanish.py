@@ -362,6 +362,17 @@ SPANISH = Language(
     empty=words(
         "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"
     ),
+    life_events={
+        (
+            "employer",
+            "",
+        ): "me han echado|me echaron|me despidieron|me han despedido|me quede sin trabajo|perdi el trabajo|perdi mi trabajo|deje el trabajo|deje mi trabajo|me jubile|me he jubilado",
+        (
+            "relationship",
+            "",
+        ): "rompimos|hemos roto|lo dejamos|lo hemos dejado|nos separamos|nos hemos separado|me divorcie|me he divorciado|nos divorciamos|nos hemos divorciado",
+        ("health", "embarazada"): "di a luz|he dado a luz",
+    },
     guards=GuardWords(
         denies=r"no|nunca|jamas|tampoco|ni|sin|ya no|apenas|deje de|dejo de|dejamos de|antes",
         denies_not=r"no (?:te )?(?:olvides|preocupes)|no pasa nada|no hay problema|no importa|no solo|por que no|a que no|verdad que no|"

@@ -1,0 +1,94 @@
+"""A new value of the speaker's own takes the old one's place, and some events end what they do not name."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from langmem_plugin import MemoryService
+from langmem_plugin.facts import classify, statements
+
+SAID_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
+ERIN = "+972501234567"
+
+
+def texts(text):
+    return [each.text for each in statements(text, said_at=SAID_AT)]
+
+
+@pytest.fixture
+def told(database_url, offline_model, clock):
+    """What is active after two texts, three days apart."""
+    with MemoryService(database_url, embeddings=offline_model, now=clock) as service:
+
+        def tell(old, new):
+            service.remember(ERIN, old)
+            clock.forward(days=3)
+            service.remember(ERIN, new)
+            return [each.text for each in service.list_memories(ERIN)]
+
+        yield tell
+
+
+@pytest.mark.spec("W-6")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Ghent", "We've moved to Bruges"),
+        ("vivo en Lugo", "me mudé a Vigo"),
+        ("אני גר בעכו", "עברתי לנהריה"),
+        ("I'm 51", "I turned 52 yesterday"),
+        ("I work at Bosch", "I joined Siemens"),
+        ("I work at Bosch", "I was made redundant"),
+        ("trabajo en el puerto", "me despidieron"),
+        ("אני עובד באינטל", "פוטרתי"),
+        ("My partner is Luuk", "we split up"),
+        ("mi novia se llama Ana", "hemos roto"),
+        ("I'm pregnant", "I gave birth on Sunday"),
+    ],
+)
+def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
+    assert told(old, new) == [new]
+
+
+@pytest.mark.spec("W-6")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My sister works at Bosch", "I was made redundant"),
+        ("I work at Bosch", "my brother was made redundant"),
+        ("trabajo en el puerto", "me han echado una mano"),
+        ("My partner is Luuk", "we split up the bill"),
+        ("I have asthma", "I gave birth on Sunday"),
+        ("I'm a nurse", "I was made redundant"),
+    ],
+)
+def test_an_event_ends_nothing_else(told, old, new):
+    assert set(told(old, new)) == {old, new}
+
+
+@pytest.mark.spec("W-8")
+def test_who_was_born_in_a_month_was_not_born_this_year():
+    assert texts("I was born in July") == ["Was born in July"]
+    assert texts("nací en mayo") == ["Nací en mayo"]
+    assert texts("I was born in May 1991") == ["Was born in May 1991"]
+
+
+@pytest.mark.spec("W-2")
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I prefer long, detailed answers", "Prefer long, detailed answers"),
+        ("I live in Cambridge, Ontario", "Live in Cambridge, Ontario"),
+        ("I work at Burke, Hare & Sons", "Work at Burke, Hare & Sons"),
+        ("mi dirección es Calle Sol 5, Lugo", "Dirección es Calle Sol 5, Lugo"),
+        ("I live in Ghent, thanks", "Live in Ghent"),
+        ("I live in Ghent, can you book a cab", "Live in Ghent"),
+    ],
+)
+def test_a_value_is_not_cut_at_its_comma_and_an_aside_is_no_part_of_it(text, kept):
+    assert texts(text) == [kept]
+
+
+@pytest.mark.spec("M-6")
+def test_a_list_is_one_value_for_a_memory_by_name():
+    assert classify("I like plums, figs and cherries").value == "plums, figs and cherries"
