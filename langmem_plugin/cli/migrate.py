@@ -288,6 +288,8 @@ def _tell(done: ImportReport, file: Path | None, *, as_json: bool) -> None:
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):
         told = ", ".join(f"{many} {kind if many == 1 else _several(kind)}" for kind, many in counted.items() if many)
         typer.echo(f"{what}: {told or 'nothing'}")
+    if done.erased:
+        typer.echo(f"left out, of people who asked to be erased: {done.erased}")
     for what, remarks in (("skipped", done.skipped), ("doubted", done.doubted)):
         if remarks:
             typer.echo(f"{what}: {len(remarks)}")

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, func, select
 from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.erasure_tables import erased_key as table
+from langmem_plugin.database.erasure_tables import erasure
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import ErasedMeanwhile
 
@@ -38,6 +39,13 @@ def was_erased(connection: Connection, key: str) -> bool:
         connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, key))).first()
         is not None
     )
+
+
+def is_erased(connection: Connection, key: str) -> bool:
+    """Whether the owner or thread was erased, and that was not undone: what comes from elsewhere stays out."""
+    of = select(erasure.c.state).join(table, table.c.number == erasure.c.number)
+    state = connection.execute(of.where(table.c.hash == keyed_hash(connection, key))).scalar()
+    return state not in {None, "restored"}
 
 
 def note_erased(connection: Connection, keys: Iterable[str], number: int) -> None:

@@ -28,9 +28,15 @@ class ImportReport:
     there_already: Counter[Kind] = field(default_factory=Counter)
     skipped: list[Remark] = field(default_factory=list)
     doubted: list[Remark] = field(default_factory=list)
+    erased: int = 0
+    """How many of `skipped` are of people who asked to be erased."""
 
     def skip(self, place: str, reason: str) -> None:
         self.skipped.append(Remark(place, reason))
+
+    def leave_erased(self, place: str) -> None:
+        self.erased += 1
+        self.skip(place, "they asked to be erased: it stays so")
 
     def doubt(self, place: str, reason: str) -> None:
         self.doubted.append(Remark(place, reason))

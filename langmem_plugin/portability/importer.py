@@ -15,6 +15,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
@@ -49,6 +50,7 @@ class _Run:
     waiting: dict[OwnerKey, list[tuple[ImportedMemory, Memory]]] = field(default_factory=dict)
     assistant_said: dict[str, set[str]] = field(default_factory=dict)
     ones: str | None = None
+    erased: dict[OwnerKey, bool] = field(default_factory=dict)
 
     def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
         (self.report.stored if stored else self.report.there_already)[kind] += many
@@ -85,6 +87,9 @@ class Importer:
                 continue
             try:
                 owner = self._owner(run, record.phone)
+                if self._is_erased(run, owner):
+                    run.report.leave_erased(record.place)
+                    continue
                 if isinstance(record, ImportedSession):
                     self._session(run, owner, record)
                 elif isinstance(record, ImportedInstruction):
@@ -96,6 +101,13 @@ class Importer:
         for owner in list(run.waiting):
             self._store_waiting(run, owner)
         return run.report
+
+    def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
+        """Asked once for each person of an import."""
+        if owner not in run.erased:
+            with self._saver.database.read() as connection:
+                run.erased[owner] = is_erased(connection, owner)
+        return run.erased[owner]
 
     def _owner(self, run: _Run, named: str | None) -> OwnerKey:
         """Raises InvalidInput where it cannot be told."""

@@ -5,12 +5,15 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchTableError
 from sqlalchemy.pool import NullPool
 
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 
+_MOST_TIME = "SET LOCAL statement_timeout = '10min'"
+_LARGEST_BYTES = 100_000_000
+"""Of one value of a source: a larger one is refused, and its record is named."""
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -32,7 +35,11 @@ def opened(path_or_url: str) -> Iterator[Connection]:
 
 
 def columns(connection: Connection, table: str, *needed: str) -> Collection[str]:
-    """Of this table. Raises InvalidInput, naming what is missing, if it is not there as a stock package makes it."""
+    """Of this table. Raises InvalidInput, naming what is missing, if it is not there as a stock package makes it.
+
+    A view, a virtual table or a computed column is refused: what it answers may never end, or may be anything.
+    """
+    _refuse_computed(connection, table)
     try:
         found = {each["name"] for each in inspect(connection).get_columns(table)}
     except NoSuchTableError as error:
@@ -44,6 +51,21 @@ def columns(connection: Connection, table: str, *needed: str) -> Collection[str]
     return found
 
 
+def _refuse_computed(connection: Connection, table: str) -> None:
+    if connection.dialect.name == "postgresql":
+        kind = connection.execute(text("SELECT relkind FROM pg_class WHERE oid = to_regclass(:t)"), {"t": table})
+        if (found := kind.scalar()) is not None and found not in {"r", "p", b"r", b"p"}:
+            raise InvalidInput(f"{table!r} of the source is no table of its own but a view or a foreign one")
+        return
+    named = text("SELECT type, sql FROM sqlite_master WHERE lower(name) = lower(:t) AND type IN ('table', 'view')")
+    for kind, made_by in connection.execute(named, {"t": table}):
+        if kind != "table" or str(made_by).split()[1:2] != ["TABLE"]:
+            raise InvalidInput(f"{table!r} of the source is a {'view' if kind == 'view' else 'virtual table'}")
+        for _, name, _, _, _, _, hidden in connection.exec_driver_sql(f'PRAGMA table_xinfo("{table}")'):
+            if hidden:
+                raise InvalidInput(f"the column {name!r} of the table {table!r} of the source is computed")
+
+
 def _engine(path_or_url: str) -> Engine:
     url = _url(path_or_url)
     if url.get_backend_name() == "sqlite":
@@ -53,12 +75,14 @@ def _engine(path_or_url: str) -> Engine:
             import psycopg  # noqa: F401, PLC0415 - an extra
         except ImportError as error:
             raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
-        return create_engine(
+        engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
             poolclass=NullPool,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_MOST_TIME))
+        return engine
     raise InvalidInput(f"{url.get_backend_name()} cannot be read: give a SQLite file or postgresql://…")
 
 
@@ -82,8 +106,16 @@ def _sqlite(name: str | None) -> Engine:
             raise InvalidInput(f"{file.name} is no SQLite database")
     uri = f"{file.absolute().as_uri()}?mode=ro"
     # The driver begins no transaction for a SELECT by itself: each would see the database at another moment.
-    engine = create_engine(
-        "sqlite://", creator=lambda: sqlite3.connect(uri, uri=True, isolation_level=None), poolclass=NullPool
-    )
+    engine = create_engine("sqlite://", creator=lambda: _read_only(uri), poolclass=NullPool)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine
+
+
+def _read_only(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_BYTES)
+    # A text that is no UTF-8 is one bad record, not the end of all.
+    connection.text_factory = lambda stored: stored.decode("utf-8", "replace")
+    return connection

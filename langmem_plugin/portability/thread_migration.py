@@ -21,6 +21,7 @@ from langmem_plugin.conversation.storage.session_checkpoints import SessionCheck
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
@@ -80,15 +81,27 @@ class ThreadMigration:
     def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
         keys: dict[str, str] = {}
         for thread_id in source.ids():
+            if not isinstance(thread_id, str):
+                report.skip(f"thread {thread_id!r:.100}", "its id is no text")
+                continue
             try:
-                keys[thread_id] = self._person_of(self._saver.sessions.thread(self._phone_of.get(thread_id, thread_id)))
+                key = self._person_of(self._saver.sessions.thread(self._phone_of.get(thread_id, thread_id)))
             except InvalidInput as error:
                 report.skip(f"thread {thread_id!r}", str(error))
+                continue
+            with self._saver.database.read() as connection:
+                erased = is_erased(connection, key)
+            if erased:
+                report.leave_erased(f"thread {thread_id!r}")
+            else:
+                keys[thread_id] = key
         last = {key: thread_id for thread_id, key in keys.items()}
         return [_Thread(thread_id, key, last[key] == thread_id) for thread_id, key in keys.items()]
 
     def _take(self, thread: _Thread, source: StockThreads, report: ImportReport) -> None:
         ids = source.checkpoint_ids(thread.thread_id)
+        if many := source.unnamed(thread.thread_id):
+            report.skip(f"thread {thread.thread_id!r}", f"{many} checkpoints have an id that is no text")
         with self._saver.stand_still(thread.key):
             with self._saver.database.read() as connection:
                 there = self._holding(connection, thread.key, ids)

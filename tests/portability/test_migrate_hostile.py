@@ -4,11 +4,15 @@ import sqlite3
 from contextlib import closing
 
 import ormsgpack
+import psycopg
 import pytest
 
 from langmem_plugin import ConversationSaver, SessionManager
 from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import source_database
+from langmem_plugin.portability.records import ImportedMemory
+from langmem_plugin.portability.sources import langgraph_store
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
 from tests.portability.stock import echo, say, stock_saver
@@ -110,3 +114,92 @@ def test_whatever_a_database_holds_is_taken_over_or_named(hostile, database_url)
     assert again.stored["session"] == 0
     assert again.there_already["session"] == len(there)
     assert not any("langmem doctor" in each.reason for each in report.skipped)
+
+
+_MADE_UP = {
+    "view": "CREATE VIEW {table} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT {columns} FROM n, {table}_",
+    "virtual table": "CREATE VIRTUAL TABLE {table} USING fts5({columns})",
+    "computed": "CREATE TABLE {table} ({columns}, more AS (zeroblob(1000000000)))",
+}
+
+
+@pytest.mark.spec("U-9", "C-13")
+@pytest.mark.parametrize("kind", _MADE_UP)
+@pytest.mark.parametrize("table", ["checkpoints", "writes"])
+def test_what_is_no_table_of_its_own_is_refused_by_its_name(tmp_path, database_url, kind, table):
+    file = str(tmp_path / "checkpoints.sqlite")
+    with stock_saver(file) as stock:
+        say(echo(stock), "T", "hello")
+    with closing(sqlite3.connect(file)) as connection:
+        columns = ", ".join(each[1] for each in connection.execute(f"PRAGMA table_info({table})"))
+        connection.execute(f"ALTER TABLE {table} RENAME TO {table}_")
+        connection.execute(_MADE_UP[kind].format(table=table, columns=columns))
+        connection.commit()
+    with (
+        ConversationSaver(database_url) as saver,
+        source_database.opened(file) as connection,
+        pytest.raises(InvalidInput, match=f"'{table}' of the source is.*{kind}"),
+    ):
+        StockThreads(connection, saver.serde)
+
+
+@pytest.mark.spec("U-9", "C-13")
+def test_ids_of_a_wrong_type_damaged_texts_and_values_that_are_too_large_are_named(tmp_path, database_url, monkeypatch):
+    monkeypatch.setattr(source_database, "_LARGEST_BYTES", 100_000)
+    file = str(tmp_path / "checkpoints.sqlite")
+    with stock_saver(file) as stock:
+        say(echo(stock), "good", "hello")
+    with closing(sqlite3.connect(file)) as connection:
+        for table, columns in (("checkpoints", CHECKPOINT_COLUMNS), ("writes", WRITE_COLUMNS)):
+            for thread in (b"\x00\xff", "large", "undecodable", "numbers", "parents"):
+                connection.execute(
+                    f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM {table} "
+                    "WHERE thread_id = 'good'",
+                    (thread,),
+                )
+        change = "UPDATE OR REPLACE checkpoints SET"
+        connection.execute(f"{change} checkpoint = zeroblob(200000) WHERE thread_id = 'large'")
+        connection.execute(f"{change} checkpoint_id = CAST(x'ff41' AS TEXT) WHERE thread_id = 'undecodable'")
+        connection.execute(f"{change} checkpoint_id = x'41' WHERE thread_id = 'numbers'")
+        connection.execute(f"{change} parent_checkpoint_id = x'41' WHERE thread_id = 'parents'")
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON checkpoints BEGIN SELECT raise(ABORT, 'no'); END")
+        connection.commit()
+    with ConversationSaver(database_url, silence=None) as saver, source_database.opened(file) as connection:
+        report = ThreadMigration(saver).run(StockThreads(connection, saver.serde))
+        there = {each.whatsapp_chat for each in SessionManager(saver).sessions()}
+    assert there == {"good"}
+    places = " ".join(each.place for each in report.skipped)
+    for name in ("large", "undecodable", "numbers", "parents", "b'\\x00\\xff'"):
+        assert name in places, name
+
+
+@pytest.mark.spec("U-9", "C-13")
+def test_a_store_with_any_types_is_read_to_its_end_and_what_is_none_is_named(tmp_path):
+    file = str(tmp_path / "store.sqlite")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE store (prefix, key, value, created_at, updated_at)")
+        rows = [("erin", "good", '{"text": "likes tea"}'), (b"\xff", "k", "{}"), (5, 6, "{}"), (None, None, None)]
+        rows += [("erin", "same", '{"text": "twice"}')] * 3 + [("erin", b"\x00", b"\x00")]
+        connection.executemany("INSERT INTO store (prefix, key, value) VALUES (?, ?, ?)", rows)
+        connection.execute("INSERT INTO store (prefix, key, value) VALUES (CAST(x'ff' AS TEXT), 'k', '{}')")
+        connection.commit()
+    found = list(langgraph_store.records(file, owner_of=langgraph_store.owner_from("0")))
+    assert len(found) == len(rows) + 1
+    assert [each.text for each in found if isinstance(each, ImportedMemory)] == ["likes tea", "twice", "twice", "twice"]
+
+
+@pytest.mark.spec("U-9", "C-13")
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_view_of_a_server_is_refused_too(database_url, postgresql_server, tmp_path):
+    with stock_saver(database_url) as stock:
+        say(echo(stock), "T", "hello")
+    with psycopg.connect(database_url) as connection:
+        connection.execute("ALTER TABLE checkpoints RENAME TO before")
+        connection.execute("CREATE VIEW checkpoints AS SELECT b.* FROM before b, generate_series(1, 1000000000)")
+    with (
+        ConversationSaver(f"sqlite:///{tmp_path}/l.db") as saver,
+        source_database.opened(database_url) as connection,
+        pytest.raises(InvalidInput, match="'checkpoints' of the source is no table"),
+    ):
+        StockThreads(connection, saver.serde)

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import Checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 from typing_extensions import TypedDict
 
 from langmem_plugin.conversation.storage import codec
@@ -95,14 +96,14 @@ class StockThreads:
         if not self._is_sqlite:
             source_database.columns(connection, "checkpoint_blobs", "channel", "version", "blob")
 
-    def ids(self) -> list[str]:
-        """The thread that was written to last comes last."""
+    def ids(self) -> list[Any]:
+        """The thread that was written to last comes last. In SQLite not all need be texts."""
         query = text("SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY max(checkpoint_id), thread_id")
         return list(self._connection.execute(query).scalars())
 
     def checkpoint_ids(self, thread_id: str) -> list[tuple[str, str]]:
-        """(namespace, checkpoint id), oldest first."""
-        return [*self._parents(thread_id)]
+        """(namespace, checkpoint id), oldest first; of those that have texts for these."""
+        return [each for each in self._parents(thread_id) if isinstance(each[0], str) and isinstance(each[1], str)]
 
     def _parents(self, thread_id: str) -> dict[tuple[str, str], str | None]:
         query = text(
@@ -110,6 +111,10 @@ class StockThreads:
             "ORDER BY checkpoint_id, checkpoint_ns"
         )
         return {(row[0], row[1]): row[2] for row in self._connection.execute(query, {"thread": thread_id})}
+
+    def unnamed(self, thread_id: str) -> int:
+        """How many checkpoints of the thread have an id, or are in a namespace, that is no text."""
+        return sum(not (isinstance(each[0], str) and isinstance(each[1], str)) for each in self._parents(thread_id))
 
     def checkpoints(self, thread_id: str, wanted: Sequence[tuple[str, str]]) -> Iterator[StockCheckpoint | BadRecord]:
         """Those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
@@ -123,11 +128,17 @@ class StockThreads:
                 continue
             try:
                 found = self._checkpoint(key, place, blobs)
+                of_tasks = list(self._writes(key))
             except UNREADABLE as error:
                 yield BadRecord(place=place, reason=why(error))
                 continue
+            except DBAPIError as error:
+                if self._connection.invalidated or not self._is_sqlite:
+                    raise
+                yield BadRecord(place=place, reason=f"the database cannot give it ({error.orig})")
+                continue
             writes: list[TaskWrites] = []
-            for task_id, path, rows in self._writes(key):
+            for task_id, path, rows in of_tasks:
                 try:
                     writes.append((task_id, path, [(row[2], self._load(row[3], row[4])) for row in rows]))
                 except UNREADABLE as error:  # to the graph the task has not run
@@ -142,7 +153,9 @@ class StockThreads:
                 "AND checkpoint_ns = :namespace AND checkpoint_id = :checkpoint"
             ),
             key,
-        ).one()
+        ).first()
+        if row is None or not isinstance(row.parent_checkpoint_id, str | None):
+            raise InvalidInput("its id, or that of its parent, is no text")
         if self._is_sqlite:
             checkpoint: Any = self._load(row.type, row.checkpoint)
             metadata = json.loads(row.metadata) if row.metadata is not None else {}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import source_database
@@ -30,8 +31,15 @@ def records(
     """
     with source_database.opened(path_or_url) as connection:
         there = source_database.columns(connection, "store", "prefix", "key", "value")
-        for prefix, key, value, created_at, updated_at, expires_at in _rows(connection, there):
-            place = f"store {prefix!r} key {key!r}"
+        for row in _rows(connection, there):
+            if isinstance(row, BadRecord):
+                yield row
+                continue
+            prefix, key, value, created_at, updated_at, expires_at = row
+            place = f"store {prefix!r:.200} key {key!r:.200}"
+            if not (isinstance(prefix, str) and isinstance(key, str)):
+                yield BadRecord(place=place, reason="its namespace or its key is no text")
+                continue
             try:
                 dates = {"created_at": created_at, "updated_at": updated_at, "expires_at": expires_at}
                 fields = {name: instant for name, said in dates.items() if (instant := _instant(said)) is not None}
@@ -75,20 +83,29 @@ def owner_from(told: str) -> OwnerOf:
 
 
 def _rows(connection: Connection, there: Any) -> Iterator[Any]:
-    """Page by page; their JSON as text, on both engines."""
+    """Their JSON as text, on both engines; a BadRecord for a row that SQLite cannot give."""
     json_as_text = "CAST(value AS TEXT)"
     dates = ", ".join(
         name if name in there else f"NULL AS {name}" for name in ("created_at", "updated_at", "expires_at")
     )
     columns = f"prefix, key, {json_as_text}, {dates}"
-    query = text(
-        f"SELECT {columns} FROM store WHERE prefix > :prefix OR (prefix = :prefix AND key > :key) "  # noqa: S608 - ours
-        "ORDER BY prefix, key LIMIT :limit"
-    )
-    prefix, key = "", ""
-    while page := connection.execute(query, {"prefix": prefix, "key": key, "limit": _AT_ONCE}).all():
-        yield from page
-        prefix, key = page[-1][0], page[-1][1]
+    query = text(f"SELECT {columns} FROM store ORDER BY prefix, key LIMIT {2**62} OFFSET :done")  # noqa: S608 - ours
+    if connection.dialect.name == "postgresql":
+        yield from connection.execute(query.execution_options(yield_per=_AT_ONCE), {"done": 0})
+        return
+    done = last = 0
+    while True:
+        try:
+            for row in connection.execute(query, {"done": done}):
+                done += 1
+                yield row
+        except DBAPIError as error:
+            if done == last and done:  # the same again: it is not one row
+                raise
+            yield BadRecord(place=f"store row {done + 1}", reason=f"the database cannot give it ({error.orig})")
+            done = last = done + 1
+        else:
+            return
 
 
 def _memory(  # noqa: PLR0917 - the parts of one row
