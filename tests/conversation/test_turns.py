@@ -15,7 +15,9 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import func, select
 
 from langmem_plugin import ConversationSaver, TurnTimeout
-from langmem_plugin.conversation.turns.turns import Turns
+from langmem_plugin.conversation.config_keys import ticket_of
+from langmem_plugin.conversation.turns.ticket_watch import Watch
+from langmem_plugin.conversation.turns.turns import Turns, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 
@@ -355,3 +357,37 @@ def test_processes_that_wait_for_one_phone_get_it_in_the_order_they_came(phones,
     second.says("free")
     third.join(60)
     assert held == ["third"]
+
+
+class _Late:
+    """A watch that finds all others silent, and while it did the holder was only slow."""
+
+    def __init__(self, meanwhile):
+        self._meanwhile = meanwhile
+
+    def gone(self, renewals, at):
+        self._meanwhile()
+        return list(renewals.items())
+
+
+@pytest.mark.spec("C-4", "C-23")
+def test_a_holder_that_renews_while_it_is_found_silent_keeps_its_place(phones, database_url):
+    other, over = Phones(database_url), threading.Event()
+
+    def wait_for_it():
+        with other.turn(MOM):
+            over.set()
+
+    waiting = threading.Thread(target=wait_for_it)
+    try:
+        with phones.turn(MOM) as config:
+            waiting.start()
+            until(lambda: phones.waiting(MOM) == 2)
+            other.turns.renew(_Late(lambda: phones.turns.renew(Watch())))
+            with phones.database.read() as connection:
+                assert holds(connection, MOM, ticket_of(config))
+            assert not over.is_set()
+        waiting.join(30)
+        assert over.is_set()
+    finally:
+        other.close()

@@ -1,6 +1,7 @@
 """Who asks to be erased is found by no door of any process; it can be undone for thirty days, and then it is proven."""
 
 import multiprocessing
+import os
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from langmem_plugin.database.people_tables import link_attempt, link_code, merge
 from langmem_plugin.database.schema import Owner, metadata
 from langmem_plugin.errors import ErasureIncomplete, InvalidInput, UnknownErasure, UnknownSession
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
+from langmem_plugin.privacy.erasure import Erasure
 from tests.database.conftest import Child
 from tests.privacy.conftest import (
     ANNA,
@@ -347,3 +349,41 @@ def test_a_reader_in_the_way_is_named_and_the_sweep_ends_the_work(memory, anna, 
     reader.close()
     assert memory.housekeeping.sweep().erasures_finished == 1
     assert memory.erasure.receipt(erasure_id).verified
+
+
+@pytest.mark.spec("P-4")
+@pytest.mark.parametrize("killed_at", ["_delete_held", "_traces_deleted"])
+def test_an_erasure_at_once_whose_process_is_killed_is_finished_by_the_next_sweep(
+    memory, anna, database_url, offline_model, clock, killed_at
+):
+    def die():
+        def ends(*_):
+            os._exit(9)
+
+        setattr(Erasure, killed_at, ends)
+        with opened(database_url, offline_model, clock) as other:
+            other.erase(ANNA, now=True)
+
+    with pytest.raises(AssertionError, match="ended with status 2304"):
+        Child(die, 60).result()
+
+    assert memory.erasure.can_restore(ANNA) is None
+    with pytest.raises(UnknownErasure):
+        memory.restore_erased(ANNA)
+    assert memory.housekeeping.sweep().erasures_finished == 1
+    with memory.database.read() as connection:
+        assert connection.execute(select(held_row)).all() == []
+        assert connection.execute(select(erasure.c.state)).scalars().all() == ["done"]
+    assert rows(memory, ANNAS) == {}
+
+
+@pytest.mark.spec("P-4")
+def test_what_was_held_cannot_be_restored_once_it_is_asked_to_be_gone_at_once(memory, anna, monkeypatch):
+    earlier = memory.erase(ANNA)
+    monkeypatch.setattr(memory.erasure, "finish", lambda _: None)  # as if it were killed
+    memory.erase(ANNA, now=True)
+    with pytest.raises(UnknownErasure):
+        memory.restore_erased(earlier.id)
+    monkeypatch.undo()
+    assert memory.housekeeping.sweep().erasures_finished == 1
+    assert memory.erasure.receipt(earlier.id).state == "done"

@@ -10,6 +10,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.storage.codec import decompress
 from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.database.encryption import encryption
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DamagedSession, DecryptionRefused
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
@@ -144,3 +145,20 @@ def unpacked(cell):
         return raw + decompress(raw)[1]
     except (DamagedSession, ValueError, IndexError):
         return raw
+
+
+@pytest.mark.spec("P-4", "P-1")
+def test_who_writes_in_another_process_right_after_the_erasure_can_be_read(
+    tmp_path, offline_model, clock, keys, monkeypatch
+):
+    for module in (erasure, encryption):
+        monkeypatch.setattr(module, "FRESH_SECONDS", 3.0)
+    with (
+        _opened(tmp_path, offline_model, clock, keys) as memory,
+        _opened(tmp_path, offline_model, clock, keys) as another,
+    ):
+        another.service.remember(ANNA, "Anna sails")  # from here on it has her key in hand
+        memory.erase(ANNA, now=True)
+        another.service.remember(ANNA, "Anna is back")
+        assert [each.text for each in memory.service.list_memories(ANNA)] == ["Anna is back"]
+        assert examine_memories(memory.database) == []
