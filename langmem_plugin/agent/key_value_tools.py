@@ -5,7 +5,7 @@ from langchain_core.tools import BaseTool, tool
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory, Result
+from langmem_plugin.memory.key_value import KeyValueMemory, Result, as_text
 from langmem_plugin.memory.models import storable
 
 KEY_VALUE_RULES = """\
@@ -24,7 +24,7 @@ def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseToo
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
     def of_person() -> KeyValueMemory:
-        return KeyValueMemory(service, writing.owner())
+        return KeyValueMemory(service, writing.owner(), evidence=writing.evidence(writing.messages()))
 
     @tool
     def save_memory(key: str, value: str) -> Result:
@@ -35,7 +35,7 @@ def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseToo
         key: what the value is, in snake_case, such as "email_preference" or "assistant_name".
         value: the value, short and clean, such as "short emails" or "David".
         """
-        if (refused := writing.unasked()) is not None:
+        if (refused := writing.unasked(as_text(key, value))) is not None:
             return {"success": False, "error": "CONSENT_MISSING", "message": refused}
         with acting(TOOL, within=True), writing.fenced():
             return of_person().save_memory(storable(key), storable(value))

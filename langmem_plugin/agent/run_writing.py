@@ -5,14 +5,18 @@ from contextlib import AbstractContextManager, nullcontext
 
 from langchain_core.messages import BaseMessage
 
+from langmem_plugin.agent.asked_to_remember import asks_to_remember
 from langmem_plugin.agent.identity import run_config, session_of_run
 from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
-from langmem_plugin.conversation.own_words import is_own
+from langmem_plugin.conversation.context_block import before_context
+from langmem_plugin.conversation.own_words import is_own, own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.facts import classify
 from langmem_plugin.facts.redaction import is_redacted
+from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
@@ -23,6 +27,7 @@ _NOT_AGREED = "The person has not agreed to be remembered: remember nothing that
 _OF_ANOTHER = "The newest message is forwarded, in another's words: remember and forget nothing because of it."
 _OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
 _REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
+_LONGEST_QUOTE = 500  # letters: a longer message is found by its id
 _READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node reads the state
 
 
@@ -51,17 +56,29 @@ class RunWriting:
         newest = message_of_run(self.messages())
         return None if newest is None or is_own(newest) else _OF_ANOTHER
 
-    def unasked(self) -> str | None:
-        """Why nothing at all may be remembered now, in a sentence for the model; None where it may."""
+    def unasked(self, text: str = "") -> str | None:
+        """Why this text, or without one anything, is not to be remembered now, in a sentence for the model; None where
+        it may be. Of who has forbidden it only what they ask for; of who was never asked, also what a model thinks fit.
+        """
         if (of_another := self.of_another()) is not None:
             return of_another
-        # What no person wrote carries no person's word.
-        allowed = self._consents.allowed(self.owner(), explicit=not is_automated(run_config()))
-        return None if allowed else _NOT_AGREED
+        owner = self.owner()
+        if is_automated(run_config()):  # what no person wrote carries no person's word
+            return None if self._consents.allowed(owner) else _NOT_AGREED
+        asked = not _is_of_subagent() and asks_to_remember(self.messages())
+        if not self._consents.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
+            return _NOT_AGREED
+        return None
+
+    def _forbidden(self, owner: OwnerKey, text: str) -> bool:
+        held = self._consents.of_owner(owner)
+        if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
+            return True
+        return held.personal.allowed is False and classify(text).fact_type == "personal"
 
     def refusal(self, text: str, messages: Sequence[BaseMessage]) -> str | None:
         """Why this text is not to be remembered, in a sentence for the model; None where it is."""
-        if (unasked := self.unasked()) is not None:
+        if (unasked := self.unasked(text)) is not None:
             return unasked
         if is_redacted(text):
             return _REDACTED
@@ -76,10 +93,12 @@ class RunWriting:
     def evidence(self, messages: Sequence[BaseMessage]) -> MemoryFields:
         """The message and the session that a memory comes from."""
         said = None if _is_of_subagent() else message_of_run(messages)
+        quote = "" if said is None else before_context(own_words(said)).strip()
         return {
             "source_type": "extracted_from_chat",
             "source_id": None if said is None else said.id,
             "session_id": session_of_run(),
+            "quote": quote if quote and len(quote) <= _LONGEST_QUOTE else None,
         }
 
     def fenced(self) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import classify
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.models import Memory, plain
+from langmem_plugin.memory.models import Memory, MemoryFields, plain
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.repository import NewMemory
 from langmem_plugin.memory.service import MemoryService
@@ -21,11 +21,13 @@ Result = dict[str, Any]
 class KeyValueMemory:
     """What one owner keeps under keys. The values are ordinary memories: recall and search find them too.
 
-    Every verb returns a dictionary with `success`; a failure has `error`, a code, and `message`, a sentence.
+    `evidence` says what a saved value comes from. Every verb returns a dictionary with `success`; a failure has
+    `error`, a code, and `message`, a sentence.
     """
 
-    def __init__(self, service: MemoryService, owner: str | int) -> None:
+    def __init__(self, service: MemoryService, owner: str | int, *, evidence: MemoryFields | None = None) -> None:
         self._service = service
+        self._evidence = evidence or {}
         self._owner = owner_key(service.database, owner)
 
     def save_memory(self, key: str, value: str) -> Result:
@@ -143,9 +145,11 @@ class KeyValueMemory:
             if held and plain(value_of(held[-1])) == plain(value):
                 return _failure("DUPLICATE_DATA", f"Memory key '{key}' already holds this value")
             if held:
-                service.repository.change(connection, self._owner, held[-1].id, {"text": text}, now=now, vector=vector)
+                service.repository.change(
+                    connection, self._owner, held[-1].id, {"text": text, **self._evidence}, now=now, vector=vector
+                )
             else:
-                new = NewMemory(text, vector, {"key": key})
+                new = NewMemory(text, vector, {"key": key, **self._evidence})
                 service.repository.create_memory(connection, self._owner, new, now=now)
                 service.retention.keep_within(connection, self._owner)
             refuse_erased(connection, self._owner, seen)
