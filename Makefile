@@ -39,7 +39,11 @@ test quick check: export PYTHONDONTWRITEBYTECODE :=
 /usr/bin/chromium-headless-shell:
 	apt-get update -qq && apt-get install --yes -qq --no-install-recommends chromium-headless-shell
 
-test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell  ## all the tests, on both engines, in a real browser too
+# The pooler that they put in front of PostgreSQL.
+/usr/sbin/pgbouncer:
+	apt-get update -qq && apt-get install --yes -qq --no-install-recommends pgbouncer
+
+test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer  ## all the tests, on both engines, in a real browser too
 	$(BIN)/python -m pytest $(FAST)
 	$(BIN)/python -m pytest $(REST)
 

@@ -57,6 +57,8 @@ def spoken(url, jobs):
     with PhoneMemory(url, settings=_SETTINGS.model_copy(update={"extract_after": timedelta(days=1)})) as memory:
         graph = graph_of(memory)
         for number in range(jobs):
+            memory.reply(graph, phone(number), "/privacy on")
+            memory.reply(graph, phone(number), "/privacy sensitive on")
             for text in facts(number):
                 memory.reply(graph, phone(number), f"{text}.")
 

@@ -142,8 +142,12 @@ def _settings(found: _Found) -> Settings:
     values = _ANOTHER_DEFAULT | found.values
     try:
         return Settings(**{name: value for name, value in values.items() if environment.variable(name) not in outside})
-    except ValidationError as error:
-        wrong = {str(each["loc"][0]): environment.reason(each) for each in error.errors() if each["loc"]}
+    except ConfigurationError as error:
+        details = error.__cause__.errors() if isinstance(error.__cause__, ValidationError) else []
+        wrong = {str(each["loc"][0]): environment.reason(each) for each in details if each["loc"]}
+        wrong = {name: reason for name, reason in wrong.items() if name in found.values}
+        if not wrong:
+            raise
         for name, reason in wrong.items():
             del found.values[name]  # a default of the file is never wrong
             found.ignore(found.keys[name], reason)

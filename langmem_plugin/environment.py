@@ -4,7 +4,7 @@ import difflib
 import json
 import os
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -49,13 +49,20 @@ def variable(setting: str) -> str:
     return f"{PREFIX}{setting.upper()}"
 
 
-def refuse_wrong(error: ValidationError, given: Mapping[str, Any]) -> None:
-    """Raises ConfigurationError if it is a variable that cannot be used, and not what was `given` otherwise."""
-    outside = are_set()
+def refuse_wrong(error: ValidationError, given: Mapping[str, Any], settings: Collection[str]) -> NoReturn:
+    """Raises ConfigurationError that says which variable, or what of that which was `given`, cannot be used and why."""
+    outside, wrong = are_set(), []
     for each in error.errors():
         setting = str(each["loc"][0]) if each["loc"] else ""
         if setting not in given and variable(setting) in outside:
             raise ConfigurationError(f"{_said(setting)}: {reason(each)}") from error
+        if setting in settings:
+            value = "…" if setting in _SECRET else repr(given.get(setting))[:_SHOWN]
+            wrong.append(f"{setting}={value}: {reason(each)}")
+        else:
+            like = nearest(setting, settings)
+            wrong.append(f"no setting is called {setting[:_SHOWN]}" + (f" (did you mean {like}?)" if like else ""))
+    raise ConfigurationError("; ".join(wrong)) from error
 
 
 def warn_of_unknown(settings: Collection[str]) -> None:

@@ -47,6 +47,7 @@ _ADVICE = {
     "session.damaged": "run `langmem doctor --rebuild`",
     "row.damaged": "a value of the column is not what was stored and is passed over: restore the row from a backup",
     "collection.not_adopted": "its documents stay where they are: they are taken over at the next start",
+    "collection.copied": "an older Chroma has left it, and this one changes it: delete the copy when all is there",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
     "database.folder_open": "everybody may replace the database there: chmod 700, or move it",
     "sweep.failed": "it is tried again at its next time",
@@ -78,6 +79,7 @@ _ADVICE = {
     "api.unavailable": "who asked was told to try again: see the error",
     "api.failed": "a mistake in the API: who asked was told no more than that",
     "api.extraction_unfinished": "what was asked for by the API is read again later: see the error",
+    "model.offline": "it is for trying out and only picks tools: LANGMEM_MODEL names another model",
     "extraction.fact_refused": "it cannot be stored as it is: it is left out",
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -85,7 +86,7 @@ class Given:
 class Parts:
     """Wired, with the background work begun. Raises DataDirectoryError, ConfigurationError or StoreUnavailable."""
 
-    def __init__(self, settings: Settings, url: str | None, given: Given) -> None:
+    def __init__(self, settings: Settings, url: str | Path | None, given: Given) -> None:
         self._settings, self._given = settings, given
         now, region = given.now, settings.default_region
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again

@@ -87,7 +87,7 @@ class PhoneMemory:
 
     def __init__(
         self,
-        url: str | None = None,
+        url: str | Path | None = None,
         *,
         tenant: str | None = None,
         settings: Settings | None = None,
@@ -263,7 +263,7 @@ class PhoneMemory:
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear, which `reply`
         and the middleware ask by themselves (`settings.ask_when_unclear`).
         """
-        return self._parts.context.references.resolution(state if isinstance(state, Sequence) else messages_of(state))
+        return self._parts.context.references.resolution(messages_of(state))
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""

@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
 
     There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
-    ConfigurationError for a variable that cannot be used. Below each stands what it is, as `langmem config check`
+    ConfigurationError for a value that cannot be used. Below each stands what it is, as `langmem config check`
     prints it.
     """
 
@@ -232,8 +232,7 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            environment.refuse_wrong(error, values)
-            raise
+            environment.refuse_wrong(error, values, type(self).model_fields)
         environment.warn_of_unknown(type(self).model_fields)
 
     @classmethod

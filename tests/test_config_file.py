@@ -530,3 +530,18 @@ def test_a_memory_that_cannot_be_made_leaves_nothing_open(tmp_path, monkeypatch)
     assert not [each for each in open_files if each.startswith(str(tmp_path))]
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("langmem")]
     assert raised.tb is not None  # until here it keeps alive what was being made
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"session_timeout": "2 hourz"}, r"session_timeout='2 hourz': a duration such as 45s, 30m, 24h"),
+        ({"recall_limit": "many"}, r"recall_limit='many': .*integer"),
+        ({"sesion_timeout": "2h"}, r"no setting is called sesion_timeout \(did you mean session_timeout\?\)"),
+        ({"database": 5}, r"database=…: .*string"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_with_what_is_expected(given, told):
+    with pytest.raises(ConfigurationError, match=told):
+        Settings(**given)

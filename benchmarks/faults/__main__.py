@@ -3,6 +3,7 @@
     python -m benchmarks.faults                                   # SQLite, a file of its own for each kind
     python -m benchmarks.faults --url postgresql://…              # an empty database; with faults of the server
     python -m benchmarks.faults --only kills --kills 20
+    python -m benchmarks.faults --quick                           # a few of each, as the tests do
 
 One line for each kind of fault. A text is acknowledged when its person was answered as if nothing had happened, and
 told when they were told that it was not kept or that they are to send it again. In the end a fresh memory reads all
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.faults import clocks, forks, freezes, kills, locks
+from benchmarks.faults import clocks, commands, forks, freezes, kills, locks
 from benchmarks.faults.oracle import Figures, Oracle
 from benchmarks.faults.stage import Stage
 from benchmarks.faults.worker import opened
@@ -40,20 +41,21 @@ _SHOWN = 5  # of what is wrong, in words
 def kinds(asked: argparse.Namespace) -> dict[str, Callable[[Stage], str]]:
     found: dict[str, Callable[[Stage], str]] = {
         "kills": partial(kills.play, kills=asked.kills),
+        "commands": partial(commands.play, kills=asked.kills),
         "freezes": partial(freezes.play, freezes=asked.freezes),
         "clocks": partial(clocks.play, library=asked.libfaketime),
         "locks": locks.play,
         "forks": forks.play,
     }
     if asked.url and asked.url.startswith("postgres"):
-        from benchmarks.faults import server
+        from benchmarks.faults import pooler, server
 
-        found["server"] = server.play
+        found |= {"server": server.play, "pooler": pooler.play}
     return found
 
 
-def played(kind: Callable[[Stage], str], url: str, oracle: Oracle, chance: random.Random) -> tuple[str, Figures]:
-    with Stage(url, oracle, chance) as stage:
+def played(kind: Callable[[Stage], str], url: str, oracle: Oracle, asked: argparse.Namespace) -> tuple[str, Figures]:
+    with Stage(url, oracle, random.Random(asked.seed), few=asked.quick) as stage:
         name = kind(stage)
     with opened(url) as memory:
         oracle.compare(memory)
@@ -65,8 +67,13 @@ def main() -> int:
     parser.add_argument("--url", help="an empty database; by default SQLite files that are removed afterwards")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--freezes", type=int, default=40)
-    parser.add_argument("--only", metavar="KIND", help="kills, freezes, clocks, locks, forks or, on PostgreSQL, server")
+    parser.add_argument(
+        "--only",
+        metavar="KIND",
+        help="kills, commands, freezes, clocks, locks, forks or, on PostgreSQL, server, pooler",
+    )
     parser.add_argument("--libfaketime", metavar="FILE", default=clocks.libfaketime(), help="default: %(default)s")
+    parser.add_argument("--quick", action="store_true", help="a few of each")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     chosen = {name: kind for name, kind in kinds(asked).items() if asked.only in (None, name)}
@@ -76,12 +83,12 @@ def main() -> int:
         with opened(asked.url) as memory:
             if memory.sessions.sessions(limit=1):
                 parser.error("people have texted this database already: give an empty one")
-    oracle, chance, wrong = Oracle(), random.Random(asked.seed), 0
+    oracle, wrong = Oracle(), 0
     print(f"{'':58}", *_COLUMNS, sep="  ")
     with tempfile.TemporaryDirectory() as folder:
         for short, kind in chosen.items():
             url = asked.url or f"sqlite:///{Path(folder) / short}.db"
-            name, found = played(kind, url, oracle, chance)
+            name, found = played(kind, url, oracle, asked)
             cells = [
                 found.tried, found.acknowledged, found.told,
                 *(len(each) for each in found.wrong), f"{found.slowest:.1f} s",

@@ -17,7 +17,7 @@ def play(stage: Stage, library: str | None) -> str:
     workers = [each for ahead in (None, 90, 0.2, -2 * _HOUR) for each in stage.start(ahead, library)]
     stage.ready(*workers)
     by_turns, killed = stage.oracle.phone(), stage.oracle.phone()
-    for _ in range(_ROUNDS):
+    for _ in range(stage.times(_ROUNDS)):
         for each in workers:
             stage.wait(stage.send(each, stage.oracle.chat(by_turns, undisturbed=True)))
 

@@ -19,10 +19,10 @@ def play(stage: Stage) -> str:
         stage.wait(*[stage.send(parent, stage.oracle.chat(phone)) for _, phone in people])
         running = [stage.send(parent, stage.oracle.chat(of_parent, thinks=0.2)) for _ in range(5 * busy)]
         parent.pipe.send("fork")
-        for _ in range(_READS):
+        for _ in range(stage.times(_READS, 4)):
             said = [stage.send(each, stage.oracle.memories(phone)) for each, phone in people]
             stage.listen(time.monotonic() + 0.05, said)  # a connection of two processes gives one the other's answer
-        for _ in range(_ROUNDS):
+        for _ in range(stage.times(_ROUNDS)):
             said = [stage.send(each, stage.oracle.chat(phone, undisturbed=True)) for each, phone in people]
             said += [stage.send(each, stage.oracle.remember(phone)) for each, phone in people]
             said += [stage.send(each, stage.oracle.memories(phone)) for each, phone in people]

@@ -11,6 +11,7 @@ _THINKS = 0.5
 
 
 def play(stage: Stage, freezes: int) -> str:
+    freezes = stage.times(freezes, 2)
     *holders, taker = stage.workers(min(freezes, _AT_ONCE) + 1)
     for first in range(0, freezes, _AT_ONCE):
         phones = [stage.oracle.phone() for _ in holders[: freezes - first]]

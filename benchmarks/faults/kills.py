@@ -12,6 +12,7 @@ _AT_ONCE = 32
 
 def play(stage: Stage, kills: int) -> str:
     """Outside of turns all have one conversation; a killed turn keeps its place for seconds, so each has its own."""
+    kills = stage.times(kills, len(_WAYS))
     outside = stage.oracle.phone()
     phones = [outside]
     for (how, in_turn), _ in zip(itertools.cycle(_WAYS), range(kills)):

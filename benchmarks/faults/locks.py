@@ -20,18 +20,21 @@ _OWNERS, _FACTS = 4, 5_000
 def play(stage: Stage) -> str:
     workers = stage.workers(2)
     holds = [_writing] if stage.url.startswith("sqlite") else [_tables, _rows]
-    for seconds in _SECONDS:
+    times = _SECONDS[: stage.times(len(_SECONDS))]
+    for seconds in times:
         for hold in holds:
             text_while(stage, workers, hold(stage.url), seconds)
     _text_while_much_is_stored(stage, workers)
     _text_while_closing(stage)
-    held = ", ".join(f"{seconds:g}" for seconds in _SECONDS)
+    held = ", ".join(f"{seconds:g}" for seconds in times)
     return f"locks held for {held} s"
 
 
 def _text_while_much_is_stored(stage: Stage, workers: list[Worker]) -> None:
     [elsewhere] = stage.workers(1)
-    bulks = [stage.send(elsewhere, stage.oracle.bulk(stage.oracle.phone(), _FACTS)) for _ in range(_OWNERS)]
+    bulks = [
+        stage.send(elsewhere, stage.oracle.bulk(stage.oracle.phone(), _FACTS)) for _ in range(stage.times(_OWNERS))
+    ]
     people = [(each, stage.oracle.phone()) for each in workers for _ in range(_PEOPLE)]
     while not all(bulk.ended for bulk in bulks) and time.monotonic() < bulks[0].begun + 60:
         stage.wait(*[stage.send(each, stage.oracle.chat(phone, thinks=0.2)) for each, phone in people])

@@ -5,14 +5,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.conversation.sessions import session_rows
 
 LONGEST_WAIT = 25.0
 """Seconds after which a person counts as not answered: 15 for a turn, 5 for the database, 5 on a busy machine."""
 
+_ID = re.compile(r"\[[0-9a-f]{8}\]")
 _NUMBER = re.compile(r"\bn(\d+)\b")
 _NOTICES = (
     ENGLISH.busy,
@@ -24,6 +26,7 @@ _NOTICES = (
     ENGLISH.not_remembered,
 )
 _TURN = ["user", "assistant", "tool", "assistant"]
+_KEPT = ("active", "superseded")  # a fact that another one replaced is still there
 
 
 @dataclass(eq=False)
@@ -48,6 +51,7 @@ class Text:
     error: str = ""
     told: bool = False
     killed: bool = False
+    message_id: str = ""  # of its delivery: a command that is delivered again has the same
 
     @property
     def is_chat(self) -> bool:
@@ -55,7 +59,7 @@ class Text:
 
     @property
     def acknowledged(self) -> bool:
-        return self.ended is not None and self.answer.startswith(self.expected) and not self.told
+        return self.ended is not None and _same(self.answer).startswith(_same(self.expected)) and not self.told
 
     @property
     def answered(self) -> bool:
@@ -84,13 +88,36 @@ class Figures:
         return self.lost, self.twice, self.shown, self.unanswered
 
 
+class Held(NamedTuple):
+    """All that commands change of a person's."""
+
+    memories: list[tuple[str, str]]
+    instructions: list[str]
+    consents: bool
+
+    @classmethod
+    def of(cls, memory: PhoneMemory, phone: str) -> Self:
+        found = memory.service.list_memories(phone, limit=10_000, statuses=(*_KEPT, "forgotten"))
+        orders = memory.instructions.list_instructions(phone)
+        return cls(
+            sorted((each.text, each.status) for each in found),
+            [each.text for each in orders],
+            memory.consent.of(phone).extraction.allowed,
+        )
+
+
 class Oracle:
     """Hears of every text and every answer; `figures` are those of everything since the last call."""
 
     def __init__(self) -> None:
         self._texts: list[Text] = []
         self._phones = 0
+        self._held: dict[str, Held] = {}
         self._begin()
+
+    @property
+    def next_number(self) -> int:
+        return len(self._texts)
 
     def phone(self) -> str:
         """Of a person who has never texted."""
@@ -103,10 +130,19 @@ class Oracle:
 
     def remember(self, phone: str) -> Text:
         fact = f"My code is n{len(self._texts)}"
-        return self._sent(phone, f"/remember {fact}", f"✅ Remembered: {fact}", facts=1)
+        return self._sent(phone, f"/remember {fact}", ENGLISH.remembered.format(fact=fact), facts=1)
 
     def memories(self, phone: str) -> Text:
-        return self._sent(phone, "/memories", "I remember")
+        return self._sent(phone, "/memories", ENGLISH.memories.partition("{")[0])
+
+    def command(self, phone: str, said: str, expected: str, *, again: Text | None = None) -> Text:
+        """Delivered `again` it is the same message."""
+        message_id = again.message_id if again else f"command {len(self._texts)}"
+        return self._sent(phone, said, expected, message_id=message_id)
+
+    def hold(self, phone: str, held: Held) -> None:
+        """What somebody has who was never disturbed, and this one is to have."""
+        self._held[phone] = held
 
     def bulk(self, phone: str, facts: int) -> Text:
         """What no person waits for."""
@@ -172,8 +208,8 @@ class Oracle:
         """Every acknowledged turn is there, whole, once, and none before one that ended before it began."""
         stored = [
             (record.role, record.content)
-            for session in memory.sessions.sessions(phone)
-            for record in memory.sessions.messages(session.session_id)
+            for session in _in_order(memory, phone)
+            for record in memory.sessions.messages(session)
         ]
         starts = {said: place for place, (role, said) in enumerate(stored) if role == "user"}
         acknowledged = [text for text in self._current if text.phone == phone and text.acknowledged and text.is_chat]
@@ -192,7 +228,9 @@ class Oracle:
         self._shown += [f"{phone} has {words!r}" for _, words in stored for _ in self._of_others(phone, words)]
 
     def _compare_memories(self, memory: PhoneMemory, phone: str) -> None:
-        remembered = [each.text for each in memory.service.list_memories(phone, limit=10_000)]
+        if (held := self._held.get(phone)) is not None:
+            self._compare_held(phone, held, Held.of(memory, phone))
+        remembered = [each.text for each in memory.service.list_memories(phone, limit=10_000, statuses=_KEPT)]
         about = Counter(number for words in remembered for number in _NUMBER.findall(words))
         for text in self._current:
             if text.phone == phone and text.facts:
@@ -202,3 +240,21 @@ class Oracle:
                 if found > text.facts:
                     self._twice.append(f"{found} of {text.facts} facts of {text.said!r}")
         self._shown += [f"{phone} remembers {words!r}" for words in remembered for _ in self._of_others(phone, words)]
+
+    def _compare_held(self, phone: str, wanted: Held, found: Held) -> None:
+        for name, of_wanted, of_found in zip(Held._fields, wanted, found, strict=True):
+            if of_wanted != of_found:
+                fewer = isinstance(of_wanted, list) and len(of_found) < len(of_wanted)
+                (self._lost if fewer else self._twice).append(f"{phone} has {name} {of_found}, not {of_wanted}")
+
+
+def _same(answer: str) -> str:
+    """But for the ids of memories, which are made up anew each time."""
+    return _ID.sub("[]", answer)
+
+
+def _in_order(memory: PhoneMemory, phone: str) -> list[str]:
+    """The person's sessions, the first one first by the number that the database gave: clocks may have been changed."""
+    with memory.database.read() as connection:
+        found = session_rows.listed(connection, phone)
+    return [each.session_id for each in sorted(found, key=lambda each: each.number)]

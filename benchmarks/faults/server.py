@@ -24,19 +24,21 @@ def play(stage: Stage) -> str:
     workers = stage.workers(2)
     people = [(each, stage.oracle.phone()) for each in workers for _ in range(_PEOPLE)]
     with psycopg.connect(stage.url, autocommit=True) as connection:
-        _text_while_backends_are_killed(stage, people, connection)
+        kills = stage.times(_KILLS, 4)
+        _text_while_backends_are_killed(stage, people, connection, kills)
         first = _first_process(connection)
-    for seconds in _STANDS_STILL if first else ():
+    times = _STANDS_STILL[: stage.times(len(_STANDS_STILL))] if first else ()
+    for seconds in times:
         text_while(stage, workers, _stopped(first), seconds)
     stage.wait(*[stage.send(each, stage.oracle.chat(phone, undisturbed=True)) for each, phone in people])
-    stood_still = f"{len(_STANDS_STILL)} times stopped" if first else "not stopped: it is on another machine"
-    return f"server: {_KILLS} times all backends killed, {stood_still}"
+    stood_still = f"{len(times)} times stopped" if first else "not stopped: it is on another machine"
+    return f"server: {kills} times all backends killed, {stood_still}"
 
 
-def _text_while_backends_are_killed(stage: Stage, people: People, connection: psycopg.Connection) -> None:
+def _text_while_backends_are_killed(stage: Stage, people: People, connection: psycopg.Connection, kills: int) -> None:
     """Everybody texts again as soon as they are answered."""
     said: dict[str, Text] = {}
-    for _ in range(_KILLS):
+    for _ in range(kills):
         until = time.monotonic() + stage.chance.uniform(0.1, 1.0)
         while time.monotonic() < until:
             for each, phone in people:

@@ -37,10 +37,11 @@ class Worker:
 class Stage:
     """Ends every process in the end, whatever it is doing."""
 
-    def __init__(self, url: str, oracle: Oracle, chance: random.Random) -> None:
+    def __init__(self, url: str, oracle: Oracle, chance: random.Random, *, few: bool = False) -> None:
         self.url = url
         self.oracle = oracle
         self.chance = chance
+        self._few = few
         self._workers: list[Worker] = []
 
     def __enter__(self) -> Self:
@@ -49,6 +50,10 @@ class Stage:
     def __exit__(self, *_: object) -> None:
         for each in [*self._workers]:
             each.signal(signal.SIGKILL)
+
+    def times(self, usually: int, few: int = 1) -> int:
+        """How often a fault is caused."""
+        return min(usually, few) if self._few else usually
 
     def start(self, ahead: float | None = None, library: str | None = None, children: int = 0) -> list[Worker]:
         """A new process, and the children it makes when it is told to "fork".
@@ -91,7 +96,7 @@ class Stage:
         text.excused += excused
         to.asked.append(text)
         with suppress(BrokenPipeError):  # it has ended: nobody is answered
-            to.pipe.send(worker.Asked(text.number, text.phone, text.said, text.facts, how, in_turn))
+            to.pipe.send(worker.Asked(text.number, text.phone, text.said, text.facts, how, in_turn, text.message_id))
         return text
 
     def listen(self, until: float, texts: Iterable[Text] | None = None) -> None:

@@ -39,6 +39,7 @@ class Asked(NamedTuple):
     facts: int
     how: str
     in_turn: bool
+    message_id: str
 
 
 def opened(url: str, **clock: Callable[[], datetime]) -> PhoneMemory:
@@ -124,7 +125,7 @@ def _answered(memory: PhoneMemory, graph: Any, asked: Asked) -> str:
         memory.service.remember_many(asked.phone, facts, embeddings=vectors)
         return "stored"
     if asked.how == "reply":
-        return memory.reply(graph, asked.phone, asked.said)
+        return memory.reply(graph, asked.phone, asked.said, message_id=asked.message_id or None)
     said = {"messages": [HumanMessage(asked.said)]}
     outside = nullcontext({"configurable": {"thread_id": asked.phone}})
     with memory.saver.turn(asked.phone) if asked.in_turn else outside as config:

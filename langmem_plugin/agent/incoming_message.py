@@ -128,19 +128,23 @@ def incoming_message(
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
     message_id, sender, name = delivery.get("message_id"), delivery.get("sender"), delivery.get("sender_name")
+    if message_id is not None and not str(message_id).strip():
+        raise InvalidInput(f"message_id={message_id!r} names no message: pass the channel's own id, or leave it out")
+    if (send := delivery.get("send")) is not None and not callable(send):
+        raise InvalidInput(f"send={send!r} is no function: pass one that is called with the text to send")
     sent_at = delivery.get("sent_at")
     if sent_at is not None and not isinstance(sent_at, datetime):
         raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
     in_group = is_group(owner) and (sender or name)
     edited, quoted = delivery.get("edited", False), delivery.get("quoted")
-    if edited and _named(message_id) is None:
+    if edited and message_id is None:
         raise InvalidInput("edited=True says nothing without message_id: pass the id that the message was sent with")
     return IncomingMessage(
         owner,
         source,
         clean(str(text or "")),
         image=image,
-        message_id=_named(message_id),
+        message_id=None if message_id is None else str(message_id),
         sent_at=sent_at,
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
@@ -150,11 +154,6 @@ def incoming_message(
         edited=edited,
         picture_hosts=picture_hosts,
     )
-
-
-def _named(message_id: str | int | None) -> str | None:
-    """A blank id names nothing: it is what a channel's form gives where it has none."""
-    return None if message_id is None or not str(message_id).strip() else str(message_id)
 
 
 def claim_id_of(source: str, message_id: str) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
-from langchain_core.messages import AnyMessage, BaseMessage
+from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
 from langgraph.graph.message import add_messages
 from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
+
+from langmem_plugin.errors import InvalidInput
 
 TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
 """Spans of the memory say that it worked and how long, and nothing of what was said or is known."""
@@ -25,9 +27,21 @@ class MemoryState(TypedDict):
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
-    """The messages of a state that is a dict or an object."""
-    found: Sequence[BaseMessage] = state["messages"] if isinstance(state, Mapping) else state.messages
-    return found
+    """The messages of a state that is a dict or an object, or that are given alone, in any form that LangChain takes.
+
+    Raises InvalidInput for what holds none.
+    """
+    found = state
+    if not isinstance(state, Sequence):
+        found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", None)
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        raise InvalidInput(f"a {type(state).__name__} holds no messages: pass the graph's state, or a list of messages")
+    if all(isinstance(each, BaseMessage) for each in found):
+        return found
+    try:
+        return convert_to_messages(found)
+    except (ValueError, NotImplementedError) as error:
+        raise InvalidInput("there is no message in what was passed: pass LangChain's, or (role, text)") from error
 
 
 def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:

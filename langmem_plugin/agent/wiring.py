@@ -29,6 +29,7 @@ _NO_RECALL = (
 _LATE_RECALL = (
     "the recall node comes after the agent, which answers without it: lead START to it, and from it to the agent"
 )
+_EARLY_DEBUG = "the debug node stands before the write node, and cannot report what that does: put it last"
 _NO_CHANNEL = (
     "the state has no channel `recalled`, so what is recalled gets lost: use MemoryState, or add the key to yours"
 )
@@ -91,12 +92,16 @@ class Wiring:
         if "recalled" not in graph.channels:
             return [_NO_CHANNEL]
         beside = set(map(type, _middleware(graph)))
-        late = [_LATE_RECALL] if _comes_late(graph, recalls, ours) else []
+        following = _following(graph)
+        late = [_LATE_RECALL] if _comes_late(graph, following, recalls, ours) else []
+        debugs = {name for name, which in ours.items() if which == "debug"}
+        if any(ours.get(name) == "write" for name in _reached(following, debugs, stop=set())):
+            late.append(_EARLY_DEBUG)
         return late + [told for which, told in _BESIDE.items() if which in beside]
 
 
 def _ours(graph: Graph) -> dict[str, str]:
-    """Which nodes are the memory's, by name: `recall`, `write`, or both as middleware has it."""
+    """Which nodes are the memory's, by name: `recall`, `write`, `debug` and so on; middleware has two of them."""
     found = {}
     for name, node in graph.nodes.items():
         for function in _functions(node.bound):
@@ -120,13 +125,18 @@ def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:
     return (each for name in ("func", "afunc") if (each := getattr(bound, name, None)) is not None)
 
 
-def _comes_late(graph: Graph, recalls: set[str], ours: Mapping[str, str]) -> bool:
-    """Whether every node that comes after a recall node can be reached without passing one."""
-    if not isinstance(graph, CompiledStateGraph):
-        return False
+def _following(graph: Graph) -> Mapping[str, set[str]]:
+    """The nodes that come next after each, as far as the graph tells them."""
     following: dict[str, set[str]] = {}
-    for edge in graph.get_graph().edges:
+    for edge in graph.get_graph().edges if isinstance(graph, CompiledStateGraph) else ():
         following.setdefault(edge.source, set()).add(edge.target)
+    return following
+
+
+def _comes_late(graph: Graph, following: Mapping[str, set[str]], recalls: set[str], ours: Mapping[str, str]) -> bool:
+    """Whether every node that comes after a recall node can be reached without passing one."""
+    if not following:
+        return False
     working = {
         name for name, node in graph.nodes.items() if name not in ours and not isinstance(node.bound, ToolNode)
     } - {START, END}

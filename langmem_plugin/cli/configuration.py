@@ -1,5 +1,6 @@
 """`langmem config check`: every setting in force, where its value came from, and what is wrong."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -7,13 +8,13 @@ from typing import Annotated
 import typer
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from langmem_plugin import environment
 from langmem_plugin.cli.printing import Json, print_json, print_table, say
 from langmem_plugin.config_file import Problem, examined, keys_used
+from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.durations import told
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import masked
 from langmem_plugin.settings import Settings
 
@@ -40,7 +41,7 @@ def check(
         (name, _shown(name, getattr(settings, name)), _origin(name, keys, file), _what(field))
         for name, field in type(settings).model_fields.items()
     ]
-    problems += _unknown_variables()
+    problems += [*_unknown_variables(), *_no_databases(settings)]
     if as_json:
         print_json(
             {
@@ -80,13 +81,21 @@ def _unknown_variables() -> list[Problem]:
     ]
 
 
+def _no_databases(settings: Settings) -> Iterator[Problem]:
+    for name in ("database", "key_database"):
+        try:
+            database_url(getattr(settings, name) or "sqlite://")
+        except ConfigurationError as error:
+            yield Problem("config.unusable", name, str(error))
+
+
 def _shown(name: str, value: object) -> str:  # noqa: PLR0911 - a line for each kind
     """A URL may hold a password, a key opens everything, and a phone is somebody's."""
     match name, value:
         case _, SecretStr():
             return "set, and not shown"
         case "database" | "key_database" | "vector_index", str():
-            return _without_password(value)
+            return value if name == "vector_index" else _without_password(value)
         case "godfather_phone", str():
             return masked(value)
         case "trusted_callers", frozenset():
@@ -104,7 +113,6 @@ def _shown(name: str, value: object) -> str:  # noqa: PLR0911 - a line for each 
 
 def _without_password(url: str) -> str:
     try:
-        return make_url(url).render_as_string(hide_password=True)
-    except (ArgumentError, ValueError):
-        scheme, found, rest = url.partition("://")
-        return f"{scheme}://…@{rest.rpartition('@')[2]}" if found and "@" in rest else url
+        return shown(database_url(url))
+    except ConfigurationError as error:
+        return f"not shown: {error}"

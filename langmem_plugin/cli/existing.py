@@ -4,34 +4,32 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import NullPool, create_engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import NullPool, create_engine
+from sqlalchemy.exc import DBAPIError
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.tenants import database_of
+from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import Settings
 
 
 def refuse_missing(settings: Settings, url: str | None) -> None:
-    """Raises InvalidInput where there is no file or server's database of ours. What is none at all is for whoever
-    opens it to refuse.
-    """
+    """Raises InvalidInput where there is no file or server's database of ours."""
     where, schema = database_of(settings, url)
-    try:
-        parsed = make_url(where)
-    except (ArgumentError, ValueError):
-        return
+    parsed = database_url(where)
     if parsed.get_backend_name() == "sqlite":
-        if parsed.database in (None, "", ":memory:"):
+        if parsed.database is None:
             raise InvalidInput("a database in memory holds nothing when a command begins: name a file by --database")
         path = Path(str(parsed.database))
         is_there = path.exists() and (not path.is_file() or _is_ours(path))
     else:
         is_there = _is_on_server(settings, where, schema)
     if not is_there:
-        raise InvalidInput(f"there is no database of langmem at {parsed!r}: look at --database, or start the service")
+        raise InvalidInput(
+            f"there is no database of langmem at {shown(parsed)}: look at --database, or start the service"
+        )
 
 
 def refuse_missing_if_named(settings: Settings, url: str | None, *, create: bool) -> None:
@@ -60,7 +58,7 @@ def _is_ours(path: Path) -> bool:
     return True  # whatever is wrong with it is said by whoever opens it
 
 
-def _is_on_server(settings: Settings, where: str, schema: str | None) -> bool:
+def _is_on_server(settings: Settings, where: str | Path, schema: str | None) -> bool:
     found: list[bool] = []
 
     def look(read: Transaction, write: Transaction, *, schema: str | None) -> None:  # noqa: ARG001 - nothing is made

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -33,6 +34,8 @@ def mcp(
 
     # What people say, and what is past its time, is the service's to work on.
     settings = chosen(config).model_copy(update={"sweep_every": None, "extraction": "off"})
+    if settings.enable_memory_system:
+        refuse_missing(settings, database)
     with PhoneMemory(database, settings=settings) as memory:
         if phone is not None:
             # Python's own handler would wait for the thread that reads; what is written stands in the database.

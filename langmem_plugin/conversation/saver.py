@@ -26,7 +26,7 @@ from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import data_of, files_of
-from langmem_plugin.conversation.saver_arguments import check_arguments, url_of, url_of_conn_string
+from langmem_plugin.conversation.saver_arguments import check_arguments
 from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in, while_open
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_move import StandsStill
@@ -58,7 +58,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     """A checkpointer that stores each message once and starts a new session after silence.
 
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
-    Database, a URL (`sqlite:///file.db`, `postgresql://…`) or the Path of a SQLite file; the tables are created and
+    Database, a URL (`sqlite:///file.db`, `postgresql://…`) or the path of a SQLite file; the tables are created and
     migrated here, on PostgreSQL in `schema` if one is named. `silence` is a Silence, a timedelta, or None: never. A
     session that follows one ended by silence begins with the last values of the channels that `carry` names, and with
     nothing else (one that somebody ended hands on nothing, and neither does a DeltaChannel). Pictures and files in
@@ -93,7 +93,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 raise InvalidInput("an open database has its schema already: leave out `schema`")
             self.database = database
         else:
-            self.database = Database(url_of(database), schema=schema, timeout=database_timeout)
+            self.database = Database(database, schema=schema, timeout=database_timeout)
         self._owns_database = self.database is not database
         self._refuse_encrypted()
         Prepared.compile_all(self.database.engine.dialect)
@@ -124,7 +124,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     def from_settings(
         cls,
         settings: Settings,
-        database: Database | str | None = None,
+        database: Database | str | Path | None = None,
         *,
         serde: SerializerProtocol | None = None,
         count_tokens: CountTokens = estimated_tokens,
@@ -156,11 +156,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     @classmethod
     def from_conn_string(cls, conn_string: str | Path, **arguments: Any) -> Self:
-        """For `with` or `async with`, as the stock savers have it: a file's path, `:memory:`, or a URL.
+        """For `with` or `async with`, as the stock savers have it: a path, `:memory:`, a URL or `host=… dbname=…`.
 
         `arguments` are the constructor's other ones. What comes back is open already, and works without `with` too.
         """
-        return cls(url_of_conn_string(conn_string), **arguments)
+        return cls(conn_string, **arguments)
 
     def setup(self) -> Awaitable[None]:
         """Does nothing: the tables are there. It may be called, and awaited, where a stock saver needs that."""

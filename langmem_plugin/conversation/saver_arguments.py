@@ -7,26 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput
-
-
-def url_of(database: Database | str | Path) -> str:
-    """The URL of a database that is not open yet; a path is that of a SQLite file."""
-    if isinstance(database, Path):
-        return f"sqlite:///{database}"
-    if isinstance(database, str):
-        return database
-    raise InvalidInput(f"a database of {type(database).__name__}: give a URL, the Path of a SQLite file or a Database")
-
-
-def url_of_conn_string(conn_string: str | Path) -> str:
-    """As the stock savers take it: a file's path, `:memory:` or a URL."""
-    if not isinstance(conn_string, str | Path):
-        raise InvalidInput(f"a connection string of {type(conn_string).__name__}: give a file's path or a URL")
-    if conn_string == ":memory:":
-        return "sqlite://"
-    return str(conn_string) if "://" in str(conn_string) else url_of(Path(conn_string))
 
 
 def check_arguments(  # noqa: PLR0917 - all are needed

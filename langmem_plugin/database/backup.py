@@ -93,10 +93,14 @@ def _dumped(database: Database, file: Path) -> set[str]:
             "PostgreSQL is copied by its own pg_dump, which is not here: install PostgreSQL's client programs, or run"
             " pg_dump on the server"
         )
-    url = database.url.set(drivername="postgresql", password=None)
+    url = database.url.set(password=None)
     password = {} if database.url.password is None else {"PGPASSWORD": str(database.url.password)}
     os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     with database.read() as connection:
+        if driver(connection).is_pooled:
+            raise ConfigurationError(
+                "pg_dump cannot copy through a connection pooler: name the server itself, by --database postgresql://…"
+            )
         moment = driver(connection).execute("SELECT pg_export_snapshot(), current_schema()").fetchone()
         names = set(connection.execute(_IN_FOLDER).scalars())
         arguments = ["--format=custom", f"--snapshot={moment[0]}", f'--schema="{moment[1]}"', f"--file={file}"]

@@ -12,8 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
-from sqlalchemy import URL, Connection, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy import URL, Connection, Engine
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
@@ -21,23 +21,20 @@ from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
-from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
+from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
 
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
-_NEXT_LOOK_SECONDS = 0.1
-_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
     "langmem_condition", default=(None, lambda _: None)
 )
-_of_parent: list[Pool] = []  # with connections the parent still uses: to close them here would disturb it there
 
 
 class MakeTables(Protocol):
@@ -82,12 +79,15 @@ class _Backend(Protocol):
     def is_lost(self, connection: Connection) -> bool: ...
     def may_try_another(self, lost: Connection) -> bool: ...
     def named(self, error: BaseException | None) -> Exception | None: ...
+    def leave_to_parent(self, pool: Pool) -> None: ...
 
 
 class Database:
     """One SQLite file or one PostgreSQL database, its tables created and migrated.
 
-    `url` is `sqlite:///path/to/file.db`, `sqlite://` (in memory, gone at close) or `postgresql://…`.
+    `url` is `sqlite:///path/to/file.db`, a path, `sqlite://` (in memory, gone at close), `postgresql://…` or
+    PostgreSQL's own `host=… dbname=…`. Behind a pooler of transactions (PgBouncer) nothing is left on a connection;
+    `?pgbouncer=true` says that there is one that cannot be noticed.
     `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
     `region` (two letters, such as "IL") reads national forms of phones, wherever an owner is named by one.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
@@ -100,7 +100,7 @@ class Database:
 
     def __init__(
         self,
-        url: str,
+        url: str | Path,
         *,
         schema: str | None = None,
         region: str | None = None,
@@ -108,7 +108,7 @@ class Database:
         encryption: Encryption = NO_ENCRYPTION,
         make_tables: MakeTables = _own_tables,
     ) -> None:
-        self.url = _parse(url)
+        self.url = database_url(url)
         self.schema = schema
         self.region = region
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -125,7 +125,7 @@ class Database:
         self.engine.update_execution_options(langmem_encryption=encryption)
         # Those of a prepared statement are the driver's own.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
-        self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
+        self._unclosed = weakref.finalize(self, _release, self.engine, shown(self.url))
         self._unclosed.atexit = False  # a program that ends leaks nothing
         process_forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
@@ -173,39 +173,6 @@ class Database:
             raise self._named(error) from error
 
     @contextlib.contextmanager
-    def alone(self, name: str) -> Iterator[None]:
-        """Nobody else is inside a block of this name on this PostgreSQL database. Waits as long as that takes.
-
-        The lock is of the session, not of a transaction: a long one would keep PostgreSQL from cleaning up.
-        """
-        with self._advisory(name, waits=True):
-            yield
-
-    @contextlib.contextmanager
-    def alone_or_not(self, name: str) -> Iterator[bool]:
-        """The same without waiting: whether nobody else is inside."""
-        with self._advisory(name, waits=False) as locked:
-            yield locked
-
-    @contextlib.contextmanager
-    def _advisory(self, name: str, *, waits: bool) -> Iterator[bool]:
-        try:
-            with self._connected(self._asked(writes=False)) as connection:
-                raw = driver(connection)
-                try:
-                    while not (locked := raw.execute(_LOCK, [name]).fetchone()[0]) and waits:
-                        time.sleep(_NEXT_LOOK_SECONDS)
-                        self._check_open()
-                    yield locked
-                    if locked:
-                        raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
-                except BaseException:
-                    connection.invalidate()  # with it goes the lock
-                    raise
-        except self._driver_errors as error:
-            raise self._named(error) from error
-
-    @contextlib.contextmanager
     def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
         """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it.
 
@@ -230,7 +197,7 @@ class Database:
         """
         if self._unclosed.detach() is None:
             return
-        self._refusal = f"the database {self.url!r} is closed: open it anew"
+        self._refusal = f"the database {shown(self.url)} is closed: open it anew"
         self._gate.shut()
         self.engine.dispose()
         self._gate.open()
@@ -347,27 +314,8 @@ class Database:
         elif self.is_sqlite and not self._gate.was_at_rest:
             self._refusal = "this process was forked in the middle of a transaction: open the database after the fork"
         self._begin_unlocked()
-        _of_parent.append(self.engine.pool)
+        self._backend.leave_to_parent(self.engine.pool)
         self.engine.dispose(close=False)
-
-
-def _parse(url: str) -> URL:
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        # The URL may hold a password: neither it nor the error that quotes it is shown.
-        raise ConfigurationError(
-            "this is no database URL: use sqlite:///path/to/file.db or postgresql://user@host/name"
-        ) from None
-    match parsed.get_backend_name():
-        case "sqlite":
-            return parsed.set(drivername="sqlite")
-        case "postgresql" | "postgres":
-            if "@" in (parsed.host or ""):
-                raise ConfigurationError("the password in the database URL holds an @: write %40 for it")
-            return parsed.set(drivername="postgresql+psycopg")
-        case other:
-            raise ConfigurationError(f"{other!r} is not supported: use sqlite:/// or postgresql://")
 
 
 def _backend(url: URL, schema: str | None, seconds: float) -> _Backend:

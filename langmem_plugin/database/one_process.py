@@ -1,26 +1,117 @@
-"""One process at a time does what several would do twice: a lock that goes with its process."""
+"""One process at a time does what several would do twice; one that is killed holds nobody up for long."""
 
 import contextlib
+import threading
+import time
 from collections.abc import Iterator
 
 from filelock import FileLock, Timeout
+from sqlalchemy import text
 
+from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.database.engine import Database
+from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
+
+_LEASE_SECONDS = 30
+_RENEW_SECONDS = 10.0
+_FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.05, 1.0
+
+
+@contextlib.contextmanager
+def alone(database: Database, name: str, of: str = "") -> Iterator[None]:
+    """No other process is inside a block of this name on this database. Waits as long as that takes; not re-entrant.
+
+    On PostgreSQL several may be inside for different `of`.
+    """
+    if not database.is_sqlite:
+        with _lease(database, f"{name} {of}", waits=True):
+            yield
+    else:
+        with FileLock(f"{database.path}-{name}.lock", mode=0o600) if database.path else contextlib.nullcontext():
+            yield
 
 
 @contextlib.contextmanager
 def alone_or_not(database: Database, name: str) -> Iterator[bool]:
-    """Whether no other process works on this database under this name; one that is killed holds nobody up."""
+    """The same without waiting: whether no other process is inside."""
     if not database.is_sqlite:
-        with database.alone_or_not(f"langmem {name}") as locked:
-            yield locked
+        with _lease(database, f"{name} ", waits=False) as held:
+            yield held
     elif database.path is None:
         yield True
     else:
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as held_file:
             try:
-                held.enter_context(FileLock(f"{database.path}-{name}.lock", timeout=0, mode=0o600))
+                held_file.enter_context(FileLock(f"{database.path}-{name}.lock", timeout=0, mode=0o600))
             except Timeout:
                 yield False
             else:
                 yield True
+
+
+class _Lease:
+    """A row that says until when somebody holds the name, by the server's clock alone, renewed by a thread.
+
+    A lock of the connection would be lost, or anybody's, behind a pooler; one of a transaction would keep a connection.
+    """
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database = database
+        self._ended = threading.Event()
+        with database.read() as connection:
+            self._name = f"alone:{keyed_hash(connection, name).hex()}"  # it may say whose it is
+        self._since: int | None = None
+
+    def take(self) -> bool:
+        self._since = self._run(_TAKE, seconds=_LEASE_SECONDS)
+        return self._since is not None
+
+    def keep(self) -> None:
+        while not self._ended.wait(_RENEW_SECONDS):
+            with contextlib.suppress(StoreUnavailable):  # the next round may reach it
+                self._since = self._run(_RENEW, since=self._since)
+
+    def release(self, keeper: threading.Thread) -> None:
+        self._ended.set()
+        keeper.join()
+        with contextlib.suppress(StoreUnavailable):  # it ends by itself
+            if self._run(_RELEASE, since=self._since) is None:
+                log.warning("lease.lost")
+
+    def _run(self, statement: str, **values: int | None) -> int | None:
+        with self._database.write() as connection:
+            since: int | None = connection.execute(text(statement), {"name": self._name, **values}).scalar()
+        return since
+
+
+@contextlib.contextmanager
+def _lease(database: Database, name: str, *, waits: bool) -> Iterator[bool]:
+    lease, pause = _Lease(database, name), _FIRST_LOOK_SECONDS
+    while not (held := lease.take()) and waits:
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
+    if not held:
+        yield False
+        return
+    keeper = threading.Thread(target=lease.keep, name="langmem-lease", daemon=True)
+    keeper.start()
+    try:
+        yield True
+    finally:
+        lease.release(keeper)
+
+
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_TAKE = f"""
+    INSERT INTO langmem_upkeep AS held (name, noted_at, seconds) VALUES (:name, {_NOW}, :seconds)
+    ON CONFLICT (name) DO UPDATE SET noted_at = excluded.noted_at
+    WHERE held.noted_at + held.seconds * 1000000 < excluded.noted_at RETURNING noted_at
+"""  # noqa: S608 - of constants
+_RENEW = f"""
+    UPDATE langmem_upkeep SET noted_at = greatest(noted_at + 1, {_NOW}) WHERE name = :name AND noted_at = :since
+    RETURNING noted_at
+"""  # noqa: S608
+_RELEASE = "DELETE FROM langmem_upkeep WHERE name = :name AND noted_at = :since RETURNING noted_at"

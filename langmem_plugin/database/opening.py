@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, make_url, select, update
+from sqlalchemy import Connection, select, update
 from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database import audit_trail
@@ -20,6 +20,7 @@ from langmem_plugin.database.people_tables import person
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.database.urls import database_url
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import Settings
 
@@ -27,7 +28,7 @@ _NOTE, _WHOLE, _UNFINISHED = "encrypted:", "everything", "to-everything"  # and 
 _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
-def open_database(settings: Settings, url: str | None = None, *, converting: bool = False) -> Database:
+def open_database(settings: Settings, url: str | Path | None = None, *, converting: bool = False) -> Database:
     """As the settings say, but for the URL if one is given.
 
     `converting` is for whoever encrypts what was stored in plain; else a database that holds such rows is refused.
@@ -132,7 +133,7 @@ def _holds_rows(connection: Connection) -> bool:
     )
 
 
-def _key_store(settings: Settings, where: str, schema: str | None) -> KeyStore:
+def _key_store(settings: Settings, where: str | Path, schema: str | None) -> KeyStore:
     assert settings.keys is not None  # noqa: S101 - of the caller
     keys = MasterKeys.of(settings.keys.get_secret_value())
     url, of_schema = _key_database(settings, where, schema)
@@ -144,16 +145,15 @@ def _key_store(settings: Settings, where: str, schema: str | None) -> KeyStore:
         raise
 
 
-def _key_database(settings: Settings, where: str, schema: str | None) -> tuple[str, str | None]:
+def _key_database(settings: Settings, where: str | Path, schema: str | None) -> tuple[str | Path, str | None]:
     """A file beside a SQLite file; a tenant's keys lie apart as its data does."""
     if settings.key_database is not None:
         return database_of(settings, settings.key_database)
-    parsed = make_url(where)
-    if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database == ":memory:":
+    parsed = database_url(where)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
         return where, schema
     file = Path(parsed.database)
-    beside = parsed.set(database=str(file.with_name(f"{file.name}.keys")))
-    return beside.render_as_string(hide_password=False), None
+    return file.with_name(f"{file.name}.keys"), None
 
 
 def _make_key_tables(read: _Begun, write: _Begun, *, schema: str | None) -> None:  # noqa: ARG001 - looks for itself

@@ -1,13 +1,20 @@
-"""PostgreSQL: connections that give up when the server says nothing, also one that was stopped and closes no socket."""
+"""PostgreSQL: connections that give up when the server says nothing, also one that was stopped and closes no socket.
+
+Nothing is set on a connection but in a transaction: a pooler such as PgBouncer hands each transaction another one.
+"""
 
 import math
+import os
+import re
 import time
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import Pool
 
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
@@ -15,27 +22,35 @@ from langmem_plugin.errors import ConfigurationError, LangMemError, StorageFull,
 
 try:
     import psycopg
+    from psycopg import sql
 except ImportError as error:
     raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
 
 _Result = TypeVar("_Result")
 
-_KEPT_CONNECTIONS = 16
+_CONNECTIONS = 8  # of each process: a server takes 100 by default, for all that were forked
+_PREPARED_AFTER = 5  # executions of a statement, as psycopg has it
 _LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
 _SCRUB_SECONDS = 600.0
+_NEXT_SCRUB_SECONDS = 0.02
 _LARGEST_REWRITTEN = 256 * 2**20  # bytes: some seconds in which nobody reads the table
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-_SEARCH_SCHEMA_FIRST = """
-    SELECT set_config(
-        'search_path', concat_ws(', ', quote_ident(%s), nullif(current_setting('search_path'), '')), false
-    )
-"""
+_POOLED = "pgbouncer"  # the parameter by which others who offer poolers name one
+_OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|\S)*)\s*", re.DOTALL)
 _LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; vectors lie in a schema beside it
 _CONSTRAINT = "23"
 _FORBIDDEN = "42501"  # insufficient_privilege
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+_LOCKED = "55P03"  # lock_not_available
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
+_LOOK = """
+    BEGIN; SET LOCAL search_path TO DEFAULT; {} SELECT current_setting('search_path'), pg_backend_pid(); COMMIT
+"""
+_TABLE = """
+    SELECT format('%%I.%%I', nspname, relname), pg_total_relation_size(pg_class.oid)
+    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass(%s)
+"""
 
 
 _connect_by: ContextVar[float] = ContextVar("connect_by", default=math.inf)
@@ -56,6 +71,10 @@ class PatientConnection(psycopg.Connection[Any]):
     first_answer_by: float | None = None
     has_served = False
     gave_up = False
+    is_pooled = False
+    """Whether there is a pooler in between: the server then is another process than the one that was greeted."""
+    local = ""
+    """The statements that set up each transaction."""
 
     def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
         return super().wait(self._answered(gen), *arguments, **named)
@@ -83,7 +102,7 @@ class PostgreSQL:
     """
 
     path: Path | None = None
-    most_at_once: float = 32
+    most_at_once: float = _CONNECTIONS
 
     def __init__(self, url: URL, schema: str | None, patience: float) -> None:
         if schema is not None and not _is_name(schema):
@@ -91,9 +110,14 @@ class PostgreSQL:
                 f"{schema!r} cannot be the name of a schema: give 1 to {_LONGEST_NAME} bytes that begin neither "
                 "with pg_ nor with $"
             )
-        self._url = url
+        pooled = url.query.get(_POOLED, "false")
+        if pooled not in {"true", "false"}:
+            raise ConfigurationError(f"{_POOLED}={pooled!r} in the database URL: write true, or leave it out")
+        self._is_pooled = pooled == "true"
+        self._url, self._settings = _without_options(url.difference_update_query([_POOLED]))
         self._schema = schema
         self._patience = patience
+        self._made: weakref.WeakSet[PatientConnection] = weakref.WeakSet()
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
         """How many connect at once is limited by whoever uses it.
@@ -101,13 +125,12 @@ class PostgreSQL:
         Parameters are hidden: errors are logged, and phones and texts have no place in a log.
         """
         engine = create_engine(
-            self._url,
+            self._url.set(drivername="postgresql+psycopg"),
             hide_parameters=True,
-            pool_size=_KEPT_CONNECTIONS,
+            pool_size=_CONNECTIONS,
             max_overflow=-1,
             connect_args={"autocommit": True},  # transactions begin where `read` and `write` say
         )
-        patience, schema = self._patience, self._schema
 
         def connect(
             _dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]
@@ -120,30 +143,45 @@ class PostgreSQL:
                 )
             finally:
                 _connect_by.reset(token)
-            made.patience = patience
+            made.patience = self._patience
+            made.prepare_threshold = None
+            self._made.add(made)
             return made
 
-        def configure(made: PatientConnection, _record: object) -> None:
-            wanted = {
-                "lock_timeout": f"{patience * _LOCK_SHARE:.3f}s",
-                "idle_in_transaction_session_timeout": f"{_IDLE_SECONDS}s",
-            }
-            if made.info.server_version >= _CHECKS_CLIENTS:
-                wanted["client_connection_check_interval"] = "1s"
-            made.execute("; ".join(f"SET {name} = '{value}'" for name, value in wanted.items()))
-            if schema is not None:
-                made.execute(_SEARCH_SCHEMA_FIRST, [schema])
-
         event.listen(engine, "do_connect", connect)
-        event.listen(engine, "connect", configure)
+        event.listen(engine, "connect", self._look_around)
         return engine
+
+    def _look_around(self, made: PatientConnection, _record: object) -> None:
+        """Where names lead on this server unless they are told otherwise, and whether a pooler is in between."""
+        given = self._settings.get("search_path")
+        named = "" if given is None else f"SELECT set_config('search_path', {sql.Literal(given).as_string()}, true);"
+        look = made.execute(_LOOK.format(named), prepare=False)
+        while len(look.description or ()) < 2:  # noqa: PLR2004 - what was looked for
+            look.nextset()
+        path, process = look.fetchone() or ("", 0)
+        made.is_pooled = self._is_pooled or process != made.info.backend_pid
+        if not made.is_pooled:
+            made.prepare_threshold = _PREPARED_AFTER  # of a pooler they would lie in whichever connection was lent
+        local = {
+            **self._settings,
+            "lock_timeout": f"{self._patience * _LOCK_SHARE:.3f}s",
+            "idle_in_transaction_session_timeout": f"{_IDLE_SECONDS}s",
+        }
+        if made.info.server_version >= _CHECKS_CLIENTS:
+            local["client_connection_check_interval"] = "1s"
+        schema = None if self._schema is None else sql.Identifier(self._schema).as_string()
+        wanted = {name: sql.Literal(value).as_string() for name, value in local.items()}
+        wanted["search_path"] = ", ".join(filter(None, [schema, path])) or "''"
+        made.local = "; ".join(f"SET LOCAL {name} TO {value}" for name, value in wanted.items())
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
         """In one round trip; a read has one consistent view."""
+        raw: PatientConnection = driver(connection)
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        statement += f"; {raw.local}"
         if transaction.lock_seconds != self._patience:
             statement += f"; SET LOCAL lock_timeout = '{transaction.lock_seconds:.3f}s'"
-        raw: PatientConnection = driver(connection)
         raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
         raw.execute(statement, prepare=False)
         raw.has_served = True
@@ -156,24 +194,28 @@ class PostgreSQL:
         raw: PatientConnection = driver(connection)
         raw.patience = max(patience, _SCRUB_SECONDS)
         remains = ["write-ahead log, planner statistics and backups of the server"]
-        raw.execute(f"SET lock_timeout = '{patience:.3f}s'")
+        raw.execute(f"BEGIN; {raw.local}")
+        found = [(table, raw.execute(_TABLE, [table]).fetchone()) for table in tables]
+        raw.execute("COMMIT")
         try:
-            for table in tables:
-                (size,) = raw.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table]).fetchone() or (None,)
-                if size is None:
+            for table, (named, size) in ((table, each) for table, each in found if each is not None):
+                if size <= _LARGEST_REWRITTEN and _vacuumed(raw, "FULL, ANALYZE", named, patience):
                     continue
-                try:
-                    if size <= _LARGEST_REWRITTEN:
-                        raw.execute(f'VACUUM (FULL, ANALYZE) "{table}"')
-                        continue
-                    raw.execute(f'VACUUM (ANALYZE) "{table}"')
-                except psycopg.errors.LockNotAvailable:
-                    raw.execute(f'VACUUM "{table}"')
+                if not _vacuumed(raw, "ANALYZE", named, patience):
+                    raise WaitedInVain(f"others keep the table {table}: try again")
                 remains.append(f"free space of {table}")
         finally:
-            raw.execute(f"SET lock_timeout = '{self._patience * _LOCK_SHARE:.3f}s'")
             raw.patience = self._patience
         return remains
+
+    def leave_to_parent(self, pool: Pool) -> None:  # noqa: ARG002 - some are in the hands of threads
+        """Closes them here, without a word to the server: it would take it for the parent's, and keep them for us."""
+        for each in self._made:
+            if not each.closed:
+                nowhere = os.open(os.devnull, os.O_RDWR)
+                os.dup2(nowhere, each.fileno(), inheritable=False)
+                os.close(nowhere)
+        self._made = weakref.WeakSet()
 
     def check(self) -> None:
         """The server itself knows where it writes to."""
@@ -208,6 +250,38 @@ class PostgreSQL:
 def _is_name(schema: str) -> bool:
     """Whether PostgreSQL takes it, and as it is: a search path's `$user` stands for the role."""
     return 0 < len(schema.encode()) <= _LONGEST_NAME and not schema.startswith(("pg_", "$")) and "\0" not in schema
+
+
+def _without_options(url: URL) -> tuple[URL, dict[str, str]]:
+    """The URL, and apart the settings that its `options`, or PGOPTIONS, give a connection: a pooler drops them."""
+    given = str(url.query.get("options", os.environ.get("PGOPTIONS", ""))).strip()
+    settings = {name.replace("-", "_"): re.sub(r"\\(.)", r"\1", value) for name, value in _OPTION.findall(given)}
+    if not settings or _OPTION.sub("", given):
+        return url, {}  # options of another kind: they remain the connection's
+    return url.update_query_dict({"options": ""}), settings
+
+
+def _vacuumed(raw: PatientConnection, how: str, table: str, seconds: float) -> bool:
+    """Whether others left the table alone within that time. No lock is waited for: VACUUM runs in no transaction, and
+    a timeout of its connection would stay with a pooler.
+    """
+    locked: list[object] = []
+
+    def note(said: psycopg.errors.Diagnostic) -> None:
+        if said.sqlstate == _LOCKED:
+            locked.append(said)
+
+    until = time.monotonic() + seconds
+    raw.add_notice_handler(note)
+    try:
+        while True:
+            locked.clear()
+            raw.execute(f"VACUUM ({how}, SKIP_LOCKED) {table}", prepare=False)
+            if not locked or time.monotonic() >= until:
+                return not locked
+            time.sleep(_NEXT_SCRUB_SECONDS)
+    finally:
+        raw.remove_notice_handler(note)
 
 
 def _in_time(operation: Generator[Any, Any, _Result], by: float, patience: float) -> Generator[Any, Any, _Result]:

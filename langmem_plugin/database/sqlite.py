@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
@@ -37,6 +37,7 @@ _OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
 
 _creating = process_forks.Lock()
+_of_parents: list[Pool] = []
 
 
 class SQLite:
@@ -105,6 +106,10 @@ class SQLite:
             )
         return []
 
+    def leave_to_parent(self, pool: Pool) -> None:
+        """Never closes them in a forked child: that would disturb the parent, which uses them."""
+        _of_parents.append(pool)
+
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
         return False
 
@@ -155,7 +160,7 @@ def _private_file(url: URL) -> Path | None:
     A file that is there is never opened: whoever closes it drops all locks this process has on it, and another
     process then deletes the write-ahead log that is in use here.
     """
-    if url.database in (None, "", ":memory:"):
+    if url.database is None:
         return None
     path = Path(str(url.database)).absolute()
     _refuse_others_place(path)

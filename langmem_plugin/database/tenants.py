@@ -2,29 +2,27 @@
 
 from pathlib import Path
 
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
-
+from langmem_plugin.database.urls import database_url
 from langmem_plugin.settings import Settings
 
 _DEFAULT_SCHEMA = "langmem"
 
 
-def database_of(settings: Settings, url: str | None = None) -> tuple[str, str | None]:
-    """The URL, the settings' unless one is given, and the schema: a tenant has a file, or a schema, of its own."""
+def database_of(settings: Settings, url: str | Path | None = None) -> tuple[str | Path, str | None]:
+    """The URL, the settings' unless one is given, and the schema: a tenant has a file, or a schema, of its own.
+
+    Raises ConfigurationError for what names no database.
+    """
     whole, tenant = url or settings.database, settings.tenant
     if tenant is None:
         return whole, settings.database_schema
-    try:
-        parsed = make_url(whole)
-    except (ArgumentError, ValueError):
-        return whole, settings.database_schema  # for whoever opens it to refuse
+    parsed = database_url(whole)
     if parsed.get_backend_name() != "sqlite":
         return whole, f"{settings.database_schema or _DEFAULT_SCHEMA}_{tenant}"
-    if parsed.database and parsed.database != ":memory:":
-        file = Path(parsed.database)
-        parsed = parsed.set(database=str(file.with_name(f"{file.stem}.{tenant}{file.suffix}")))
-    return parsed.render_as_string(hide_password=False), settings.database_schema
+    if parsed.database is None:
+        return whole, settings.database_schema
+    file = Path(parsed.database)
+    return file.with_name(f"{file.stem}.{tenant}{file.suffix}"), settings.database_schema
 
 
 def media_of(settings: Settings) -> Path | str:

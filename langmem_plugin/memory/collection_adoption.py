@@ -86,16 +86,16 @@ class CollectionAdoption:
         """Makes the documents that another application has stored in this collection the owner's memories, once.
 
         The stored vectors are kept if they are this model's, which a sample tells; else the texts are embedded anew.
-        Then the documents are deleted from the collection. Raises ConfigurationError where there is no Chroma folder,
-        and for a collection of another distance or dimension; EmbeddingUnavailable and StoreUnavailable, with nothing
-        changed; TimeoutError while another process has the folder.
+        Then the documents are deleted from the collection. What an older Chroma has left is copied before.
+        Raises ConfigurationError where there is no Chroma folder; EmbeddingUnavailable and StoreUnavailable, with
+        nothing changed; TimeoutError while another process has the folder.
         """
         owner = owner_key(self._database, owner)
         owner_to_store(owner)
         place = _place(self._open_collection)
         if place is None:
             raise ConfigurationError("there is nothing to take over from: give MemoryService chroma(folder)")
-        found = place.foreign_documents(name, self._embedder.dimension)
+        found = place.foreign_documents(name)
         if not found:
             return Adopted(name, skipped={}, kept_as_metadata={})
         worded = [each for each in found if each.text is not None and storable(each.text).strip()]

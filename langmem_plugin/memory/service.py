@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Self
 
 from langchain_core.embeddings import Embeddings
@@ -66,7 +67,7 @@ class MemoryService:
 
     def __init__(
         self,
-        database: Database | str,
+        database: Database | str | Path,
         *,
         embeddings: Embeddings | None = None,
         calibration: Calibration | None = None,
@@ -90,8 +91,8 @@ class MemoryService:
                     "vector_index, and delete what it holds, or leave out the keys"
                 )
             check_index_is_reachable(owner_limit, index_after)
-        self._own_database = isinstance(database, str)
-        self.database = Database(database) if isinstance(database, str) else database
+        self.database = database if isinstance(database, Database) else Database(database)
+        self._own_database = self.database is not database
         self.operations = self.database.operations
         self.now = now
         self.embedder = Embedder(

@@ -53,7 +53,7 @@ def _embeddings() -> OfflineEmbeddings:
 
 @cache
 def _say_once(level: int) -> None:
-    log.log(level, "model.offline: %s", FOR_TRYING_OUT)
+    log.log(level, "model.offline")
 
 
 class OfflineChatModel(BaseChatModel):

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchTableError
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import DBAPIError, NoSuchTableError
 from sqlalchemy.pool import NullPool
 
-from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.database.urls import database_url
+from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavailable
 
 _MOST_TIME = "SET LOCAL statement_timeout = '10min'"
 _LARGEST_BYTES = 100_000_000
@@ -67,34 +68,25 @@ def _refuse_computed(connection: Connection, table: str) -> None:
 
 
 def _engine(path_or_url: str) -> Engine:
-    url = _url(path_or_url)
+    try:
+        url = database_url(path_or_url)
+    except ConfigurationError as error:
+        raise InvalidInput(str(error)) from None
     if url.get_backend_name() == "sqlite":
         return _sqlite(url.database)
-    if url.get_backend_name() == "postgresql":
-        try:
-            import psycopg  # noqa: F401, PLC0415 - an extra
-        except ImportError as error:
-            raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
-        engine = create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            poolclass=NullPool,
-            isolation_level="REPEATABLE READ",
-            execution_options={"postgresql_readonly": True},
-        )
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_MOST_TIME))
-        return engine
-    raise InvalidInput(f"{url.get_backend_name()} cannot be read: give a SQLite file or postgresql://…")
-
-
-def _url(path_or_url: str) -> URL:
-    if "://" not in path_or_url:
-        return URL.create("sqlite", database=path_or_url)
     try:
-        url = make_url(path_or_url.replace("postgres://", "postgresql://", 1))
-    except (ArgumentError, ValueError):
-        # It may hold a password: neither it nor the error that quotes it is shown.
-        raise InvalidInput("the source's URL cannot be read: sqlite:///file.db or postgresql://…") from None
-    return url
+        import psycopg  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg").difference_update_query(["pgbouncer"]),
+        poolclass=NullPool,
+        isolation_level="REPEATABLE READ",
+        execution_options={"postgresql_readonly": True},
+        connect_args={"prepare_threshold": None},  # a pooler may be in between
+    )
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_MOST_TIME))
+    return engine
 
 
 def _sqlite(name: str | None) -> Engine:

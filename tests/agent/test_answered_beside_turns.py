@@ -136,16 +136,6 @@ def test_a_message_from_the_future_is_answered(memory):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("blank", ["", " "])
-def test_a_blank_id_names_no_message(memory, blank):
-    echo = Echo(memory)
-    assert [memory.reply(echo.graph, ERIN, text, message_id=blank) for text in ("tea", "milk")] == [
-        "heard tea",
-        "heard milk",
-    ]
-
-
-@pytest.mark.spec("C-21")
 @pytest.mark.parametrize("error", [ConnectionError("down"), StopIteration()])
 @pytest.mark.parametrize("way", ["in a thread", "in a loop"])
 def test_nothing_else_is_sent_where_sending_failed_and_the_channel_is_told(memory, error, way):

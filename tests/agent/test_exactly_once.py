@@ -116,12 +116,15 @@ def test_the_same_id_from_two_people_is_two_messages(memory):
 
 
 @pytest.mark.spec("C-21", "C-13")
-@pytest.mark.parametrize("blank", ["", "  ", None])
-def test_a_blank_id_is_no_id(memory, blank):
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_id_is_refused_and_none_is_no_id(memory, blank):
+    """Nothing would tell what is delivered twice, and nobody would notice."""
     echo = Echo(memory)
-
-    assert memory.reply(echo.graph, ERIN, "one", message_id=blank) == "heard one"
-    assert memory.reply(echo.graph, ERIN, "two", message_id=blank) == "heard two"
+    with pytest.raises(InvalidInput, match="the channel's own id, or leave it out"):
+        memory.reply(echo.graph, ERIN, "one", message_id=blank)
+    assert memory.reply(echo.graph, ERIN, "one", message_id=None) == "heard one"
+    assert memory.reply(echo.graph, ERIN, "two", message_id=None) == "heard two"
+    assert echo.heard == ["one", "two"]
 
 
 @pytest.mark.spec("C-13")
@@ -129,6 +132,8 @@ def test_a_wrong_argument_is_the_callers_and_not_told_to_the_person(memory):
     graph = Echo(memory).graph
     with pytest.raises(InvalidInput, match="sent_at"):
         memory.reply(graph, ERIN, "hello", sent_at="2026-01-01")
+    with pytest.raises(InvalidInput, match="send='print' is no function: pass one"):
+        memory.reply(graph, ERIN, "hello", send="print")
     with pytest.raises(TypeError, match="mesage_id"):
         memory.reply(graph, ERIN, "hello", mesage_id="1")
     with pytest.raises(ConfigurationError, match="compile"):

@@ -8,7 +8,7 @@ from langchain_openai import ChatOpenAI
 from langmem_plugin import ConfigurationError
 from langmem_plugin.agent.models import chat_model, model_failures
 from langmem_plugin.offline import chat_model as chat_model_module
-from langmem_plugin.offline.chat_model import FOR_TRYING_OUT, OfflineChatModel
+from langmem_plugin.offline.chat_model import OfflineChatModel
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,11 @@ def test_the_offline_model_says_once_that_it_is_for_trying_out(name, level, capl
         chat_model(name)
         chat_model(name)
 
-    said = [record.levelname for record in caplog.records if FOR_TRYING_OUT in record.getMessage()]
+    said = [
+        record.levelname
+        for record in caplog.records
+        if record.getMessage().startswith("model.offline: it is for trying out")
+    ]
     assert said == [level]
 
 

@@ -239,3 +239,18 @@ def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_
 
     assert "summary.skipped" in events(caplog)
     assert conversation(prompt)[-1].text == "and now?"
+
+
+@pytest.mark.spec("U-1")
+@pytest.mark.parametrize("form", [lambda said: said, lambda said: {"messages": said}], ids=["alone", "in a state"])
+def test_messages_are_taken_in_every_form_that_langchain_takes(memory, form):
+    for said in ([("user", "hello")], [{"role": "user", "content": "hello"}], [HumanMessage("hello")]):
+        [system, shown] = memory.prompt(form(said), "You are Mom Bot.", phone=ERIN)
+        assert (system.text, shown.type, shown.text) == ("You are Mom Bot.", "human", "hello")
+
+
+@pytest.mark.spec("U-1")
+@pytest.mark.parametrize("wrong", ["hello", {}, {"messages": "hello"}, None, [5], {"messages": [object()]}])
+def test_what_holds_no_messages_is_refused(memory, wrong):
+    with pytest.raises(InvalidInput, match="pass"):
+        memory.prompt(wrong, "You are Mom Bot.", phone=ERIN)

@@ -8,7 +8,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from typing_extensions import TypedDict
 
-from langmem_plugin import ConfigurationError, MemoryState
+from langmem_plugin import ConfigurationError, MemoryState, ReportedState
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
@@ -111,3 +111,13 @@ def test_the_first_reply_logs_the_advice_once_and_readably(memory, caplog):
     assert [each.getMessage() for each in caplog.records if "wiring" in each.getMessage()] == [
         "graph.wiring graph=LangGraph advice=" + memory.check(plain)[0]
     ]
+
+
+@pytest.mark.spec("U-1")
+@pytest.mark.parametrize(("last", "told"), [(["write", "debug"], 0), (["debug", "write"], 1), (["debug"], 0)])
+def test_a_debug_node_comes_last(memory, last, told):
+    nodes = {"recall": memory.recall_node(), "agent": agent, "write": memory.write_node(), "debug": memory.debug_node()}
+    names = ["recall", "agent", *last]
+    graph = StateGraph(ReportedState).add_sequence([(name, nodes[name]) for name in names]).add_edge(START, "recall")
+    advice = memory.check(graph.compile(checkpointer=memory.saver))
+    assert ["put it last" in each for each in advice] == [True] * told

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
-from langmem_plugin.database import Database
+from langmem_plugin.database import Database, postgresql
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
 from tests.database.conftest import serving
@@ -142,15 +142,16 @@ def test_a_row_that_another_holds_is_waited_for_no_longer_than_the_timeout(on_po
 
 @pytest.mark.spec("C-28", "A-5")
 def test_more_transactions_than_connections_wait_for_a_place_no_longer_than_the_timeout(on_postgresql):
-    with Database(on_postgresql, timeout=TIMEOUT) as database, ThreadPoolExecutor(40) as pool:
-        full, done = threading.Barrier(33), threading.Event()
+    most = postgresql._CONNECTIONS
+    with Database(on_postgresql, timeout=TIMEOUT) as database, ThreadPoolExecutor(most) as pool:
+        full, done = threading.Barrier(most + 1), threading.Event()
 
         def hold(_):
             with database.read():
                 full.wait()
                 done.wait()
 
-        holding = [pool.submit(hold, number) for number in range(32)]
+        holding = [pool.submit(hold, number) for number in range(most)]
         full.wait()
         assert seconds_of(lambda: refused(database.read)) < LATEST
         done.set()

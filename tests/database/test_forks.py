@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select, text
@@ -222,3 +223,20 @@ def test_a_fork_in_the_middle_of_a_transaction_is_refused_where_it_cannot_be_mad
             connection.execute(text("INSERT INTO t VALUES (1)"))
         with database.read() as connection:
             assert connection.execute(text("SELECT x FROM t")).scalars().all() == [1]
+
+
+@pytest.mark.spec("C-27", "A-5")
+def test_a_child_holds_no_connection_of_its_parent(postgresql_server, forked):
+    """Also one that a transaction is on: the server would keep it for as long as the child lives."""
+    with postgresql_server.copy("inherited") as url, Database(url) as database, database.read() as connection:
+        raw = connection.connection.dbapi_connection
+        held = f"/proc/self/fd/{raw.fileno()}"
+        child = forked(lambda: (str(Path(held).readlink()), _asked(database)), seconds=60)
+        assert child.result() == ("/dev/null", 1)
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1  # the parent's own goes on
+    raw.close()  # it belongs to no pool any more
+
+
+def _asked(database):
+    with database.read() as connection:
+        return connection.exec_driver_sql("SELECT 1").scalar()

@@ -5,10 +5,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from filelock import FileLock
 from pydantic import SecretStr
 
 from langmem_plugin import Settings
+from langmem_plugin.database import one_process
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.insight.webhook import Webhook
 from tests.log_events import events
@@ -105,11 +105,7 @@ def test_one_in_twenty_may_be_slow_and_settings_say_what_slow_is(opened):
 @pytest.mark.spec("A-6", "A-5")
 def test_while_another_process_looks_nobody_else_does(memory):
     _noted(memory, "search", 300, 20)
-    if memory.database.is_sqlite:
-        held = FileLock(f"{memory.database.path}-alerts.lock")
-    else:
-        held = memory.database.alone("langmem alerts")
-    with held:
+    with one_process.alone(memory.database, "alerts"):
         assert _told(memory) == []
     assert _told(memory) == [("alert.raised", "search", "p95_ms")]
 

@@ -102,3 +102,15 @@ def test_a_mistake_is_told_in_one_line(arguments, told, tmp_path, migrated_file)
     [line] = result.stderr.splitlines()
     assert line.startswith("langmem: ")
     assert told in line
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize("way", [("--phone", ANNA), ("--http", "0")])
+@pytest.mark.parametrize("place", ["option", "environment"])
+def test_a_mistyped_database_is_an_error_and_none_is_made(tmp_path, monkeypatch, way, place):
+    url = f"sqlite:///{tmp_path}/mistyped.db"
+    monkeypatch.setenv("LANGMEM_DATABASE", url if place == "environment" else "sqlite://")
+    done = CliRunner().invoke(app, ["mcp", *way, *(["--database", url] if place == "option" else [])])
+    assert done.exit_code != 0
+    assert "no database of langmem" in done.output
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.references import describe, resolve
 
 from .scenes import DETAIL, FLIGHTS, RECIPES, SCENES, used
@@ -180,3 +181,10 @@ def test_the_parts_of_what_was_just_saved_are_those_of_the_thing_itself():
     [meant] = resolve("add those ingredients to the grocery list", talk).references
 
     assert (meant.items, meant.part) == ((pie,), "ingredients")
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize("swapped", [(SCENES["recipes"], "save number 2"), ("save number 2", "1. Soup"), (None, [])])
+def test_arguments_in_another_order_are_named(swapped) -> None:
+    with pytest.raises(InvalidInput, match="first what the person said, then the messages"):
+        resolve(*swapped)

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from shutil import rmtree
+from shutil import copytree, rmtree
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +35,8 @@ log = event_log(__name__)
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
 _CLOSING_SECONDS, _PATIENCE_SECONDS = 5.0, 5.0
 _PAGE = 1_000
+_CONFIGURATION = "config_json_str"  # of a collection; not there, or not filled, before chromadb 0.6
+_UNCONFIGURED = f"SELECT 1 FROM collections WHERE {_CONFIGURATION} IS NULL"  # noqa: S608 - a constant
 
 
 class ChromaCollections:
@@ -76,7 +78,7 @@ class ChromaCollections:
                 self._lock.release()
                 self._lock = None
 
-    def foreign_documents(self, name: str, dimension: int) -> list[ForeignDocument]:
+    def foreign_documents(self, name: str) -> list[ForeignDocument]:
         """As HoldsForeign says. What is ours has its id for a text."""
         with self._opening:
             self._hold_folder()
@@ -84,11 +86,7 @@ class ChromaCollections:
             with self._current_client().call() as client:
                 if name not in {each.name for each in client.list_collections()}:
                     return []
-                made = client.get_collection(name)
-                found = [each for page in _pages(made) for each in page]
-                if found:  # of another model of ours it is made anew
-                    self._refuse_another(made, dimension)
-                return found
+                return [each for page in _pages(client.get_collection(name)) for each in page]
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
         """As HoldsForeign says; the collection goes as well if nothing else is in it."""
@@ -140,7 +138,6 @@ class ChromaCollections:
             store = _Collection(self, opened, client, name, embeddings)
             made = client.get_collection(name)
             if embeddings.strict:
-                self._refuse_another(made, embeddings.dimension)
                 first = made.get(limit=1, include=["documents"])
                 if any(map(_is_foreign, first["ids"], first["documents"] or ())):
                     # Making the index would delete them.
@@ -148,12 +145,15 @@ class ChromaCollections:
                         f"the Chroma collection {name!r} holds documents of another application: they are taken over "
                         "when the service is opened, or by `adopt_collection`"
                     )
+                self._refuse_another(made, embeddings.dimension)
         with self._files:
             self._keep_private()
         return store
 
     def _refuse_another(self, made: chromadb.Collection, expected: int) -> None:
-        space = (made.configuration_json.get("hnsw") or {}).get("space")
+        # Made by chromadb 0.4 it says so in its metadata alone.
+        said = (made.metadata or {}).get("hnsw:space")
+        space = said or (made.configuration_json.get("hnsw") or {}).get("space")
         dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
         if space != "cosine" or dimension not in (None, expected):
             raise ConfigurationError(
@@ -186,12 +186,30 @@ class ChromaCollections:
             for folder in self._vectors.damaged():
                 log.warning("index.damaged", extra={"folder": folder.name})
                 rmtree(folder)
+            self._keep_as_it_was()
             self._file.touch(mode=0o600)  # Chroma would make it for everybody to read
             with _named_errors():
                 client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
             self._client = _OpenClient(client)
             self._inode = _inode(self._file)
         return self._client
+
+    def _keep_as_it_was(self) -> None:
+        """Copies a folder that an older Chroma has left: the present one changes it as soon as it opens it."""
+        copy = self._folder.with_name(f"{self._folder.name}.as-it-was")
+        if copy.exists() or not self._file.exists():
+            return
+        with self._reading() as connection:
+            columns = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('collections')")}
+            older = _CONFIGURATION not in columns or connection.execute(_UNCONFIGURED).fetchone() is not None
+        if not columns or not older:
+            return
+        unfinished = copy.with_name(f"{copy.name}.unfinished")
+        rmtree(unfinished, ignore_errors=True)
+        copytree(self._folder, unfinished, ignore=lambda _folder, names: {"in-use.lock"} & {*names})
+        unfinished.chmod(0o700)
+        unfinished.rename(copy)
+        log.warning("collection.copied", extra={"copy": str(copy)})
 
     def _readable(self) -> bool:
         if not self._file.exists():

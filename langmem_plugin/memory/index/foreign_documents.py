@@ -18,11 +18,8 @@ class ForeignDocument:
 class HoldsForeign(Protocol):
     """What a factory of collections has whose folder another application may have written to."""
 
-    def foreign_documents(self, name: str, dimension: int) -> list[ForeignDocument]:
-        """Those of the collection that are not ours; none where there is no such collection.
-
-        Raises ConfigurationError for a collection of another distance or dimension.
-        """
+    def foreign_documents(self, name: str) -> list[ForeignDocument]:
+        """Those of the collection that are not ours; none where there is no such collection."""
         ...
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from filelock import FileLock
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import process_forks
-from langmem_plugin.database import Database
+from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import OwnerKey
@@ -56,16 +55,11 @@ class IndexProgress:
         self._database = database
         self._vectors = vectors
         self._one_thread = process_forks.Lock()
-        self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
     @contextlib.contextmanager
     def alone(self, owner: OwnerKey) -> Iterator[None]:
         """Nobody else, in any process, changes the owner's index inside the block. Not re-entrant."""
-        with self._one_thread, contextlib.ExitStack() as held:
-            if self._one_process is not None:
-                held.enter_context(self._one_process)
-            elif not self._database.is_sqlite:
-                held.enter_context(self._database.alone("vector index of " + owner))
+        with self._one_thread, one_process.alone(self._database, "index", owner):
             yield
 
     def of(self, connection: Connection, owner: OwnerKey) -> OwnerProgress | None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.references.meant.by_choice import Closeness
 from langmem_plugin.references.meant.decision import decide
@@ -35,8 +36,11 @@ def resolve(
 
     `closeness(text, texts)`, if given, helps to understand an indirect answer to "do you mean A or B?" ("the sad
     one"); it is called then and at no other time. `model`, if given, is asked once, shortly, where rules found
-    something without being sure. Raises ValueError for what is no message.
+    something without being sure. Raises InvalidInput, a ValueError,
+    for arguments in another order, and ValueError for what is no message.
     """
+    if not isinstance(utterance, str) or isinstance(messages, str):
+        raise InvalidInput("resolve(text, messages): first what the person said, then the messages before it")
     ready = all(isinstance(each, BaseMessage) for each in messages)
     history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
     ledger = ledger_of(history)

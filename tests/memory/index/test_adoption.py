@@ -1,6 +1,8 @@
 """What another application remembers in a Chroma collection is taken over once, checked and with a report."""
 
+import contextlib
 import logging
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -263,15 +265,30 @@ def test_without_the_model_nothing_is_changed_and_the_next_start_takes_over(stor
         assert texts(memory) == sorted([*FACTS, "My assistant is David"])
 
 
-@pytest.mark.parametrize("wrong", [{"space": "l2"}, {"vectors": [[1.0] * 1_536] * 3}], ids=["distance", "dimension"])
-def test_another_distance_or_dimension_is_refused_and_nothing_is_taken(store, start, wrong):
-    store(**wrong)
-    with pytest.raises(ConfigurationError, match="delete it or choose another name"):
-        start()
-    with start(always_indexed={}) as memory:
-        with pytest.raises(ConfigurationError, match="delete it or choose another name"):
-            memory.adopt_collection(NAME, ANNA)
-        assert texts(memory) == []
+@pytest.mark.parametrize("other", [{"space": "l2"}, {"vectors": [[1.0] * 1_536] * 3}], ids=["distance", "dimension"])
+def test_what_lies_in_another_distance_or_dimension_is_taken_over_too(store, start, other):
+    store(**other)
+    with start() as memory:
+        assert texts(memory) == sorted(FACTS)
+        until(lambda: not memory.index.waiting(ANNA))
+        assert memory.search(ANNA, "peanuts")[0].memory.text == "Dana is allergic to peanuts"
+
+
+def test_what_chromadb_0_4_has_left_is_copied_and_taken_over(store, start, folder):
+    """It noted the distance in the metadata alone."""
+    store()
+    with contextlib.closing(sqlite3.connect(folder / "chroma.sqlite3")) as connection:
+        connection.execute("UPDATE collections SET config_json_str = NULL, schema_str = NULL")
+        connection.commit()
+    was = (folder / "chroma.sqlite3").read_bytes()
+    with start() as memory:
+        assert texts(memory) == sorted(FACTS)
+    copy = folder.with_name("memory.as-it-was")
+    assert (copy / "chroma.sqlite3").read_bytes() == was
+    assert copy.stat().st_mode & 0o077 == 0
+    with start() as memory:  # nothing is taken twice, and nothing is copied that is ours
+        assert texts(memory) == sorted(FACTS)
+    assert sorted(each.name for each in folder.parent.iterdir() if each.is_dir()) == ["memory", "memory.as-it-was"]
 
 
 def test_hostile_documents_are_taken_as_they_can_be_stored(store, start):

@@ -1,0 +1,96 @@
+"""Reads what names a database: a URL, the path of a SQLite file, or PostgreSQL's own `host=… dbname=…`."""
+
+import re
+from pathlib import Path
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from langmem_plugin.errors import ConfigurationError, InvalidInput
+
+_HOW = "give sqlite:///path/to/file.db, postgresql://user@host/name, or the path of a SQLite file (./name for any name)"
+_URL = re.compile(r"([a-z][a-z0-9]*)(?:\+[a-z0-9_]+)?://", re.IGNORECASE)
+_EVIDENT_PATH = re.compile(r"(?:\.{1,2})?/(?!/)|[a-z]:\\", re.IGNORECASE)
+_KEYWORD = re.compile(
+    r"(?:^|\s)(?:host(?:addr)?|port|dbname|user|\w*pas{1,2}w\w*|passfile|pwd|service|options|ssl\w+|gss\w+|require\w+"
+    r"|krbsrvname|application_name|connect_timeout|client_encoding|target_session_attrs|channel_binding)\s*="
+)
+# `scheme:rest` and `user:password@host` are URLs that somebody mistyped, and may hold a password.
+_MISTYPED = re.compile(r"\w[\w+.-]+:|//|.*:.*@|.*[\x00-\x1f]", re.DOTALL)
+_PARAMETER = re.compile(r"\?\w+=")
+_SECRETS = ("password", "sslpassword", "options")
+
+
+def database_url(named: str | Path) -> URL:
+    """The URL, its driver's name left out. Raises ConfigurationError for what is none, and shows nothing of it.
+
+    Everything behind `sqlite:///` is the file's name as it is, whatever signs it holds.
+    """
+    if isinstance(named, Path):
+        return URL.create("sqlite", database=str(named))
+    if not isinstance(named, str):
+        raise InvalidInput(f"a database of {type(named).__name__}: give a URL, the Path of a SQLite file or a Database")
+    if found := _URL.match(named):
+        return _of_scheme(found[1].lower(), named, found.end())
+    if named == ":memory:":
+        return URL.create("sqlite")
+    if _EVIDENT_PATH.match(named):
+        return URL.create("sqlite", database=named)
+    if _KEYWORD.search(named):
+        return _of_keywords(named)
+    if not named.strip() or _MISTYPED.match(named):
+        raise ConfigurationError(f"this names no database: {_HOW}")
+    return URL.create("sqlite", database=named)
+
+
+def shown(url: URL) -> str:
+    """The URL with no password in it."""
+    return url.difference_update_query(_SECRETS).render_as_string(hide_password=True)
+
+
+def _of_scheme(scheme: str, named: str, end: int) -> URL:
+    match scheme:
+        case "sqlite":
+            return _of_file(named[end:])
+        case "postgresql" | "postgres":
+            try:
+                return _checked(make_url(f"postgresql://{named[end:]}"))
+            except (ArgumentError, ValueError):
+                # It may hold a password: neither it nor the error that quotes it is shown.
+                raise ConfigurationError(f"this is no database URL: {_HOW}") from None
+    raise ConfigurationError(f"{scheme!r} is not supported: {_HOW}")
+
+
+def _of_file(rest: str) -> URL:
+    if rest in {"", "/", "/:memory:"}:
+        return URL.create("sqlite")
+    if not rest.startswith("/"):
+        raise ConfigurationError("a SQLite URL has three slashes, and four before an absolute path: sqlite:///file.db")
+    if _PARAMETER.search(rest):
+        raise ConfigurationError("a SQLite URL takes no parameters: leave out the ? and what follows it")
+    return URL.create("sqlite", database=rest[1:])
+
+
+def _of_keywords(named: str) -> URL:
+    try:
+        import psycopg  # noqa: PLC0415 - of the extra `postgres`
+    except ImportError as error:
+        raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+    try:
+        found = {key: str(value) for key, value in psycopg.conninfo.conninfo_to_dict(named).items()}
+    except psycopg.ProgrammingError:
+        raise ConfigurationError(
+            "this looks like PostgreSQL's host=… dbname=… and cannot be read: put values with spaces in quotes, and"
+            " name a SQLite file of this name ./name"
+        ) from None
+    return _checked(URL.create("postgresql", database=found.pop("dbname", None), query=found))
+
+
+def _checked(url: URL) -> URL:
+    if "@" in (url.host or ""):
+        raise ConfigurationError("the password in the database URL holds an @: write %40 for it")
+    # Where both are hidden when it is shown.
+    user, password = url.query.get("user", url.username), url.query.get("password", url.password)
+    return url.difference_update_query(["user", "password"]).set(
+        username=user if user is None else str(user), password=password if password is None else str(password)
+    )

@@ -1,0 +1,76 @@
+"""The benchmarks that judge are run in their smallest size, so that none of them expects what is not so any more."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.faults.oracle import Oracle
+from langmem_plugin import PhoneMemory
+
+pytestmark = pytest.mark.slow
+
+KINDS = ["kills", "commands", "freezes", "clocks", "locks", "forks"]
+OTHERS = {
+    "extraction_jobs": ("--jobs", "3"),
+    "followups": ("--offline", "--only", "2"),
+    "web": ("--engine", "sqlite", "--people", "3", "--keys", "2", "--quick"),
+}
+
+
+def run(name, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{name}", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.spec("C-21", "C-23", "C-27")
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_lost_or_answered_twice_whatever_happens(kind):
+    run("faults", "--quick", "--only", kind)
+
+
+@pytest.mark.spec("C-21", "C-23", "C-24", "C-27")
+@pytest.mark.parametrize("kind", [*KINDS, "server", "pooler"])
+def test_nor_on_postgresql(postgresql_server, kind):
+    """A server of its own for the kind that stops it: others use that of the tests meanwhile."""
+    with postgresql_server.copy(f"faults_{kind}") as url:
+        run("faults", "--quick", "--only", kind, "--url", url)
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(("name", "arguments"), OTHERS.items(), ids=OTHERS)
+def test_the_other_benchmarks_that_judge_find_nothing_wrong(name, arguments):
+    run(name, *arguments)
+
+
+@pytest.mark.spec("C-21")
+def test_the_judge_of_faults_sees_what_is_wrong(offline_model):
+    """It is believed only as long as it tells what was lost, done twice or shown to another from what was not."""
+    oracle = Oracle()
+    mom, erin = oracle.phone(), oracle.phone()
+    with PhoneMemory("sqlite://", embeddings=offline_model) as memory:
+        kept, replaced, lost, twice, shown = (oracle.remember(phone) for phone in (mom, mom, mom, mom, erin))
+        chat = oracle.chat(mom)
+        for text in (kept, replaced, lost, twice, shown, chat):
+            oracle.heard(text.number, text.begun, f"{text.expected}", "", told=False)
+        memory.service.remember(mom, kept.said.removeprefix("/remember "))
+        memory.service.remember(mom, replaced.said.removeprefix("/remember "))
+        memory.service.remember(mom, f"Twice n{twice.number}")
+        memory.service.remember(mom, f"Again n{twice.number}")
+        memory.service.remember(erin, f"My code is n{shown.number} and hers n{kept.number}")
+        oracle.heard(chat.number, chat.begun, "something else", "", told=False)
+        oracle.compare(memory)
+        found = oracle.figures()
+    assert [f"n{lost.number}" in each for each in found.lost] == [True]
+    assert len(found.twice) == 2
+    assert len(found.shown) == 1
+    assert len(found.unanswered) == 1
