@@ -28,7 +28,7 @@ from langmem_plugin.memory.owner_changes import begin_change
 DEFAULT_COLOR = "#3b82f6"
 MOST_CATEGORIES = 500
 _LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
-_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class CategoryChanges(TypedDict, total=False):
@@ -210,7 +210,7 @@ def _checked(made: Category) -> Category:
         raise InvalidInput("a category needs a name: pass a text that is not blank")
     if len(name) > _LONGEST_NAME:
         raise InvalidInput(f"the name of a category has at most {_LONGEST_NAME} characters: this has {len(name)}")
-    if not isinstance(made.color, str) or not _COLOR.fullmatch(made.color):
+    if not isinstance(made.color, str) or not COLOR.fullmatch(made.color):
         raise InvalidInput("the color of a category is # and six hexadecimal digits, such as #3b82f6")
     description = (made.description or "").strip() or None
     if description is not None and len(description) > _LONGEST_DESCRIPTION:

@@ -43,7 +43,7 @@ _KEPT = (
 )
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
-_A_YEAR = timedelta(days=365)
+KEPT_FOR = timedelta(days=365)
 _USES_LOGGED_FOR = timedelta(days=90)
 
 
@@ -118,8 +118,8 @@ class Retention:
         now = self._now()
         due = or_(
             and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
-            and_(memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - _A_YEAR),
-            memory.c.expires_at <= now - _A_YEAR,
+            and_(memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - KEPT_FOR),
+            memory.c.expires_at <= now - KEPT_FOR,
         )
         with self._database.read() as connection:
             rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
@@ -156,7 +156,7 @@ class Retention:
         """Of `purge`, the log of uses, with marks of sessions that were dropped a year ago; see `memories_deleted`."""
         now = self._now()
         yield from delete_in_slices(self._database, memory_access, memory_access.c.at <= now - _USES_LOGGED_FOR)
-        marks = memory_collection.c.dropped_at <= now - _A_YEAR
+        marks = memory_collection.c.dropped_at <= now - KEPT_FOR
         for _ in delete_in_slices(self._database, memory_collection, marks):
             yield 0
 

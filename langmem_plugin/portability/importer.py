@@ -19,6 +19,8 @@ from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.categories import COLOR, DEFAULT_COLOR
+from langmem_plugin.memory.category_rows import Category
 from langmem_plugin.memory.conditions import parsed
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.memory_rows import checked
@@ -29,6 +31,7 @@ from langmem_plugin.portability.junk_audit import JunkAudit
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
 from langmem_plugin.portability.records import (
     BadRecord,
+    ImportedCategory,
     ImportedInstruction,
     ImportedMemory,
     ImportedRecords,
@@ -92,6 +95,8 @@ class Importer:
                     continue
                 if isinstance(record, ImportedSession):
                     self._session(run, owner, record)
+                elif isinstance(record, ImportedCategory):
+                    self._category(run, owner, record)
                 elif isinstance(record, ImportedInstruction):
                     self._instruction(run, owner, record)
                 else:
@@ -139,6 +144,20 @@ class Importer:
             is_there = not self._writer.store_session(past)
         run.count("message", stored=not is_there, many=len(record.messages))
         run.count("session", stored=not is_there)
+
+    def _category(self, run: _Run, owner: OwnerKey, record: ImportedCategory) -> None:
+        color = record.color if record.color is not None and COLOR.fullmatch(record.color) else DEFAULT_COLOR
+        if record.color not in {None, color}:
+            run.report.doubt(record.place, "its colour is none: it has the usual one")
+        made = Category(
+            stable_id(owner, record.source_id),
+            record.name,
+            color,
+            record.description,
+            None if record.parent is None else stable_id(owner, record.parent),
+            record.created_at or self._service.now(),
+        )
+        run.count("category", stored=run.dry_run or self._service.categories.take_in(owner, made))
 
     def _instruction(self, run: _Run, owner: OwnerKey, record: ImportedInstruction) -> None:
         text, condition = record.text.strip(), record.condition

@@ -57,6 +57,20 @@ class ImportedInstruction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedCategory:
+    """One of a person's categories; the one it belongs to comes before it. A colour that is none is left out."""
+
+    phone: str | None
+    name: str
+    source_id: str
+    place: str
+    color: str | None = None
+    description: str | None = None
+    parent: str | None = None  # its source_id
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BadRecord:
     """A record that its source could not read: it is skipped, and the report says why."""
 
@@ -64,5 +78,5 @@ class BadRecord:
     reason: str
 
 
-ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | BadRecord
+ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | ImportedCategory | BadRecord
 ImportedRecords = Iterable[ImportedRecord]

@@ -7,7 +7,13 @@ from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.models import FACT_TYPES
-from langmem_plugin.portability.records import BadRecord, ImportedInstruction, ImportedMemory, ImportedRecord
+from langmem_plugin.portability.records import (
+    BadRecord,
+    ImportedCategory,
+    ImportedInstruction,
+    ImportedMemory,
+    ImportedRecord,
+)
 from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, number, text_of
 
 _VERSION = "1"
@@ -45,8 +51,9 @@ def records(path: Path) -> Iterator[ImportedRecord]:
         )
     user = found.get("user_id")
     categories = _names(found.get("categories"))
-    for kind, read in (("memories", _memory), ("standing_instructions", _instruction)):
-        held = found.get(kind) or []
+    kinds = (("categories", _category), ("memories", _memory), ("standing_instructions", _instruction))
+    for kind, read in kinds:
+        held = _parents_first(found.get(kind)) if kind == "categories" else found.get(kind) or []
         for at, raw in enumerate(held if isinstance(held, list) else [held], 1):
             place = f"{path.name} {kind} {at}"
             try:
@@ -113,6 +120,38 @@ def _instruction(raw: Mapping[str, Any], user: str | None, place: str, _: Mappin
         expires_at=instant(raw.get("expires_at")),
         created_at=instant(raw.get("created_at")),
     )
+
+
+def _category(raw: Mapping[str, Any], user: str | None, place: str, _: Mapping[str, str]) -> ImportedCategory:
+    name, parent = text_of(raw, "name"), text_of(raw, "parent_category_id")
+    if name is None:
+        raise InvalidInput("it has no name")
+    return ImportedCategory(
+        phone=user,
+        name=name,
+        source_id=f"onyx:{text_of(raw, 'id') or name}",
+        place=place,
+        color=text_of(raw, "color"),
+        description=text_of(raw, "description"),
+        parent=parent and f"onyx:{parent}",
+        created_at=instant(raw.get("created_at")),
+    )
+
+
+def _parents_first(categories: object) -> list[Any]:
+    """What is in a ring comes last, and at the top."""
+    left = list(categories) if isinstance(categories, list) else []
+    there: set[object] = {None}
+    ordered: list[Any] = []
+    while left:
+        ready = [each for each in left if not isinstance(each, dict) or each.get("parent_category_id") in there]
+        if not ready:
+            known = {each.get("id") for each in left}
+            ready = [each for each in left if each["parent_category_id"] not in known] or left
+        ordered += ready
+        there |= {each.get("id") for each in ready if isinstance(each, dict)}
+        left = [each for each in left if not any(each is one for one in ready)]
+    return ordered
 
 
 def _names(categories: object) -> dict[str, str]:

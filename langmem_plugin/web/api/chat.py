@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from anyio import CapacityLimiter, to_thread
+from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -25,6 +26,11 @@ class NewMessage(Body):
     message_id: IdInBody | None = Field(
         default=None, description="your own: the same message sent again is answered as before, and once"
     )
+    conversation_id: IdInBody | None = Field(
+        default=None,
+        description="your own name of it: a person has one conversation at a time, and the answer says which it is in",
+    )
+    inject_memory: Literal[True] = Field(default=True, description="the answer is always given what is remembered")
 
 
 class Context(BaseModel):
@@ -46,6 +52,7 @@ class Said(BaseModel):
 
     success: Literal[True] = True
     message_id: str
+    conversation_id: str | None = Field(description="of the session it is in")
     response: str
     repeated: bool = Field(description="this message was answered before")
     context: Context
@@ -68,8 +75,15 @@ async def chat(call: Called, said: NewMessage) -> Said:
     reply = await memory.areply(graph, call.identifier, said.message, message_id=message_id)
     used = partial(_used, call, owner, before, began)
     context, citations = await to_thread.run_sync(used, limiter=limiter)
+    here: RunnableConfig = {"configurable": {"thread_id": owner}}
+    conversation_id = await to_thread.run_sync(memory.saver.session_of, here, limiter=limiter)
     answer = Said(
-        message_id=message_id, response=str(reply), repeated=reply.repeated, context=context, citations=citations
+        message_id=message_id,
+        conversation_id=conversation_id,
+        response=str(reply),
+        repeated=reply.repeated,
+        context=context,
+        citations=citations,
     )
     return Response(answer.model_dump_json(), media_type="application/json")  # type: ignore[return-value]
 

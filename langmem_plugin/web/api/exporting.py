@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -14,6 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from langmem_plugin.portability import document_files
+from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.sources import onyx
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.routing import LARGEST_IMPORT, Routes
 
@@ -67,7 +69,7 @@ def export_memory(call: Called, form: Annotated[Literal["json", "csv"], Query(al
 async def _uploaded(request: Request) -> AsyncIterator[Path]:
     """The body as a file while it is answered; nothing of it is held in memory as a whole."""
     with tempfile.TemporaryDirectory(prefix="langmem-import-") as folder:
-        path = Path(folder) / "document"
+        path = Path(folder) / "document.json"  # or a zip, whatever it is called
         with path.open("wb") as file:
             async for chunk in request.stream():
                 await to_thread.run_sync(file.write, chunk)
@@ -80,11 +82,15 @@ async def _uploaded(request: Request) -> AsyncIterator[Path]:
     body={"required": True, "content": {"application/json": {"schema": {"type": "object"}}, "application/zip": _FILE}},
 )
 def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], dry_run: bool = False) -> Imported:
-    """Store what an export gave, as the person's: with ids, dates and states, and nothing twice.
+    """Store what an export gave, as the person's: with ids, dates and states, and nothing twice; or an export of Onyx.
 
     With `dry_run` nothing is stored and the answer says what would be. What cannot be read is skipped and named.
     """
-    document, skipped = document_files.read(uploaded, largest=_LARGEST_UNPACKED), []
+    skipped: list[Remark] = []
+    if onyx.recognises(uploaded):
+        report = call.memory.import_records(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run)
+        return _imported(report, skipped, dry_run=dry_run)
+    document = document_files.read(uploaded, largest=_LARGEST_UNPACKED)
     if not call.caller.is_operator:  # who else a person writes as is not theirs to say
         skipped = [
             Remark(place=each, reason="an operator links identifiers, not an import by the person")
@@ -92,6 +98,10 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
             if document.pop(each, None)
         ]
     report = call.memory.import_person(document, phone=call.identifier, dry_run=dry_run)
+    return _imported(report, skipped, dry_run=dry_run)
+
+
+def _imported(report: ImportReport, skipped: Sequence[Remark], *, dry_run: bool) -> Imported:
     return Imported(
         dry_run=dry_run,
         stored={str(kind): many for kind, many in report.stored.items()},

@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_typ
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -19,12 +21,13 @@ from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.logs import event_log
 from langmem_plugin.people.request_rates import LARGEST_BODY
 from langmem_plugin.web.api.calls import Call, admitted
-from langmem_plugin.web.api.problems import MEDIA_TYPE, problem_of
+from langmem_plugin.web.api.problems import MEDIA_TYPE, Refused, problem_of
 
 log = event_log(__name__)
 
 THREADS = 100
 LARGEST_IMPORT = 64 * 2**20
+_LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # of parameters that are not known
 _JSON = "application/json"
 _PROBLEMS = {
     400: "the request cannot be read",
@@ -147,6 +150,7 @@ class _Route(APIRoute):
             try:
                 limiter: CapacityLimiter = request.app.state.api_threads
                 request.state.call = await to_thread.run_sync(admitted, request, limiter=limiter)
+                self._refuse_unknown(request)
                 bounded = Request(request.scope, _bounded(request, self.largest))
                 return await handle(bounded)
             except Exception as error:
@@ -159,6 +163,14 @@ class _Route(APIRoute):
                 return response
 
         return handled
+
+    def _refuse_unknown(self, request: Request) -> None:
+        """A filter with a slip in its name would otherwise be no filter."""
+        known = {each.alias for each in get_flat_params(self.dependant) if isinstance(each.field_info, Query)}
+        if unknown := sorted(request.query_params.keys() - known):
+            told = f"it knows {', '.join(sorted(known))}" if known else "it knows none"
+            names = ", ".join(ascii(each[:_LONGEST_SHOWN]) for each in unknown[:_MOST_SHOWN])
+            raise Refused(422, "unknown-parameter", "A query parameter is not known here", f"{names}: {told}")
 
 
 def _bounded(request: Request, largest: int) -> Receive:

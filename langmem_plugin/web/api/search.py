@@ -11,7 +11,7 @@ from langmem_plugin.memory.search.exact_query import matched_spans
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.categories import spelled
 from langmem_plugin.web.api.facts import Fact
-from langmem_plugin.web.api.fields import NamesInQuery, Words
+from langmem_plugin.web.api.fields import Instant, NamesInQuery, Words
 from langmem_plugin.web.api.routing import Routes
 
 routes = Routes("search")
@@ -41,11 +41,19 @@ def search_memories(
     category: NamesInQuery = None,
     fact_type: Annotated[list[FactType] | None, Query(max_length=20)] = None,
     tag: NamesInQuery = None,
+    created_from: Annotated[Instant | None, Query(alias="from")] = None,
+    created_to: Annotated[Instant | None, Query(alias="to", description="not included")] = None,
 ) -> Results:
     """Search the memories that are active; "phrases" and prefix* are understood."""
     owner = call.reads("search")
     categories = spelled(call, owner, category) if category else ()
-    where = Filter(fact_types=fact_type or (), categories=categories, tags=tag or ())
+    where = Filter(
+        fact_types=fact_type or (),
+        categories=categories,
+        tags=tag or (),
+        created_after=created_from,
+        created_before=created_to,
+    )
     found = call.service.search(
         owner,
         query,
