@@ -86,8 +86,8 @@ def test_what_waits_is_confirmed_or_declined_once(anna, ben, memory):
 
 @pytest.mark.spec("U-3", "P-2")
 def test_consent_is_read_given_and_withdrawn(anna, ben, memory):
-    allowed = {name: each["allowed"] for name, each in anna("GET", "consent").items()}
-    assert allowed == {"extraction": None, "personal": None, "sensitive": None}
+    held = anna("GET", "consent")
+    assert [held[name]["allowed"] for name in ("extraction", "personal", "sensitive")] == [None, None, None]
     given = anna("PATCH", "consent", json={"extraction": True, "sensitive": False})
     assert (given["extraction"]["allowed"], given["sensitive"]["allowed"]) == (True, False)
     assert given["extraction"]["since"] is not None
