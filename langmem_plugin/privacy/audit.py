@@ -1,11 +1,11 @@
 """The audit log: what was noted is chained and written to files by one process at a time, and can be proven."""
 
-import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from langmem_plugin.database import Database
@@ -18,6 +18,7 @@ from langmem_plugin.privacy.audit_files import AuditFiles
 from langmem_plugin.settings import Settings
 
 _AT_ONCE = 5_000
+_BEGIN, _END = "files begin", "files end"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class AuditLog:
             self._write()
             audit_entries.prune(self._database, self._now())
             if self._files is not None:
-                self._files.prune(self._now())
+                self._files.prune(self._now(), partial(self._set_mark, _BEGIN))
             return done
 
     def verify(self) -> Proof:
@@ -91,7 +92,7 @@ class AuditLog:
         with self._database.read() as connection:
             begin, head = audit_entries.anchor(connection), audit_entries.head(connection)
             table = list(audit_entries.entries(connection, begin.position))
-            written = audit_entries.mark(connection, self._mark())
+            of_files_begin, written = (audit_entries.mark_if_there(connection, self._name(of)) for of in (_BEGIN, _END))
         flaw, reached = flaw_of_chain(table, begin, "the table")
         if flaw is None and reached.position < head.position:
             flaw = Flaw(reached.position + 1, "removed", "the table")
@@ -100,10 +101,10 @@ class AuditLog:
         if flaw is None and reached.hash != head.hash:
             flaw = Flaw(reached.position, "changed", "the table")
         lines = [] if self._files is None else list(self._files.entries())
-        of_files, last = flaw_of_chain(lines, None, "the files") if lines else (None, Mark())
-        if of_files is None and self._files is not None and last.position < written.position:
+        of_files, last = flaw_of_chain(lines, of_files_begin, "the files") if lines else (None, Mark())
+        if of_files is None and self._files is not None and written is not None and last.position < written.position:
             of_files = Flaw(last.position + 1, "removed", "the files")
-        different = first_difference(table, lines, begin.position)
+        different = first_difference(table, lines, begin.position, head.position)
         flaws = [each for each in (different, flaw, of_files) if each is not None]
         first = min(flaws, key=lambda each: each.position, default=None)
         return Proof(len(table), len(lines), _where(first, flaw, of_files), busy)
@@ -113,9 +114,17 @@ class AuditLog:
         if self._files is None:
             return
         with self._database.read() as connection:
-            written = audit_entries.mark(connection, self._mark()).position
-        last = self._files.last()
-        after = max(written, last.position if last else 0)
+            begin, written = (audit_entries.mark_if_there(connection, self._name(of)) for of in (_BEGIN, _END))
+            last = self._files.last()
+            # Lines that nobody has noted may have been added by hand: only what the table knows is passed over.
+            there = None if last is None or audit_entries.hash_at(connection, last.position) != last.hash else last
+            at = max(
+                written or Mark(), there or Mark(), audit_entries.anchor(connection), key=lambda each: each.position
+            )
+        if begin is None:
+            first = next((each for each in self._files.entries() if each is not None), None)
+            self._set_mark(_BEGIN, at if first is None else Mark(first.position - 1, first.previous))
+        after = at.position
         while True:
             with self._database.read() as connection:
                 more = list(audit_entries.entries(connection, after, _AT_ONCE))
@@ -123,12 +132,16 @@ class AuditLog:
                 return
             self._files.append(more)
             after = more[-1].position
-            with self._database.write() as connection:
-                audit_entries.set_mark(connection, self._mark(), Mark(after, more[-1].hash), self._now())
+            self._set_mark(_END, Mark(after, more[-1].hash))
 
-    def _mark(self) -> str:
-        """Each machine has files of its own."""
-        return f"{platform.node()}:{self._files.file.absolute() if self._files else ''}"[-500:]
+    def _set_mark(self, of: str, at: Mark) -> None:
+        with self._database.write() as connection:
+            audit_entries.set_mark(connection, self._name(of), at, self._now())
+
+    def _name(self, of: str) -> str:
+        """Of these files, whatever the machine is called; of a server each machine has its own."""
+        machine = "" if self._files is None or self._database.is_sqlite else self._files.machine()
+        return f"{of} {machine}".strip()
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:

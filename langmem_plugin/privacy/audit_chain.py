@@ -71,10 +71,10 @@ class Flaw:
 
 
 def read_line(line: str) -> Entry | None:
-    """An entry of a file; None for what is none."""
+    """An entry of a file; None for what is none, or says more than one."""
     try:
         found: Mapping[str, Any] = json.loads(line)
-        return Entry(
+        entry = Entry(
             int(found["position"]),
             datetime.fromisoformat(found["at"]),
             found["actor"],
@@ -85,6 +85,7 @@ def read_line(line: str) -> Entry | None:
             bytes.fromhex(found["previous"]),
             bytes.fromhex(found["hash"]),
         )
+        return entry if entry.as_line() == line.rstrip("\n") else None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -110,8 +111,10 @@ def flaw_of_chain(entries: Iterable[Entry | None], begin: Mark | None, where: st
     return None, mark or Mark()
 
 
-def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after: int) -> Flaw | None:
-    """Where the table, which begins behind position `after`, is not what the files say, as far as they reach."""
+def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after: int, head: int) -> Flaw | None:
+    """Where the table, which begins behind position `after` and was chained up to `head`, is not what the files say, as
+    far as they reach.
+    """
     of_file = {entry.position: entry for entry in file if entry is not None}
     if not of_file:
         return None
@@ -125,7 +128,9 @@ def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after
         if theirs is None:
             return Flaw(position, "removed", "the files")
         if ours is None:
-            return Flaw(position, "removed", "the table")
+            return (
+                Flaw(position, "inserted", "the files") if position > head else Flaw(position, "removed", "the table")
+            )
         if _said(ours) != _said(theirs):
             return Flaw(position, _became(ours, theirs, of_table, of_file), "the table or the files")
     return None

@@ -58,7 +58,7 @@ def prune(database: Database, now: datetime) -> int:
 
 def entries(connection: Connection, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
     """Those that are chained, in their order, from behind this position on."""
-    previous = _hash_at(connection, after)
+    previous = hash_at(connection, after)
     wanted = select(*_COLUMNS).where(audit.c.position > after).order_by(audit.c.position).limit(limit)
     for row in connection.execute(wanted):
         entry = _entry(row, Mark(row.position - 1, previous))
@@ -87,8 +87,12 @@ def head(connection: Connection) -> Mark:
 
 
 def mark(connection: Connection, name: str) -> Mark:
+    return mark_if_there(connection, name) or Mark()
+
+
+def mark_if_there(connection: Connection, name: str) -> Mark | None:
     row = connection.execute(select(audit_mark).where(audit_mark.c.name == name)).first()
-    return Mark() if row is None else Mark(row.position, bytes(row.hash))
+    return None if row is None else Mark(row.position, bytes(row.hash))
 
 
 def set_mark(connection: Connection, name: str, at: Mark, now: datetime) -> None:
@@ -97,7 +101,8 @@ def set_mark(connection: Connection, name: str, at: Mark, now: datetime) -> None
     connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
 
 
-def _hash_at(connection: Connection, position: int) -> bytes:
+def hash_at(connection: Connection, position: int) -> bytes:
+    """Of the entry at this position, as the table has it; that of the beginning where there is none."""
     begin = anchor(connection)
     if position <= begin.position:
         return begin.hash

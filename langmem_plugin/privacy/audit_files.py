@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,23 +51,30 @@ class AuditFiles:
 
     def last(self) -> Mark | None:
         """How far they reach; None where there is nothing."""
-        found = None
-        for path in reversed(self._all()):
-            with path.open(encoding="utf-8", errors="replace") as lines:
-                for line in lines:
-                    found = read_line(line) or found
-            if found is not None:
-                return Mark(found.position, found.hash)
-        return None
+        return next((found for path in reversed(self._all()) if (found := _last_of(path)) is not None), None)
 
-    def prune(self, now: datetime) -> int:
-        """Deletes those in which nothing is younger than 90 days; how many."""
+    def prune(self, now: datetime, begin: Callable[[Mark], object] = lambda _: None) -> int:
+        """Deletes those in which nothing is younger than 90 days; how many. `begin` is told before what is left then
+        begins behind.
+        """
         gone = 0
         for path in self._all()[:-1]:
             if (found := self._older.fullmatch(path.name)) and _day(found[1]) + KEPT_FOR < now:
+                if (last := _last_of(path)) is not None:
+                    begin(last)
                 path.unlink(missing_ok=True)
                 gone += 1
         return gone
+
+    def machine(self) -> str:
+        """A name by chance that lies beside the files."""
+        beside = self.file.with_name(f"{self.file.name}.id")
+        if not beside.exists():
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(beside, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(uuid.uuid4().hex)
+        return beside.read_text(encoding="utf-8")[:32]
 
     def _all(self) -> list[Path]:
         older = [
@@ -90,6 +98,14 @@ class AuditFiles:
         while (older := self.file.with_name(_named(self.file, f"{day}{f'.{many}' if many > 1 else ''}"))).exists():
             many += 1
         self.file.rename(older)
+
+
+def _last_of(path: Path) -> Mark | None:
+    found = None
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            found = read_line(line) or found
+    return None if found is None else Mark(found.position, found.hash)
 
 
 def _named(file: Path, middle: str) -> str:

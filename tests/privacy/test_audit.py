@@ -1,6 +1,7 @@
 """What was done is noted with who and when and without contents, in the transaction that does it, and can be proven."""
 
 import json
+import platform
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from langmem_plugin.database.audit_table import audit
 from langmem_plugin.database.audit_trail import acting, record
 from langmem_plugin.privacy import audit_entries
 from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.audit_chain import Mark, chained, read_line
 from langmem_plugin.privacy.audit_files import AuditFiles
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, FACTS, graph_of, opened
 
@@ -241,14 +243,16 @@ def test_files_begin_anew_by_size_and_day_and_old_ones_go(memory, tmp_path):
     for number in range(6):
         memory.service.remember(ANNA, f"fact number {number} of many")
         log.settle()
-    names = sorted(path.name for path in tmp_path.glob("small*"))
+    names = sorted(path.name for path in tmp_path.glob("small*.jsonl"))
     day = f"{datetime.now(UTC):%Y-%m-%d}"
     assert names[:2] == [f"small.{day}.2.jsonl", f"small.{day}.jsonl"]
     assert len(names) > 2
     assert log.verify().holds
     assert log.verify().in_files == 6
-    assert files.prune(datetime.now(UTC) + timedelta(days=92)) == len(names) - 1
-    assert log.verify().holds
+    later = AuditLog(memory.database, files, now=lambda: datetime.now(UTC) + timedelta(days=92))
+    later.settle()
+    assert [path.name for path in tmp_path.glob("small*.jsonl")] == ["small.jsonl"]
+    assert later.verify().holds
 
 
 @pytest.mark.spec("P-5", "C-5")
@@ -287,3 +291,58 @@ def test_the_file_lies_beside_the_database_of_its_tenant(tmp_path, offline_model
             memory.service.remember(ANNA, "Anna sails")
             memory.audit.settle()
     assert {path.name for path in tmp_path.glob("*.jsonl")} == {"langmem-audit.jsonl", "langmem.shop-audit.jsonl"}
+
+
+def _eleven(memory):
+    for number in range(11):
+        memory.service.remember(ANNA, f"Anna knows {number} songs")
+    memory.audit.settle()
+    assert memory.audit.verify().holds
+
+
+@pytest.mark.spec("P-5")
+def test_first_lines_that_were_cut_are_noticed(memory, file):
+    _eleven(memory)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[3:]))
+    flaw = memory.audit.verify().flaw
+    assert (flaw.position, flaw.what, flaw.where) == (1, "removed", "the files")
+
+
+@pytest.mark.spec("P-5")
+@pytest.mark.parametrize("how", ["behind the last", "in a file before", "a word in a line", "an empty line"])
+def test_lines_that_were_added_are_noticed_and_what_is_noted_later_is_written_all_the_same(memory, file, how):
+    _eleven(memory)
+    lines = file.read_text().splitlines(keepends=True)
+    last = read_line(lines[-1])
+    forged = list(chained([last, last], Mark(last.position, last.hash)))
+    added = "".join(f"{each.as_line()}\n" for each in forged)
+    if how == "behind the last":
+        file.write_text("".join(lines) + added)
+    elif how == "in a file before":
+        file.with_name("audit.2026-01-01.jsonl").write_text(added)
+    elif how == "a word in a line":
+        file.write_text("".join(lines).replace('"actor":', '"note": "all was well", "actor":', 1))
+    else:
+        file.write_text("".join(lines) + "\n")
+    assert memory.audit.verify().flaw.where == "the files"
+    memory.service.remember(ANNA, "Anna sails")
+    memory.audit.settle()
+    assert not memory.audit.verify().holds
+    written = [entry.action for each in file.read_text().splitlines() if (entry := read_line(each)) is not None]
+    assert written.count("memory.stored") >= (11 if how == "a word in a line" else 12)
+
+
+@pytest.mark.spec("P-5")
+def test_a_tail_that_was_cut_is_noticed_on_a_machine_of_another_name_and_in_another_folder(
+    memory, file, database_url, clock, offline_model, monkeypatch
+):
+    _eleven(memory)
+    monkeypatch.setattr(platform, "node", lambda: "another-machine")
+    moved = file.parent.parent / "moved"
+    file.parent.rename(moved)
+    lines = (moved / file.name).read_text().splitlines(keepends=True)
+    (moved / file.name).write_text("".join(lines[:-4]))
+    with opened(database_url, offline_model, clock, audit_log=moved / file.name) as again:
+        flaw = again.audit.verify().flaw
+    assert (flaw.position, flaw.what, flaw.where) == (len(lines) - 3, "removed", "the files")
