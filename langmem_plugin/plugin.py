@@ -35,7 +35,7 @@ from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.identifiers import OwnerKey, normalised
+from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.operations import OperationFigures
 from langmem_plugin.insight.recommendations import Recommendation
@@ -51,6 +51,7 @@ from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
+from langmem_plugin.writing.extraction import Extracted
 from langmem_plugin.writing.provenance import Why
 
 if TYPE_CHECKING:
@@ -368,15 +369,26 @@ class PhoneMemory:
         """How long each verb took and how often it failed, in all processes. Raises InvalidInput beyond 7 days."""
         return self._parts.insight.performance(hours=hours)
 
-    def extract(self, who: str | int) -> list[Memory]:
+    def extract(self, who: str | int) -> Extracted:
         """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
 
         Of all their conversations that wait for it, also of those that are not quiet yet, and of those that had failed.
+        Where that is nothing, the `why` of the empty list says the reason.
 
         It happens in the background by itself. Raises what the model raises, EmbeddingUnavailable or StoreUnavailable,
         with what is done kept.
         """
-        return [] if self.extraction is None else self.extraction.work.of_person(self._key(who))
+        if self.extraction is None:
+            return Extracted(why='the settings switch it off: set extraction to "rules" or a model\'s name')
+        person = self._key(who)
+        made = self.extraction.work.of_person(person)
+        if made:
+            return Extracted(made)
+        if not is_group(person) and not self.consent.allowed(person):
+            return Extracted(
+                why="the person has not allowed it: memory.consent.set(who, extraction=True), or /privacy on"
+            )
+        return Extracted(why="nothing was said since that states a fact, and is allowed to be remembered")
 
     def export(self, who: str | int) -> PersonExport:
         """All that is stored of one person, and nothing of anybody else: `to_json` makes it text.

@@ -207,7 +207,7 @@ class Settings(BaseSettings):
     """
     ask_for_consent: bool = False
     """Whether a reply asks once, at its end, for the leave to remember, when a person states something about
-    themselves.
+    themselves; and later once for sensitive facts, when they state one.
     """
     picture_hosts: frozenset[str] | None = None
     """Hosts, private or not, whose pictures are passed on to the model's provider by their address (None: all that are

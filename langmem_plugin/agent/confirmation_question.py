@@ -14,9 +14,11 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.facts import classify
+from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.people.consents import Permission
 from langmem_plugin.writing.confirmation import Confirmations, Unsure
 from langmem_plugin.writing.consent import Consents
 
@@ -39,7 +41,7 @@ class AddedQuestion:
 
 class ConfirmationQuestions:
     """At most one is open at a time, and each memory is asked about once. With `consents`, so is each person who has
-    just stated something about themselves: whether they may be remembered at all.
+    just stated something about themselves: whether they may be remembered at all, and what is sensitive too.
     """
 
     def __init__(
@@ -58,26 +60,31 @@ class ConfirmationQuestions:
             return None
         try:
             unsure = self._confirmations.unsure(owner)
-            asks_consent = unsure is None and self._may_ask_consent(owner, said)
-            if (unsure is None and not asks_consent) or self._questions.look(owner) is not None:
+            consent = None if unsure is not None else self._consent_to_ask(owner, said)
+            if (unsure is None and consent is None) or self._questions.look(owner) is not None:
                 return None
         except StoreUnavailable:
             log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
             return None
-        if unsure is None:
-            return AddedQuestion(replies().may_i_remember, partial(self._open_consent, owner))
+        if consent is not None:
+            texts = replies()
+            question = texts.may_i_remember if consent == "extraction" else texts.may_i_remember_sensitive
+            return AddedQuestion(question, partial(self._open_consent, owner, consent))
+        assert unsure is not None  # noqa: S101 - one of both is to be asked
         return AddedQuestion(without_steering(_worded(unsure, replies())), partial(self._open, owner, unsure))
 
-    def _may_ask_consent(self, owner: OwnerKey, said: str) -> bool:
-        if self._consents is None or not classify(said).should_store:
-            return False
+    def _consent_to_ask(self, owner: OwnerKey, said: str) -> Permission | None:
+        states, is_delicate = classify(said).should_store, is_sensitive(said) and not _ASKS.search(said)
+        if self._consents is None or not (states or is_delicate):
+            return None
         with self._database.read() as connection:
-            return self._consents.may_ask(connection, owner)
+            asked = self._consents.to_ask(connection, owner)
+        return asked if asked != "sensitive" or is_delicate else None
 
-    def _open_consent(self, owner: OwnerKey, connection: Connection) -> None:
+    def _open_consent(self, owner: OwnerKey, asked: Permission, connection: Connection) -> None:
         assert self._consents is not None  # noqa: S101 - they were asked whether to
-        self._consents.note_asked(connection, owner)
-        self._questions.ask_in(connection, owner, "confirm", {"consent": True})
+        self._consents.note_asked(connection, owner, asked)
+        self._questions.ask_in(connection, owner, "confirm", {"consent": asked})
 
     def _open(self, owner: OwnerKey, unsure: Unsure, connection: Connection) -> None:
         self._confirmations.note_asked(connection, unsure)

@@ -123,6 +123,7 @@ class Replies:
     privacy: str
     switched: Mapping[str, str]
     may_i_remember: str
+    may_i_remember_sensitive: str
     privacy_on: str
     privacy_off: str
     privacy_only_asked: str
@@ -312,6 +313,8 @@ ENGLISH = Replies(
     ),
     switched={"on": "on", "off": "off"},
     may_i_remember="May I remember from now on what you tell me about yourself and yours?"
+    " You can change it by /privacy.",
+    may_i_remember_sensitive="May I remember sensitive things too that you tell me from now on, such as your health?"
     " You can change it by /privacy.",
     privacy_on="✅ From now on I may remember what you tell me.",
     privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it."

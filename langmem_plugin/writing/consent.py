@@ -13,7 +13,7 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import consents
-from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions, Word
+from langmem_plugin.people.consents import PERMISSIONS, Consent, Permission, Permissions, Word
 
 log = event_log(__name__)
 
@@ -87,13 +87,24 @@ class Consents:
         with self._database.read() as connection:
             return consents.word_in(connection, person)
 
-    def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
-        """Whether they were never asked, and have never said, what may be remembered."""
-        return self._enabled and not is_group(owner) and not consents.was_asked(connection, owner)
+    def to_ask(self, connection: Connection, owner: OwnerKey) -> Permission | None:
+        """What they were never asked, and have never said: whether they may be remembered at all; once they may,
+        whether sensitive facts may be too.
+        """
+        if not self._enabled or is_group(owner):
+            return None
+        if not consents.was_asked(connection, owner):
+            return "extraction"
+        held = consents.consent_in(connection, owner)
+        return "sensitive" if held.extraction.allowed and held.sensitive.allowed is None else None
 
-    def note_asked(self, connection: Connection, owner: OwnerKey) -> None:
+    def note_asked(self, connection: Connection, owner: OwnerKey, asked: Permission) -> None:
         """In the transaction that makes the question theirs to answer: nobody is asked twice."""
-        consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
+        if asked == "extraction":
+            consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
+        else:  # no, unless they say yes
+            held = consents.consent_in(connection, owner, lock=True)
+            consents.keep(connection, owner, held.changed({"sensitive": False}, self._now()))
 
     def set(
         self,

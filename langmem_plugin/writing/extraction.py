@@ -7,7 +7,7 @@ goes on where it was, and asks no model again about what was read.
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -38,6 +38,14 @@ class Allows(Protocol):
     """Whether a person let facts of this kind be remembered, before it was `said_at`."""
 
     def __call__(self, owner: OwnerKey, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
+
+
+class Extracted(list[Memory]):
+    """What was stored, and what waits for the person's word; where that is nothing, `why` says the reason."""
+
+    def __init__(self, made: Iterable[Memory] = (), *, why: str = "") -> None:
+        super().__init__(made)
+        self.why = why
 
 
 class Extraction:

@@ -273,3 +273,36 @@ def test_a_no_or_no_answer_is_not_asked_again(asking):
         assert not asking.consent.of(who).extraction.allowed
         assert "May I remember" not in asking.reply(graph, who, "I live in Haifa")
     assert asking.consent.of(ERIN).extraction.allowed is False
+
+
+@pytest.mark.spec("P-2")
+@pytest.mark.parametrize(("answer", "allowed"), [("yes", True), ("no", False), ("what a lovely day", False)])
+def test_who_states_something_sensitive_is_asked_once_for_that_too(asking, answer, allowed):
+    graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
+    asking.consent.switch_on(ERIN)
+    question = ENGLISH.may_i_remember_sensitive
+    assert question not in asking.reply(graph, ERIN, "I live in Haifa")
+    assert question in asking.reply(graph, ERIN, "I have diabetes")
+    assert not asking.consent.of(ERIN).sensitive.allowed
+
+    asking.reply(graph, ERIN, answer)
+
+    assert (asking.consent.of(ERIN).sensitive.allowed is True) is allowed
+    assert asking.consent.of(ERIN).extraction.allowed
+    assert question not in asking.reply(graph, ERIN, "I have depression")
+
+
+@pytest.mark.spec("P-2", "W-4")
+def test_extracting_says_why_nothing_came_of_it(asking, database_url, clock, offline_model):
+    graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
+    asking.reply(graph, ERIN, "I live in Haifa")
+    assert "not allowed" in asking.extract(ERIN).why
+    asking.consent.set(ERIN, extraction=True, personal=True, text="signed up on the web")
+    assert "nothing was said" in asking.extract(ERIN).why
+    clock.forward(minutes=1)
+    asking.reply(graph, ERIN, "I live in Haifa")
+    made = asking.extract(ERIN)
+    assert ("Haifa" in made[0].text, made.why) == (True, "")
+    off = Settings(extraction="off")
+    with PhoneMemory(database_url, embeddings=offline_model, settings=off, now=clock) as memory:
+        assert "switch it off" in memory.extract(ERIN).why

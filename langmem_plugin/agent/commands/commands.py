@@ -191,7 +191,7 @@ class Commands:
             with self._service.database.read() as connection:
                 question = self._questions.look_in(connection, owner)
                 may_ask = self._confirmations.may_ask(connection, owner) or (
-                    self._asks_consent and self._consents.may_ask(connection, owner)
+                    self._asks_consent and self._consents.to_ask(connection, owner) is not None
                 )
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
@@ -305,7 +305,7 @@ class Commands:
         if question.kind == "confirm":
             work = partial(self._confirming.answered, owner, said_now, question, replies)
             if question.details.get("consent"):
-                work = partial(self._privacy.consented, owner, said_now, replies)
+                work = partial(self._privacy.consented, owner, said_now, question.details["consent"], replies)
             reply = self._kept(owner, "confirm", replies, work)
             if answered is None:
                 self._close(owner, question)

@@ -1,6 +1,7 @@
 """/privacy: shows what may be remembered without being told to, switches it; deletes everything, or takes it back."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
@@ -73,11 +74,15 @@ class Privacy:
             return replies.erase_later
         return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
 
-    def consented(self, owner: OwnerKey, text: str, replies: Replies) -> str | None:
-        """To whether they may be remembered, as a reply asked at its end; None if that is no answer to it."""
+    def consented(self, owner: OwnerKey, text: str, asked: Any, replies: Replies) -> str | None:
+        """To whether they, or sensitive facts too, may be remembered, as a reply asked at its end; None if that is no
+        answer to it.
+        """
         yes = verdict(text)
         if yes is None:
             return None
+        if asked == "sensitive":
+            return self._stands(self._consents.set(owner, text=text, version=QUESTION_VERSION, sensitive=yes), replies)
         switch = self._consents.switch_on if yes else self._consents.switch_off
         switch(owner, text=text, version=QUESTION_VERSION)
         return replies.privacy_on if yes else replies.privacy_off
