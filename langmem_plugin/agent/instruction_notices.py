@@ -20,7 +20,7 @@ from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
-from langmem_plugin.facts.standing_orders import Spoken, instructions_in
+from langmem_plugin.facts.standing_orders import Spoken, instructions_in, released_in
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
@@ -93,17 +93,18 @@ class InstructionNotices:
         config = _config()
         if config is not None and is_automated(config):
             return
-        orders = [
-            (message, order)
-            for message in answered_now(messages)
-            for order in instructions_in(words_in(own_words(message)))
-        ]
-        if not orders:
+        said = [(message, words_in(own_words(message))) for message in answered_now(messages)]
+        orders = [(message, order) for message, text in said for order in instructions_in(text)]
+        released = [topic for _, text in said for topic in released_in(text)]
+        if not (orders or released):
             return
         owner = self._person.owner(phone)
         zone = self._person_settings.time_zone(owner)
         try:
             with nullcontext() if config is None else self._saver.sessions.fenced(config):
+                for topic in released:
+                    for each in self._instructions.release(owner, topic):
+                        self._tell(Taken(each, "withdrawn"), zone)
                 for message, order in orders:
                     if not (order.names and is_group(owner)):
                         self._take(owner, order, message, zone)
@@ -129,6 +130,9 @@ class InstructionNotices:
             return
         if taken is not None and taken.outcome == "duplicate":
             return
+        self._tell(taken, zone)
+
+    def _tell(self, taken: Taken | None, zone: ZoneInfo) -> None:
         if (notices := _noticed.get()) is not None:
             notices.append(Notice(taken, zone))
 

@@ -392,3 +392,36 @@ _SPANISH = OrderWords(
 )
 
 LANGUAGES: Sequence[OrderWords] = (_HEBREW, _ENGLISH, _SPANISH)
+
+
+def _release(before: str, after: str) -> re.Pattern[str]:
+    return _p(rf"(?:{before})(?P<topic>[^.!?\n]{{2,80}}?)(?:{after})?")
+
+
+_EN_AGAIN = r"\s(?:again|now|any\s?more|any\slonger|from\snow\son|if\syou\s(?:like|want)|please)"
+_ES_AGAIN = r"\s(?:otra\svez|de\snuevo|ya|ahora|más|si\squieres|por\sfavor)"
+_HE_AGAIN = r"\s(?:שוב|שנית|יותר|עכשיו|בבקשה|אם\sבא\sלך)"
+RELEASES = (
+    _release(
+        r"(?:(?:ok|okay|well|so|btw|and|actually|fine|hey|alright|please),?\s){0,2}(?:"
+        r"(?:you|u)\s(?:can|may|could|are\sallowed\sto)\s(?:now\s|go\sback\sto\s|start\s)?|it'?s\s(?:ok(?:ay)?|fine|alright)\sto\s"
+        r"|(?:you|u)\s(?:(?:do\snot|don't|dont|no\slonger)\s(?:have|need)\sto|needn't)\s|(?:there'?s\s)?no\s(?:more\s)?need\s(?:to|for)\s"
+        r"|(?:go\sback|back)\sto\s|forget\s(?:about\s)?(?:the|that|my)\s(?:rule|order|instruction|thing|request)\s(?:about|with|on)\s"
+        r"|i\s(?:do\snot|don't|dont)\s(?:need|want)\syou\sto\s|i\sno\slonger\s(?:need|want)\s(?:you\sto\s)?)",
+        _EN_AGAIN,
+    ),
+    _p(
+        r"(?:the\s)?(?P<topic>[^.!?\n]{2,40}?)\s(?:is|are)\s(?:ok(?:ay)?|fine|welcome|allowed|back|good)(?:\s(?:again|now|with\sme)){1,2}"
+    ),
+    _release(
+        r"(?:(?:vale|bueno|pues|oye|ok),?\s){0,2}(?:(?:ya\s)?(?:puedes|podés|podéis)\s(?:volver\sa\s)?|ya\sno\s(?:hace\sfalta|es\snecesario|hay"
+        r"|tienes|necesito|quiero)\s(?:que\s)?|no\shace\sfalta\s(?:ya\s)?(?:que\s)?|vuelve\sa\s|olvida(?:te\sde)?\slo\sde\s)",
+        _ES_AGAIN,
+    ),
+    _release(
+        r"(?:(?:טוב|אוקיי|אז),?\s){0,2}(?:(?:את|אתה)?\s?(?:כבר\s)?(?:יכול|יכולה|מותר\sלך)\s(?:כבר\s)?(?:שוב\s)?(?:לחזור\s)?|אפשר\s(?:כבר\s)?(?:שוב\s)?(?:לחזור\s)?"
+        r"|(?:כבר\s)?(?:לא\sצריך|אין\sצורך|לא\sחייבי?ת?)\s(?:כבר\s)?(?:יותר\s)?|תחזרי?\s|עזבי?\sאת\sה(?:עניין|כלל)\sשל\s)",
+        _HE_AGAIN,
+    ),
+)
+"""How an order is said to be over, of something that it was about."""

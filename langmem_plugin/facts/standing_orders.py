@@ -13,6 +13,7 @@ from langmem_plugin.facts.standing_order_words import (
     LANGUAGES,
     MONTHS,
     NUMBERS,
+    RELEASES,
     UNITS,
     WEEKDAYS,
     OrderWords,
@@ -126,6 +127,23 @@ def order_of(text: str) -> Spoken | None:
     if len(text) > _LONGEST_SENTENCE or "\n" in text.strip():
         return None
     return _order_in(text.strip(), plainly=True)
+
+
+def released_in(text: str) -> list[str]:
+    """What a message says need not be kept to any more, one topic a sentence: "emojis" of "you can use emojis again".
+
+    Such words mean an order only where one about the topic stands: "you can use the car again" ends none.
+    """
+    if len(text) > _LONGEST or _NO_MESSAGE_OF_THEIR_OWN.search(text):
+        return []
+    found = []
+    for sentence in _SENTENCE.findall(text)[:_MOST]:
+        said = " ".join(sentence.translate(_APOSTROPHES).split()).strip(" .,!…")
+        for release in RELEASES:
+            if not _QUESTION.search(sentence) and (match := release.fullmatch(said)):
+                found.append(match["topic"].strip(" ,"))
+                break
+    return found
 
 
 @dataclass

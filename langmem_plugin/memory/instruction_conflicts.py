@@ -203,6 +203,22 @@ def withdraws(text: str, other: str) -> bool:
     )
 
 
+def concerns(topic: str, order: str) -> bool:
+    """Tells whether an order is about a topic that is free again: by its words, or by the opposite of them."""
+    told, asked = set(terms(topic)), set(terms(order))
+    language = _CODE_OF.get(plain(topic).split()[-1]) if told else None
+    known = {(each.about, each.value) for each in claims(topic) if each is not None}
+    return bool(told) and (
+        told <= asked
+        or opposed(topic, order)
+        or any((each.about, each.value) in known or _other_language(each, language) for each in claims(order) if each)
+    )
+
+
+def _other_language(claim: Claim, language: str | None) -> bool:
+    return claim.about == "language" and language not in (None, claim.value)
+
+
 def claims(text: str) -> tuple[Claim | None, ...]:
     """What a text asks for, clause by clause; None for a clause that is not understood."""
     return () if len(text) > _LONGEST else _claims(text)

@@ -39,7 +39,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
-from langmem_plugin.memory.instruction_conflicts import opposed, overruled, withdraws
+from langmem_plugin.memory.instruction_conflicts import concerns, opposed, overruled, withdraws
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.sealed_rows import seal, unseal
@@ -197,6 +197,21 @@ class StandingInstructions:
                 beaten = [each.priority for each in under if opposed(made.text, each.text)]
                 made = made.model_copy(update={"priority": max([1, *beaten])})
             return Taken(_stored(connection, made), "stored")
+
+    def release(self, owner: str | int, topic: str) -> list[Instruction]:
+        """Switches off what stands about a topic; those that were. "Emojis" ends "never use emojis"."""
+        owner = owner_key(self._database, owner)
+        with self._database.write() as connection:
+            now = self._now()
+            standing = [each for each in self._listed(connection, owner) if _is_in_force(each, now)]
+            ended = [each for each in standing if concerns(topic, each.text)]
+            if not ended:
+                return []
+            begin_change(connection, owner)
+            off = [each.model_copy(update={"active": False, "updated_at": now}) for each in ended]
+            for each in off:
+                _rewrite(connection, each)
+            return off
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
         """In force or not, the first made first."""

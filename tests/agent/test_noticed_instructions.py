@@ -352,3 +352,38 @@ def test_where_it_is_not_sure_which_rule_is_meant_the_person_is_asked(memory, cl
     memory.command(ERIN, "/instructions be patient")
     assert "be patient" in memory.command(ERIN, "forget the last instruction")
     assert memory.command(ERIN, "forget your instructions") is None
+
+
+@pytest.mark.spec("I-4")
+@pytest.mark.parametrize(
+    ("order", "release"),
+    [
+        ("never use exclamation marks", "you can use exclamation marks again"),
+        ("from now on never suggest mushrooms", "it's fine to suggest mushrooms now"),
+        ("always answer in German", "you don't have to answer in German any more."),
+        ("always sign as Robin", "no need to sign as Robin anymore"),
+        ("nunca uses emojis", "vale, ya puedes usar emojis"),
+        ("a partir de ahora responde en francés", "ya no hace falta que respondas en francés"),
+        ("אף פעם אל תשתמש באימוג'ים", "אפשר שוב להשתמש באימוג'ים"),
+    ],
+)
+def test_a_rule_ends_when_the_person_says_that_it_need_not_be_kept(memory, graph_of, scripted, order, release):
+    graph = graph_of(scripted())
+    memory.reply(graph, ERIN, order)
+    assert len(orders(memory)) == 1
+    told = memory.reply(graph, ERIN, release)
+
+    assert orders(memory) == []
+    assert len(told.splitlines()) == 3
+
+
+@pytest.mark.spec("I-4")
+@pytest.mark.parametrize(
+    "said", ["you can use the oven again", "can you use emojis again?", "you can come over now", "ya puedes venir"]
+)
+def test_what_is_allowed_besides_ends_no_rule(memory, graph_of, scripted, said):
+    graph = graph_of(scripted())
+    memory.reply(graph, ERIN, "never use emojis")
+    memory.reply(graph, ERIN, said)
+
+    assert orders(memory) == ["never use emojis"]
