@@ -13,7 +13,7 @@ import httpx
 from fastapi import HTTPException, Request
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.agent.models import chat_model
@@ -54,7 +54,7 @@ def open_assistant():
         .add_node("recall", memory.recall_node(), trace_policy=memory.trace_policy)
         .add_node("write", memory.write_node(), trace_policy=memory.trace_policy)
         .add_node("agent", agent)
-        .add_node("tools", ToolNode([find_flights]))
+        .add_node("tools", memory.tool_node([find_flights]))
         .add_edge(START, "recall")
         .add_edge("recall", "agent")
         .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})

@@ -5,7 +5,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import tools_condition
 
 from graphs.household import Household
 from graphs.tools import Person, broken, household_tools
@@ -44,7 +44,7 @@ def build(
         )
         .add_node("recall", memory.recall_node(), trace_policy=memory.trace_policy)
         .add_node("agent", agent)
-        .add_node("tools", ToolNode(tools, handle_tool_errors=broken))
+        .add_node("tools", memory.tool_node(tools, handle_tool_errors=broken))
         .add_node("write", memory.write_node(), trace_policy=memory.trace_policy)
         .add_edge(START, "commands")
         .add_edge("recall", "agent")

@@ -248,7 +248,7 @@ class Parts:
     def _end_session(self, owner: OwnerKey) -> None:
         self.saver.end_session(owner)
         if self._searches:
-            self.past_sessions.look(owner)
+            self.database.when_over(lambda: self.past_sessions.look(owner))
 
     def _new_past_sessions(self) -> PastSessionIndexer:
         return PastSessionIndexer(
@@ -318,6 +318,7 @@ class Parts:
             context=self.context,
             sessions=self.sessions,
             turn=lambda source, person, arrival: self.turns.turn(source, arrival, person=person),
+            person_of=self.people.person_of,
             replies_for=self.languages.language_for,
             settings=self._settings,
             now=self._given.now,

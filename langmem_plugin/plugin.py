@@ -10,6 +10,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -27,6 +28,7 @@ from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
+from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.wiring import named_node
 from langmem_plugin.config_file import settings_of
@@ -223,6 +225,12 @@ class PhoneMemory:
             return {}
 
         return named_node(write, "write")
+
+    def tool_node(self, tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:
+        """LangGraph's ToolNode, with its `options`, but that a call which is done is not done again: not where another
+        tool of the same step stops to ask the person, nor where the process ends in one.
+        """
+        return tool_node(tools, **options)
 
     def debug_node(self) -> Node:
         """A node that says why the turn went as it did, in ids, scores and reasons: see TurnReport. Put it last.

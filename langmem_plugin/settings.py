@@ -185,6 +185,8 @@ class Settings(BaseSettings):
     """Messages of one person within so long of each other are answered together (None: each by itself)."""
     answer_within: _Duration = ANSWER_WITHIN
     """Messages that were sent longer ago are kept, and not answered."""
+    step_limit: Annotated[int, Field(ge=1)] = 50
+    """How many steps of its graph one message may take: a model that calls tools for ever is stopped, and says so."""
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
     """How often what is past its time is swept away in the background (None: by `langmem sweep` alone)."""
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"

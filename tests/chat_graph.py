@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory
 
@@ -23,7 +23,7 @@ def chat_graph(
         StateGraph(MemoryState, context_schema=context_schema)
         .add_node("recall", memory.recall_node())
         .add_node("agent", agent)
-        .add_node("tools", ToolNode(list(tools), handle_tool_errors=True))
+        .add_node("tools", memory.tool_node(list(tools), handle_tool_errors=True))
         .add_node("write", memory.write_node())
         .add_edge(START, "recall")
         .add_edge("recall", "agent")

@@ -11,10 +11,10 @@ from typing import Self
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphRecursionError
 
 from langmem_plugin.agent import instruction_notices, outage_note
 from langmem_plugin.agent.commands import Commands, Reading
-from langmem_plugin.agent.commands.open_questions import OpenQuestion
 from langmem_plugin.agent.confirmation_question import AddedQuestion
 from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
 from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
@@ -25,7 +25,14 @@ from langmem_plugin.agent.steps import Begin, End, Graph, Pause, Run, Send, Send
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.turns.message_claims import MOST_ATTEMPTS, Answer, Claim, MessageClaims, Waiting
+from langmem_plugin.conversation.turns.message_claims import (
+    MOST_ATTEMPTS,
+    Answer,
+    Claim,
+    Claimed,
+    MessageClaims,
+    Waiting,
+)
 from langmem_plugin.conversation.turns.turns import Arrival, Turn
 from langmem_plugin.errors import (
     InvalidInput,
@@ -35,6 +42,7 @@ from langmem_plugin.errors import (
     TurnLost,
     TurnTimeout,
     UnknownSession,
+    WriteConflict,
 )
 from langmem_plugin.facts.redaction import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
@@ -47,6 +55,7 @@ log = event_log(__name__)
 _TRIES = 2  # one that lost its turn takes another
 _MOST_PAUSES = 5
 _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
+_MOST_CONFLICTS = 5
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,7 @@ class Channel:
         context: TurnContext,
         sessions: SessionManager,
         turn: Callable[[str, str, Arrival], Turn],
+        person_of: Callable[[str], str],
         replies_for: Callable[[str, str], Replies],
         settings: Settings,
         now: Callable[[], datetime],
@@ -108,6 +118,7 @@ class Channel:
         self._context = context
         self._sessions = sessions
         self._turn = turn
+        self._person_of = person_of
         self._replies_for = replies_for
         self._settings = settings
         self._now = now
@@ -148,13 +159,21 @@ class Channel:
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
+        before = self._answered_before(task)
+        return (yield from (self._kept(task) if before is None else self._again(task, before)))
+
+    def _kept(self, task: _Task) -> Steps[Reply]:
+        """The answer to what was not answered before, which is kept with its claim."""
+        message = task.message
         reading = self._commands.reading(message.owner, message.own_words, written_at=message.sent_at)
         if reading.is_answered:
-            return (yield from self._command(task))
-        task = replace(task, reading=reading)
+            told = yield from self._once(task, lambda: self._command_of(message))
+            if told is not None:
+                return told
+            reading = Reading()  # another message has answered the question meanwhile
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(task)
-        lost = None
+        task, lost = replace(task, reading=reading), None
         for attempt in range(_TRIES):
             claim = self._claim(message, lost)
             try:
@@ -172,53 +191,60 @@ class Channel:
             return True
         return self._claims.is_known(message.owner, message.claim_id)
 
+    def _answered_before(self, task: _Task) -> Answer | None:
+        """What is still to be sent waits for whoever sends it."""
+        if task.message.claim_id is None:
+            return None
+        with contextlib.suppress(StoreUnavailable):
+            answer = self._claims.answer_to(task.message.owner, task.message.claim_id)
+            if answer is not None and (answer.sent or task.manner.send is None):
+                return answer
+        return None
+
     # What needs no turn
 
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
-        result = yield Run(task.graph, {"messages": [said]}, without_trace(owner))
+        result = yield Run(task.graph, {"messages": [said]}, self._bounded(without_trace(owner)))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self._settings.enable_memory_system:
             # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
-            with contextlib.suppress(StoreUnavailable):
-                self._claims.claim_without_turn(owner, claim_id)
-                self._claims.answered(owner, [claim_id], text)
+            with contextlib.suppress(StoreUnavailable, Claimed):
+                self._claims.once(owner, claim_id, lambda: text, anyway=True)
         return (yield from self._out(task, text, claim_id))
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
         """What no graph is asked about; told also when the database cannot be reached."""
-        thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is not None and self._settings.enable_memory_system:
+        if self._settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
-                answer = yield from self._answered_elsewhere(task)
+                return (yield from self._once(task, lambda: text)) or Reply(text)
+        return (yield from self._out(task, text, task.message.claim_id))
+
+    def _once(self, task: _Task, work: Callable[[], str | None]) -> Steps[Reply | None]:
+        """What the work says, done once with all that it writes; None where it says nothing. No turn that hangs keeps
+        it waiting: /reset must work then.
+        """
+        message, claim_id = task.message, task.message.claim_id
+        whose = partial(self._person_of, message.source)  # a code links them to somebody
+        anyway = False
+        for attempt in range(_MOST_CONFLICTS):
+            try:
+                text = self._claims.once(message.owner, claim_id, work, whose=whose, anyway=anyway)
+            except Claimed:
+                answer = yield from self._awaited(task, message.owner, claim_id or "")
                 if answer is not None:
                     return (yield from self._again(task, answer))
-                self._claims.answered(thread, [claim_id], text)
-        return (yield from self._out(task, text, claim_id))
+                anyway = True
+            except WriteConflict:
+                if attempt + 1 == _MOST_CONFLICTS:
+                    raise
+            else:
+                return None if text is None else (yield from self._out(task, text, claim_id))
+        raise AssertionError  # the last attempt returned or raised
 
-    def _command(self, task: _Task) -> Steps[Reply]:
-        """It is not kept waiting by a turn that hangs: /reset must work then."""
-        thread, claim_id = task.message.owner, task.message.claim_id
-        answer = yield from self._answered_elsewhere(task)
-        if answer is not None:
-            return (yield from self._again(task, answer))
-        answered: list[OpenQuestion] = []
-        text = self._command_of(task.message, answered if claim_id is not None else None) or ""
-        if claim_id is not None:
-            close = partial(self._commands.close_in, owner=thread, answered=answered)
-            self._claims.answered(thread, [claim_id], text, along=close)
-        return (yield from self._out(task, text, claim_id))
-
-    def _command_of(self, message: IncomingMessage, answered: list[OpenQuestion] | None = None) -> str | None:
-        return self._commands.answer(message.owner, message.own_words, written_at=message.sent_at, answered=answered)
-
-    def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
-        """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
-        thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is None or self._claims.claim_without_turn(thread, claim_id):
-            return None
-        return (yield from self._awaited(task, thread, claim_id))
+    def _command_of(self, message: IncomingMessage) -> str | None:
+        return self._commands.answer(message.owner, message.own_words, written_at=message.sent_at)
 
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
         """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
@@ -234,10 +260,10 @@ class Channel:
         """What a channel synchronises from long ago is kept, once, and not answered."""
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
-            if claim_id is None or self._claims.claim_without_turn(thread, claim_id):
+            if claim_id is None or self._claims.answer_to(thread, claim_id) is None:
                 self._sessions.record(thread, message.said)
-                if claim_id is not None:
-                    self._claims.answered(thread, [claim_id], "")
+                with contextlib.suppress(Claimed):
+                    self._claims.once(thread, claim_id, lambda: "", anyway=True)
         except (StoreUnavailable, TurnTimeout) as error:
             if task.manner.raise_errors:
                 raise
@@ -281,13 +307,8 @@ class Channel:
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
         if claim.answer is not None:
             return (yield from self._again(task, claim.answer))
-        if claim.without_turn:
-            thread = str(config["configurable"]["thread_id"])
-            answer = yield from self._awaited(task, thread, claim.message_id or "")
-            if answer is not None:
-                return (yield from self._again(task, answer))
         texts: dict[str, str] = {}
-        unseen = claim.waited
+        unseen = False
         for waiting in claim.before:
             if waiting.message_id not in texts:
                 texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
@@ -316,14 +337,15 @@ class Channel:
         the ids of all messages that it answers ("" for one without an id).
         """
         thread = OwnerKey(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
+        unseen = unseen or any(each.waited for each in together)
         ids = [each.message_id for each in together if each.message_id is not None]
-        question = None
+        question = along = None
         if task.reading.is_asked or unseen:  # these messages were no answer to it
             self._commands.close_confirmation(thread)
         with instruction_notices.watched() as notices:
             try:
                 worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
-                text = worded.text
+                text, along = worded.text, worded.along
                 ids += [each for each in others if each not in ids]
                 if task.reading.may_ask and not worded.asks and not task.missing:
                     question = self._context.to_confirm(thread, task.message.own_words, text, task.replies)
@@ -336,8 +358,8 @@ class Channel:
         text = instruction_notices.with_notices(text, notices, task.replies)
         if question is not None:
             text = self._asking(task, text, question, config, ids)
-        elif ids:
-            self._claims.answered(thread, ids, text, config)
+        elif ids or along is not None:
+            self._claims.answered(thread, ids, text, config, along=along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
@@ -371,10 +393,13 @@ class Channel:
             return Worded(task.replies.failed, asks=True), ()
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
-            return Worded(plan.text, asks=True), plan.others
-        result = yield Run(task.graph, plan.given, config)
+            return Worded(plan.text, asks=True, along=plan.along), plan.others
+        result = yield Run(task.graph, plan.given, self._bounded(config))
         sources, replies = task.manner.sources, task.replies
         return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
+
+    def _bounded(self, config: RunnableConfig) -> RunnableConfig:
+        return {**config, "recursion_limit": self._settings.step_limit}
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self._settings.burst is not None
@@ -413,6 +438,7 @@ class Channel:
         task.call.failed, replies = True, task.replies
         said_by = {"phone": masked(thread)}
         for kinds, level, event, text in (
+            (GraphRecursionError, logging.ERROR, "reply.too_many_steps", replies.too_many_steps),
             (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
             (NotSerializable, logging.ERROR, "reply.not_serializable", replies.not_storable),
             # The session was taken over, or deleted while it was answered.

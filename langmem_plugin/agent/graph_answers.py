@@ -1,7 +1,7 @@
 """What a graph is given for a person's messages, and which words are its answer to them and to nothing else."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, conver
 from langchain_core.runnables import RunnableConfig
 from langgraph.channels import DeltaChannel
 from langgraph.types import Command, Interrupt, StateSnapshot
+from sqlalchemy import Connection
 
 from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.confirmation_question import AddedQuestion, with_question
@@ -23,7 +24,7 @@ from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.own_words import is_own, own_words
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.run_writes import RunWrites
-from langmem_plugin.conversation.turns.decisions import Decided, Decisions
+from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, Decisions, Told
 from langmem_plugin.conversation.turns.message_claims import Waiting
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -37,25 +38,28 @@ ANYBODY = "anybody"
 class Plan:
     """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
 
-    The answer is the last words of the assistant after the messages with the ids in `own`; without any, after the first
-    `seen` messages. It answers the messages with the ids `others` too, which an earlier run was given with these.
+    The answer is what the assistant says after the messages with the ids in `own`; without any, what was not `told`
+    before. It answers the messages with the ids `others` too, which an earlier run was given with these. `along` is
+    written in the transaction that keeps the answer.
     """
 
     text: str | None = None
     given: Any = None
     own: frozenset[str | None] = frozenset()
-    seen: int = 0
+    told: Told = NOTHING_TOLD
     others: Sequence[str] = ()
+    along: Callable[[Connection], None] | None = None
 
 
 @dataclass(frozen=True)
 class Worded:
     """What goes out after a run. `asks` says that something else is asked, or told instead of an answer: nothing is to
-    be asked below it.
+    be asked below it. `along` is as in the plan.
     """
 
     text: str
     asks: bool = False
+    along: Callable[[Connection], None] | None = None
 
 
 class GraphAnswers:
@@ -91,10 +95,12 @@ class GraphAnswers:
         state = graph.get_state(config)
         messages = _messages_in(state.values) or []
         decided = self._decisions.of(config)
-        if begun_before and (last := _place_of(own, messages)) is not None:
-            return self._gone_on(state, messages, last + 1, own, replies)
-        if begun_before and decided.by in own and not _same_question(decided, state.interrupts):
-            return self._gone_on(state, messages, decided.seen, frozenset(), replies)
+        if begun_before and _place_of(own, messages) is not None:
+            return self._gone_on(state, messages, own, NOTHING_TOLD, replies)
+        if begun_before and decided.by in own:  # a process ended in the run that they let go on
+            lost = [each for each in state.interrupts if _named(each) in decided.asked]
+            goes_on = self._gone_on(state, messages, frozenset(), decided.told, replies)
+            return _resumed(lost, decided) if lost else goes_on
         if state.interrupts and unseen:
             return Plan(text=self._still_asked(state.interrupts, decided, replies))
         if state.interrupts:
@@ -145,7 +151,7 @@ class GraphAnswers:
     def text(self, result: Any, own: Sequence[BaseMessage], owner: OwnerKey, replies: Replies, *, sources: bool) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""
         messages = _messages_in(result) or []
-        plan = Plan(own=frozenset(each.id for each in own), seen=len(own))
+        plan = Plan(own=frozenset(each.id for each in own))
         interrupts = _interrupts_in(result)
         if interrupts:
             return _worded(interrupts[0], replies)
@@ -154,10 +160,7 @@ class GraphAnswers:
     def _said(
         self, messages: Sequence[BaseMessage], plan: Plan, owner: OwnerKey, recalled: Any, *, sources: bool
     ) -> str:
-        last = _place_of(plan.own, messages)
-        # Where the graph has rewritten its messages, only the newest can be of this run.
-        first = (-1 if plan.own else plan.seen) if last is None else last + 1
-        text = _last_said(messages[first:])
+        text = _all_said(messages, plan.own, plan.told)
         if sources:
             return clean(self._context.shown.with_sources(text, messages, recalled, owner))
         return _uncited(text)
@@ -166,17 +169,19 @@ class GraphAnswers:
         self,
         state: StateSnapshot,
         messages: Sequence[BaseMessage],
-        seen: int,
         own: frozenset[str | None],
+        told: Told,
         replies: Replies,
     ) -> Plan:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
-        others = _given_together(messages, seen) if own else ()
+        others = _given_together(messages, own)
+        said = _uncited(_all_said(messages, own, told))
         if state.interrupts:
-            return Plan(text=_worded(state.interrupts[0], replies), others=others)
+            asked = _worded(state.interrupts[0], replies)
+            return Plan(text="\n\n".join(filter(None, [said, asked])), others=others)
         if state.tasks:  # `next` leaves out those whose results are stored, and whose checkpoint is not
-            return Plan(given=None, own=own, seen=seen, others=others)
-        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said, others=others)
+            return Plan(given=None, own=own, told=told, others=others)
+        return Plan(text=said or replies.nothing_said, others=others)
 
     def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
         answers = decided.answers if decided.by is None else {}
@@ -203,7 +208,7 @@ class GraphAnswers:
             still = self._still_asked(interrupts, before, replies)
             return Plan(text=replies.asked_another.format(question=still) if own else still)
         said = "\n".join(self._words(each, config) for each in answering)
-        by, seen = together[-1].message_id or "", len(messages)
+        by, told = together[-1].message_id or "", Told.of(messages)
         asked = [asked_by(each) for each in interrupts]
         if before.by is not None:  # of a question before: the graph has gone on since
             before = Decided()
@@ -215,15 +220,16 @@ class GraphAnswers:
             try:
                 answers[one.interrupt_id].append(_answer(question, said, is_last=before.asked_again == place))
             except NotUnderstood:
-                self._decisions.keep(config, dataclasses.replace(before, asked_again=place))
-                return Plan(text=clean(replies.ask_again.format(question=question.words(replies))))
+                again = self._decisions.kept(config, dataclasses.replace(before, asked_again=place))
+                return Plan(text=clean(replies.ask_again.format(question=question.words(replies))), along=again)
             if (following := _first_open(asked, answers)) is not None:
-                self._decisions.keep(config, Decided(answers))
-                return Plan(text=clean(following[1].words(replies)))
+                return Plan(
+                    text=clean(following[1].words(replies)), along=self._decisions.kept(config, Decided(answers))
+                )
+        decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
-            self._decisions.keep(config, Decided(answers, by=by, seen=seen, asked=_values_of(interrupts)))
-        values = {each.interrupt_id: each.resume(answers[each.interrupt_id]) for each in asked}
-        return Plan(given=Command(resume=values if len(values) > 1 else next(iter(values.values()))), seen=seen)
+            self._decisions.keep(config, decided)
+        return _resumed(interrupts, decided)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
         """In a group, who is asked: whom the graph names by "answered_by", else who wrote what it asks about."""
@@ -274,13 +280,16 @@ def _first_open(asked: Sequence[Asked], answers: Mapping[str, Sequence[Any]]) ->
     return None
 
 
-def _same_question(decided: Decided, interrupts: Sequence[Interrupt]) -> bool:
-    """A node that asks a second time does so under the same id: the question tells."""
-    return bool(interrupts) and decided.asked == _values_of(interrupts)
+def _resumed(interrupts: Sequence[Interrupt], decided: Decided) -> Plan:
+    """The run goes on with what they have decided of these."""
+    asked = [asked_by(each) for each in interrupts]
+    values = {each.interrupt_id: each.resume(decided.answers[each.interrupt_id]) for each in asked}
+    return Plan(given=Command(resume=values), told=decided.told)
 
 
-def _values_of(interrupts: Sequence[Interrupt]) -> str:
-    return repr([(each.id, each.value) for each in interrupts])
+def _named(interrupt: Interrupt) -> str:
+    """A node that asks a second time may do so under the same id: the question tells."""
+    return repr((interrupt.id, interrupt.value))
 
 
 def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
@@ -288,17 +297,30 @@ def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> in
     return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].id in own and messages[at].id), None)
 
 
-def _given_together(messages: Sequence[BaseMessage], end: int) -> list[str]:
-    """The ids of the messages of people that stand together, the first `end` and what follows."""
-    first = end
+def _given_together(messages: Sequence[BaseMessage], own: frozenset[str | None]) -> list[str]:
+    """The ids of the messages of people that stand together with one's own."""
+    last = _place_of(own, messages)
+    if last is None:
+        return []
+    first = last + 1
     while first and isinstance(messages[first - 1], HumanMessage):
         first -= 1
     return [each.id for each in takewhile(lambda each: isinstance(each, HumanMessage), messages[first:]) if each.id]
 
 
-def _last_said(messages: Sequence[BaseMessage]) -> str:
-    said = (message.text for message in reversed(messages) if isinstance(message, AIMessage))
-    return next((str(text) for text in said if text), "")
+def _all_said(messages: Sequence[BaseMessage], own: frozenset[str | None], told: Told) -> str:
+    """The texts of the assistant that are new, of every branch. What it said on its way to a tool counts only where
+    nothing followed.
+    """
+    last = _place_of(own, messages)
+    new = told.not_in(messages) if last is None else messages[last + 1 :]
+    spoken = [each for each in new if isinstance(each, AIMessage) and each.text]
+    if own and last is None:  # where the graph has rewritten its messages, only the newest can be of this run
+        spoken = spoken[-1:]
+    final = [each for each in spoken if not each.tool_calls] or spoken[-1:]
+    if spoken and spoken[-1].tool_calls and spoken[-1] not in final:
+        final.append(spoken[-1])
+    return "\n\n".join(str(each.text) for each in final)
 
 
 def _messages_in(values: Any) -> list[BaseMessage] | None:

@@ -36,6 +36,8 @@ class Replies:
 
     failed: str
     """A node of the graph raised."""
+    too_many_steps: str
+    """The graph went on for longer than `settings.step_limit`."""
     nothing_said: str
     """The graph ended without a word."""
     stopped: str
@@ -209,6 +211,7 @@ ENGLISH = Replies(
     storage_full="⚠️ Cannot save conversation history - system storage full. Please contact administrator.",
     without_memory="⚠️ Memory system temporarily unavailable. Your message was processed without memory context.",
     failed="Something went wrong while I was working on that. Please try again, or say it in another way.",
+    too_many_steps="That took me more steps than I may take, so I stopped. Please ask for less at once.",
     nothing_said="I have no answer to that. Please say it in another way.",
     stopped="I have stopped before a step that somebody else has to release.",
     picture_unreadable="I could not open that picture. Please send it again as a JPEG or PNG.",

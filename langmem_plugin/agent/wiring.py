@@ -14,6 +14,7 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.steps import Graph
+from langmem_plugin.agent.tool_node import may_ask
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log
@@ -41,7 +42,14 @@ _REDACTS_LATE = (
     "PIIMiddleware redacts a message after it was stored and after the orders in it were noticed: redact the text"
     " before memory.reply where neither may hold it"
 )
+_AGAIN = (
+    "the node {node!r} does its tools again when a person has answered {tools}, which asks them: make it by"
+    " memory.tool_node(tools)"
+)
 _BESIDE = {SummarizationMiddleware: _SUMMARIES, PIIMiddleware: _REDACTS_LATE}
+
+
+_SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
 def named_node(node: _Node, name: str) -> _Node:
@@ -87,17 +95,18 @@ class Wiring:
             )
         ours = _ours(graph)
         recalls = {name for name, which in ours.items() if which == "recall"}
+        again = [_AGAIN.format(node=name, tools=", ".join(tools)) for name, tools in _done_again(graph).items()]
         if not recalls:
-            return [_NO_RECALL]
+            return [_NO_RECALL, *again]
         if "recalled" not in graph.channels:
-            return [_NO_CHANNEL]
+            return [_NO_CHANNEL, *again]
         beside = set(map(type, _middleware(graph)))
         following = _following(graph)
         late = [_LATE_RECALL] if _comes_late(graph, following, recalls, ours) else []
         debugs = {name for name, which in ours.items() if which == "debug"}
         if any(ours.get(name) == "write" for name in _reached(following, debugs, stop=set())):
             late.append(_EARLY_DEBUG)
-        return late + [told for which, told in _BESIDE.items() if which in beside]
+        return late + again + [told for which, told in _BESIDE.items() if which in beside]
 
 
 def _ours(graph: Graph) -> dict[str, str]:
@@ -123,6 +132,24 @@ def _middleware(graph: Graph) -> Iterator[AgentMiddleware[Any, Any, Any]]:
 
 def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:
     return (each for name in ("func", "afunc") if (each := getattr(bound, name, None)) is not None)
+
+
+def _done_again(graph: Graph) -> dict[str, list[str]]:
+    """The tools that ask a person, by the node that runs several calls as one and begins anew with the answer."""
+    branches = graph.builder.branches.values() if isinstance(graph, CompiledStateGraph) else ()
+    if any(_sends_each_call(branch.path) for each in branches for branch in each.values()):
+        return {}
+    asking = {
+        name: [each.name for each in node.bound.tools_by_name.values() if may_ask(each)]
+        for name, node in graph.nodes.items()
+        if isinstance(node.bound, ToolNode)
+    }
+    return {name: tools for name, tools in asking.items() if tools}
+
+
+def _sends_each_call(path: Runnable[Any, Any]) -> bool:
+    """As create_agent does, so that each is a task of its own."""
+    return any(each.__module__.startswith(_SENDING) for each in _functions(path))
 
 
 def _following(graph: Graph) -> Mapping[str, set[str]]:

@@ -195,13 +195,17 @@ class SessionManager:
             return self._append(config, message, client_name)
 
     def record(self, chat: str | int, message: AnyMessage) -> None:
-        """Adds a message as it is to the chat's current session, with an id if it has none; on disk at the end."""
+        """Adds a message as it is to the chat's current session, with an id if it has none; on disk at the end.
+
+        One whose id the session has is there already.
+        """
 
         def named(message_id: str) -> AnyMessage:
             return message if message.id else message.model_copy(update={"id": message_id})
 
         with self._saver.turn(self._thread(chat)) as config:
-            self._append(config, named, None)
+            if message.id is None or all(each.id != message.id for each in self.messages_of_turn(config)):
+                self._append(config, named, None)
 
     def messages_of_turn(self, config: RunnableConfig) -> list[BaseMessage]:
         """What the session of a turn holds so far."""

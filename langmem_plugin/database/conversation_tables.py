@@ -167,6 +167,7 @@ incoming = Table(  # a message that came in, claimed by its id, and what was ans
     Column("payload", LargeBinary),  # the message itself, until it is answered
     Column("reply", LargeBinary),  # null until it is answered
     Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
+    Column("waited", Boolean),  # other turns came between it and the first of its own; null until that has begun
     sqlite_with_rowid=False,
 )
 

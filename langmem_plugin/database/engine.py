@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine
 from sqlalchemy.exc import DBAPIError
@@ -22,14 +22,17 @@ from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.sqlite import SQLite
+from langmem_plugin.database.together import Together, current
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.database.urls import database_url, shown
-from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
 
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
+
+_Held = TypeVar("_Held")
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
@@ -74,6 +77,7 @@ class _Backend(Protocol):
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
     def begin(self, connection: Connection, transaction: Transaction) -> None: ...
+    def wait_for(self, connection: Connection, transaction: Transaction) -> None: ...
     def check(self) -> None: ...
     def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]: ...
     def is_lost(self, connection: Connection) -> bool: ...
@@ -138,8 +142,13 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection with one consistent view; nothing may be written through it. Raises StoreUnavailable."""
-        with self._transaction(self._asked(writes=False)) as connection:
+        """A connection with one consistent view; nothing may be written through it. Raises StoreUnavailable.
+
+        Within `together` it sees what the block has written.
+        """
+        asked, joined = self._asked(writes=False), self._joined()
+        shares = joined is not None and joined.connection is not None
+        with self._part(joined, asked) if joined and shares else self._transaction(asked) as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -151,12 +160,95 @@ class Database:
         `patience` is for work that keeps a server busy for longer than `timeout` before it answers.
         Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
-        with self._transaction(self._asked(writes=True, durable=durable, patience=patience)) as connection:
+        asked, joined = self._asked(writes=True, durable=durable, patience=patience), self._joined()
+        with self._part(joined, asked) if joined else self._transaction(asked) as connection:
             of, check = _condition.get()
             if of is self:
                 check(connection)
             yield connection
             self._backend.check()
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """What the block writes, by whatever verb, is one transaction: on disk when the block ends, or none of it.
+
+        It begins with the first write: what comes before, as an embedding, keeps nobody waiting. A verb that raises has
+        written nothing, also where the block goes on.
+        """
+        if self._joined() is not None:
+            yield
+            return
+        joined = Together(self, lambda: self._transaction(self._asked(writes=True)))
+        with joined.kept:
+            token = current.set(joined)
+            try:
+                with joined.transaction:
+                    yield
+                    joined.finish()
+            finally:
+                current.reset(token)
+
+    def first(self, work: Callable[[Connection], object]) -> None:
+        """Within `together` it is done as the transaction begins, and may refuse it; else in a transaction of its own.
+
+        For what must not begin it before something slow is done.
+        """
+        if (joined := self._joined()) is not None:
+            joined.first(work)
+        else:
+            with self.write() as connection:
+                work(connection)
+
+    def when_over(self, work: Callable[[], object]) -> None:
+        """Does it once what was written here is on disk or given up: at once, or within `together` at its end.
+
+        For what a process remembers of the database, and for whoever looks there.
+        """
+        if (joined := self._joined()) is not None:
+            joined.kept.callback(work)
+        else:
+            work()
+
+    @contextlib.contextmanager
+    def keeping(self, *held: contextlib.AbstractContextManager[_Held]) -> Iterator[list[_Held]]:
+        """Holds these until what is written under them is on disk: for the block, or within `together` for all of it.
+
+        Raises WriteConflict in a transaction that has begun: nobody is waited for in one.
+        """
+        joined = self._joined()
+        if joined is not None and joined.connection is not None:
+            raise WriteConflict("this came too late in a transaction: try again")
+        with contextlib.ExitStack() as here:
+            token = current.set(None)  # what holding them writes is no part of it
+            try:
+                values = [(joined.kept if joined else here).enter_context(each) for each in held]
+            finally:
+                current.reset(token)
+            yield values
+
+    def _joined(self) -> Together | None:
+        joined = current.get()
+        return joined if joined is not None and joined.is_of(self) else None
+
+    @contextlib.contextmanager
+    def _part(self, joined: Together, asked: Transaction) -> Iterator[Connection]:
+        """Of a transaction with other parts; what it wrote is undone if it fails."""
+        connection = joined.begun()
+        try:
+            self._backend.wait_for(connection, asked)
+            part = connection.begin_nested()
+            try:
+                yield connection
+            except BaseException:
+                self._give_up_if_lost(connection)
+                if connection.invalidated:
+                    joined.lost()
+                else:
+                    part.rollback()
+                raise
+            part.commit()
+        except self._driver_errors as error:
+            raise self._named(error) from error
 
     def scrub(self, tables: Sequence[str]) -> list[str]:
         """Takes what was deleted from these tables out of the files; in words, of what bytes may remain.

@@ -88,5 +88,6 @@ person = Table(
     Column("consent_at", Instant),
     Column("consent_text", Words),
     Column("consent_version", Integer),
+    Column("shown", Json(dict)),  # by the name of a list, the ids that they saw last under its numbers
     sqlite_with_rowid=False,
 )

@@ -186,6 +186,11 @@ class PostgreSQL:
         raw.execute(statement, prepare=False)
         raw.has_served = True
 
+    def wait_for(self, connection: Connection, transaction: Transaction) -> None:
+        """In a transaction that has begun, as long as this part of it asks for."""
+        raw: PatientConnection = driver(connection)
+        raw.patience = transaction.patience
+
     def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:
         """Writes small tables anew without what was deleted; of what bytes may remain until they are overwritten.
 

@@ -78,6 +78,9 @@ class SQLite:
         # A write that began as a read fails at once with "locked" when another writer was faster.
         driver(connection).execute("BEGIN IMMEDIATE" if transaction.writes else "BEGIN")
 
+    def wait_for(self, connection: Connection, transaction: Transaction) -> None:
+        """Nothing more is waited for in a transaction that writes."""
+
     def check(self) -> None:
         """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""
         if self._file:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Unpack
 
 from sqlalchemy import Connection
@@ -261,4 +262,4 @@ class MemoryWriter:
             if seen is not None:
                 refuse_erased(connection, owner, seen)
         if self._index is not None and owner in self._index.names:
-            self._index.follow(owner)
+            self._database.when_over(partial(self._index.follow, owner))

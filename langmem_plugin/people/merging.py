@@ -130,7 +130,7 @@ class Merging:
             )
             with (
                 self.standing_still(found.person, back_to),
-                unindexed,
+                self._database.keeping(unindexed),
                 links.alone(self._database, patience=BULK_WORK) as connection,
             ):
                 again = _row(connection, merge_id)
@@ -182,7 +182,7 @@ class Merging:
         with ExitStack() as stack:
             if self._index is not None:
                 for owner in sorted(set(leaving)):
-                    stack.enter_context(self._index.collections.erasing(owner))
+                    stack.enter_context(self._database.keeping(self._index.collections.erasing(owner)))
             yield stack.enter_context(links.alone(self._database, patience=BULK_WORK))
 
     def _shred(self, owner: OwnerKey) -> None:
@@ -195,9 +195,8 @@ class Merging:
     @contextmanager
     def standing_still(self, *threads: str) -> Iterator[None]:
         """Nobody of them has a turn, and none of their conversations begins or ends. Raises TurnTimeout."""
-        with ExitStack() as held:
-            for thread in sorted(set(threads)):  # in one order, whoever merges whom
-                held.enter_context(self._saver.stand_still(thread))
+        # In one order, whoever merges whom.
+        with self._database.keeping(*(self._saver.stand_still(thread) for thread in sorted(set(threads)))):
             yield
 
 

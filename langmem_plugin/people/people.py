@@ -323,17 +323,22 @@ class People:
         return [Person(key, tuple(identifiers)) for key, identifiers in found.items()]
 
     def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> str | None:
-        with links.alone(self._database) as connection:
-            one, other = person_of(connection, person), person_of(connection, identifier)
-            if one == other:
-                condition(connection)
-                return None
-            if other != self._keeps and not links.is_known(connection, other):
-                if condition(connection):
-                    links.add(connection, one, other, self._now())
-                    record(connection, "person.linked", owner=one)
-                return None
+        with self._database.read() as connection:
+            has_nothing = self._has_nothing(connection, person, identifier)
+        if has_nothing:
+            with links.alone(self._database) as connection:
+                one, other = person_of(connection, person), person_of(connection, identifier)
+                if self._has_nothing(connection, person, identifier):
+                    if condition(connection) and one != other:
+                        links.add(connection, one, other, self._now())
+                        record(connection, "person.linked", owner=one)
+                    return None
         return self._merged(person, identifier, condition)
+
+    def _has_nothing(self, connection: Connection, person: str, identifier: str) -> bool:
+        """Whether there is nothing to merge: one person already, or nothing is stored of the other."""
+        one, other = person_of(connection, person), person_of(connection, identifier)
+        return one == other or (other != self._keeps and not links.is_known(connection, other))
 
     def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> str | None:
         """The merge's id; None if they are one person already, or the condition does not hold."""

@@ -1,12 +1,12 @@
-"""What a person has set, and what is known of them without asking: the time zone and the language."""
+"""What a person has set, what is known of them without asking (time zone, language), and what they were shown."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import or_, select
+from sqlalchemy import Connection, or_, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import person as table
@@ -22,7 +22,10 @@ log = event_log(__name__)
 
 LanguageCode = Literal["en", "he", "es"]
 
+ListName = Literal["memories", "instructions", "confirm"]
+
 _READ_AGAIN_AFTER = 10.0  # seconds
+_MOST_SHOWN = 200  # numbers of each list, those that were shown last
 _CACHE_BYTES, _BYTES_EACH = 2 * 2**20, 400
 
 
@@ -84,9 +87,29 @@ class PersonSettings:
         if held.language == language:
             return
         try:
-            self._store(person, language=language)
+            self._store(person, waits=True, language=language)
         except StoreUnavailable:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
+
+    def shown(self, person: str, name: ListName) -> dict[int, str]:
+        """The ids of what the person saw last under each number of a list; empty if they never saw it."""
+        with self._database.read() as connection:
+            lists = _shown(connection, person)
+        return {int(number): shown_id for number, shown_id in lists.get(name, {}).items()}
+
+    def note_shown(self, person: str, name: ListName, numbered: Mapping[int, str]) -> None:
+        """A page of the list is on its way to them: what was under its numbers before is not any more."""
+        with self._database.write() as connection:
+            lists = _shown(connection, person)
+            page = {str(number): shown_id for number, shown_id in numbered.items()}
+            before = [each for each in lists.get(name, {}).items() if each[0] not in page]
+            lists[name] = dict([*before, *page.items()][-_MOST_SHOWN:])
+            values = {"shown": lists}
+            connection.execute(
+                upsert(connection, table)
+                .values(person=person, **values)
+                .on_conflict_do_update(index_elements=["person"], set_=values)
+            )
 
     def forget_cached(self, person: str) -> None:
         """The next time it is read again."""
@@ -111,16 +134,25 @@ class PersonSettings:
         self._keep(person, held)
         return held
 
-    def _store(self, person: str, **values: str) -> None:
+    def _store(self, person: str, *, waits: bool = False, **values: str) -> None:
+        """What `waits` begins no transaction of its own within `together`."""
+
+        def store(connection: Connection) -> None:
+            different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
+            connection.execute(
+                upsert(connection, table)
+                .values(person=person, **values)
+                .on_conflict_do_update(index_elements=["person"], set_=values, where=different)
+            )
+
         if self._stored:
-            with self._database.write() as connection:
-                different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
-                connection.execute(
-                    upsert(connection, table)
-                    .values(person=person, **values)
-                    .on_conflict_do_update(index_elements=["person"], set_=values, where=different)
-                )
+            if waits:
+                self._database.first(store)
+            else:
+                with self._database.write() as connection:
+                    store(connection)
             self._cache.drop(person)
+            self._database.when_over(lambda: self._cache.drop(person))
             return
         held = self._held(person)  # nothing is stored: known to this process alone
         self._keep(
@@ -130,3 +162,7 @@ class PersonSettings:
 
     def _keep(self, person: str, held: _Set) -> None:
         self._cache.put(person, held, _BYTES_EACH + len(person))
+
+
+def _shown(connection: Connection, person: str) -> dict[str, dict[str, str]]:
+    return dict(connection.execute(select(table.c.shown).where(table.c.person == person)).scalar() or {})

@@ -92,7 +92,7 @@ class Erasure:
                 threads = {*identifiers, *(person_of(connection, each) for each in identifiers)}
             with ExitStack() as stack:
                 stack.enter_context(self._people.merging.standing_still(*threads))
-                stack.enter_context(self._traces.unindexed(identifiers))
+                stack.enter_context(self._database.keeping(self._traces.unindexed(identifiers)))
                 connection = stack.enter_context(links.alone(self._database, patience=BULK_WORK))
                 again = row_of(connection, held.erasure_id, lock=True)
                 if not self._can_be_undone(again):
@@ -170,7 +170,7 @@ class Erasure:
                 keys = held_rows.keys_of(connection, known)
             with (
                 self._people.merging.standing_still(*keys),
-                self._traces.unindexed(keys) as left,
+                self._database.keeping(self._traces.unindexed(keys)) as (left,),
                 links.alone(self._database, patience=BULK_WORK) as connection,
             ):
                 _wait_for_writers(connection, keys)

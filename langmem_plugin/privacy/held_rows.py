@@ -157,7 +157,7 @@ def _chosen(
     chosen = rows_of(columns, keys)
     if table is not incoming:
         return chosen
-    waiting = {ticket for key in keys for ticket in line(connection, key)} | {0}
+    waiting = {ticket for key in keys for ticket in line(connection, key)}
     is_on_its_way = and_(incoming.c.reply.is_(None), incoming.c.ticket.in_(waiting))
     return and_(chosen, or_(incoming.c.ticket.is_(None), not_(is_on_its_way)))
 

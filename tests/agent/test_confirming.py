@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
-from langmem_plugin.agent import channel
 from langmem_plugin.agent.commands import Reading
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.replies import ENGLISH, replies_in
@@ -17,7 +16,6 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.memory.verdicts import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations
 from tests.chat_graph import chat_graph
-from tests.database.conftest import Child
 
 pytestmark = pytest.mark.spec("W-5", "U-2")
 
@@ -362,35 +360,6 @@ def _then_dies(work):
         os._exit(9)
 
     return done
-
-
-@pytest.mark.spec("C-21", "C-5")
-@pytest.mark.slow
-@pytest.mark.parametrize("after", ["confirm", "close"])
-def test_an_answer_cut_short_is_done_once_when_it_is_delivered_again(
-    memory, graph, unsure, database_url, offline_model, clock, monkeypatch, after
-):
-    monkeypatch.setattr(channel, "_COMMAND_POLLS", 5)
-    made = unsure()
-    memory.reply(graph, ERIN, "find a recipe", message_id=1)
-    memory.close()
-
-    def work():
-        with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
-            if after == "confirm":
-                opened._parts.commands._confirming.answered = _then_dies(opened._parts.commands._confirming.answered)
-            else:
-                MessageClaims.answered = lambda *_, **__: os._exit(9)
-            opened.reply(chat_graph(opened, lambda _: {}), ERIN, "yes", message_id=2)
-
-    child = Child(work, 60)
-    with pytest.raises(AssertionError, match="ended with status 2304"):
-        child.result()
-    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as again:
-        text = again.reply(chat_graph(again, lambda _: {"messages": AIMessage("heard")}), ERIN, "yes", message_id=2)
-        assert status(again, made) == "active"
-        assert again._parts.confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
-    assert text == f"✅ Remembered: {FACT}"
 
 
 @pytest.mark.spec("C-21", "C-5")

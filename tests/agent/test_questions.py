@@ -15,9 +15,10 @@ from sqlalchemy import select
 
 from langmem_plugin.agent.questions import NotUnderstood, asked_by
 from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.yes_or_no import agrees
-from tests.agent.test_exactly_once import die, killed, take_places_away, until
+from tests.agent.test_exactly_once import die, killed, until
 
 ERIN = "+972501234567"
 
@@ -266,44 +267,91 @@ def test_a_person_is_never_locked_in_by_a_question(memory, pizzeria):
     assert memory.reply(graph, ERIN, "small").startswith("Shall I do this")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-5")
-@pytest.mark.parametrize("where", ["before the graph goes on", "after it"])
+@pytest.mark.parametrize("where", ["before the graph goes on", "in the node that asked", "beside it", "after it"])
 def test_an_answer_whose_process_was_killed_is_given_once(memory, where):
-    given = []
+    def graph(dies_in=None):
+        def step(name, update):
+            def node(_state):
+                made = update()
+                if dies_in == name:
+                    die()
+                return made
 
-    def graph(dies):
-        def ask(_state):
-            answer = interrupt("Really? (yes/no)")
-            given.append(answer)
-            return {"messages": AIMessage(f"given {answer}")}
+            return node
 
-        def after(_state):
-            if dies and where == "after it":
-                die()
-            return {}
+        def ask():
+            return {"messages": AIMessage(f"given {interrupt('Really? (yes/no)')}")}
 
-        def before(_state):
-            return {}
-
-        built = StateGraph(MessagesState).add_node("before", before).add_node("ask", ask).add_node("after", after)
-        built = built.add_edge(START, "before").add_edge("before", "ask").add_edge("ask", "after")
-        return built.compile(checkpointer=memory.saver)
+        built = StateGraph(MessagesState).add_node("before", step("before", dict))
+        built = built.add_node("ask", step("in the node that asked", ask)).add_node("after", step("after it", dict))
+        built = built.add_node("beside", step("beside it", lambda: {"messages": AIMessage(interrupt("Where to?"))}))
+        built = built.add_edge(START, "before").add_edge("before", "ask").add_edge(["ask", "beside"], "after")
+        return built.add_edge("before", "beside").compile(checkpointer=memory.saver)
 
     def dying():
-        if where != "after it":
-            memory._parts.channel._answers.worded = memory._parts.channel._answers.text = lambda *_, **__: die()
-            built = graph(dies=False)
+        built = graph(where)
+        if where == "before the graph goes on":
             built.invoke = lambda *_, **__: die()
-            memory.reply(built, ERIN, "yes", message_id="m2")
-        memory.reply(graph(dies=True), ERIN, "yes", message_id="m2")
+        memory.reply(built, ERIN, "Haifa", message_id="m3")
 
-    memory.reply(graph(dies=False), ERIN, "order it", message_id="m1")
-    killed(dying)
-    take_places_away(memory)
+    questions = [memory.reply(graph(), ERIN, text, message_id=id_) for text, id_ in (("order it", "m1"), ("yes", "m2"))]
+    assert questions == ["Really? (yes/no)", "Where to?"]
+    killed(dying)  # and its place is left in the line
 
-    assert memory.reply(graph(dies=False), ERIN, "yes", message_id="m2") == "given yes"
-    state = graph(dies=False).get_state({"configurable": {"thread_id": ERIN}})
-    assert [each.text for each in state.values["messages"]] == ["order it", "given yes"]
+    assert memory.reply(graph(), ERIN, "Haifa", message_id="m3") == "given yes\n\nHaifa"
+    state = graph().get_state({"configurable": {"thread_id": ERIN}})
+    assert [each.text for each in state.values["messages"]] == ["order it", "given yes", "Haifa"]
+
+
+@pytest.mark.slow
+@pytest.mark.spec("C-21")
+def test_a_yes_that_came_while_the_question_was_still_asked_approves_nothing_also_after_a_kill(memory):
+    asking, given = threading.Event(), []
+
+    def ask(_state):
+        asking.set()
+        threading.Event().wait(0.5)
+        given.append(interrupt("Really? (yes/no)"))
+        return {"messages": AIMessage("ordered")}
+
+    graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=memory.saver)
+
+    def dying():
+        memory._parts.channel._answers.plan = lambda *_, **__: die()
+        memory.reply(graph, ERIN, "yes", message_id="m2")
+
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(memory.reply, graph, ERIN, "order it", message_id="m1")
+        asking.wait()
+        killed(dying)
+        assert first.result() == "Really? (yes/no)"
+
+    assert memory.reply(graph, ERIN, "yes", message_id="m2") == "Really? (yes/no)"
+    assert given == []
+    assert memory.reply(graph, ERIN, "yes", message_id="m3") == "ordered"
+
+
+@pytest.mark.spec("C-21")
+def test_an_answer_to_the_first_of_two_questions_that_was_cut_short_is_none_to_the_second(memory, monkeypatch):
+    def ask(question):
+        return lambda _: {"messages": AIMessage(f"{question} {interrupt(question)}")}
+
+    built = StateGraph(MessagesState).add_node("pay", ask("Pay?")).add_node("ship", ask("Ship?"))
+    graph = built.add_edge(START, "pay").add_edge(START, "ship").compile(checkpointer=memory.saver)
+    memory.reply(graph, ERIN, "order it", message_id="m1")
+
+    def cut_short(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MessageClaims, "_keep_answer", cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            memory.reply(graph, ERIN, "yes", message_id="m2")
+
+    assert memory.reply(graph, ERIN, "yes", message_id="m2") == "Ship?"
+    assert memory.reply(graph, ERIN, "no", message_id="m3") == "Pay? yes\n\nShip? no"
 
 
 @pytest.mark.spec("C-21")

@@ -1,12 +1,11 @@
 """Which command a text is, and who answers it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
-
-from sqlalchemy import Connection
 
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
 from langmem_plugin.agent.commands.confirming import Confirming, verdict
@@ -17,7 +16,7 @@ from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
-from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
+from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions, QuestionClosed
 from langmem_plugin.agent.commands.page_link import PageLinks
 from langmem_plugin.agent.commands.plain_words import Said, asks_why, said
 from langmem_plugin.agent.commands.privacy import Privacy
@@ -111,7 +110,7 @@ class Commands:
         self._consents = consents
         self._confirmations = confirmations
         self._asks_consent = asks_consent
-        self._confirming = Confirming(confirmations, questions, service)
+        self._confirming = Confirming(confirmations, person_settings, service)
         self._privacy = Privacy(consents, erasure, questions, person_settings, people, extracts=extracts)
         memories = MemoryList(service, person_settings, role_of)
         self._forgetting = Forgetting(service, questions, memories.numbered)
@@ -125,7 +124,7 @@ class Commands:
             "why": lambda owner, rest, replies: self._explaining.why(owner, rest, role_of(owner), replies),
             "forget": self._forgetting.forget,
             "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
-            "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
+            "confirm": self._confirming.confirm,
             "instructions": instructions.answer,
             "privacy": self._privacy.answer,
             "export": Exporting(holdings, memories, people).answer,
@@ -141,27 +140,26 @@ class Commands:
         text: str,
         *,
         written_at: datetime | None = None,
-        answered: list[OpenQuestion] | None = None,
         links: bool = True,
     ) -> str | None:
         """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
 
-        A text that does not answer an open question closes it, unless it was written before that was asked. Where
-        `answered` is given, the reply's question that the text answers is added to it, for the caller to close with
-        what it keeps: until then, whoever delivers the answer again is told the same. `links` to the person's page are
-        for their chat alone.
+        A text that does not answer an open question closes it, unless it was written before that was asked. `links` to
+        the person's page are for their chat alone.
         """
-        question = self._question(owner, written_at)
+        with suppress(QuestionClosed), self._service.database.together():
+            return self._reply(owner, text, self._question(owner, written_at), links=links)
+        return None
+
+    def _reply(self, owner: OwnerKey, text: str, question: OpenQuestion | None, *, links: bool) -> str | None:
         if not may_be_typed(text):
-            return self._spoken(owner, text, question, answered)
+            return self._spoken(owner, text, question)
         command = typed(cleaned(text))
-        if question is not None and (command is None or command.command != "confirm"):
+        if question is not None:
             self._close(owner, question)
         if command is None:
             return None
         replies = self._languages.language_for(owner, text)
-        if command.command == "confirm" and question is not None and self._remembers:
-            return self._confirmed(owner, command.rest, question, replies)
         if command.command is not None:
             return self._answered(owner, text, command.command, command.rest, links=links)
         near = self._nearest(owner, command.word, text)
@@ -213,7 +211,9 @@ class Commands:
         question = self._question(owner, None)
         if question is None or question.kind not in {"confirm", "forget"}:
             return None
-        return self._to_question(owner, text, question, None)
+        with suppress(QuestionClosed), self._service.database.together():
+            return self._to_question(owner, text, question)
+        return None
 
     def typed_in_run(self, owner: OwnerKey, text: str) -> str | None:
         """The reply to a slash command that may be carried out inside of a run: none that ends the conversation, joins
@@ -227,11 +227,6 @@ class Commands:
         if command.command == "help":
             return self._listed(_IN_A_RUN, self._languages.language_for(owner, text))
         return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
-
-    def close_in(self, connection: Connection, owner: OwnerKey, answered: Sequence[OpenQuestion]) -> None:
-        """In the transaction that keeps the replies to them."""
-        for question in answered:
-            self._questions.close_in(connection, owner, question)
 
     def close_question(self, owner: OwnerKey) -> None:
         """Nothing that was asked before counts any more."""
@@ -247,10 +242,8 @@ class Commands:
         """What a word is a slip for to who writes in the language of this text, or wrote in one before."""
         return nearest(word, written_in(text) or self._person_settings.language(owner))
 
-    def _spoken(
-        self, owner: OwnerKey, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None
-    ) -> str | None:
-        if question is not None and (reply := self._to_question(owner, text, question, answered)) is not None:
+    def _spoken(self, owner: OwnerKey, text: str, question: OpenQuestion | None) -> str | None:
+        if question is not None and (reply := self._to_question(owner, text, question)) is not None:
             return reply
         if self._asks_why(owner, text):
             replies = self._languages.language_for(owner, text)
@@ -293,44 +286,37 @@ class Commands:
 
         return self._kept(owner, command, replies, work)
 
-    def _to_question(
-        self, owner: OwnerKey, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None
-    ) -> str | None:
-        """None for what is no answer to it; the question is closed then."""
+    def _to_question(self, owner: OwnerKey, text: str, question: OpenQuestion) -> str | None:
+        """None for what is no answer to it, and closes it. Raises QuestionClosed where another message answered it."""
         said_now = cleaned(text)
         if not _is_answer(question, said_now):
             self._close(owner, question)
             return None
         replies = self._languages.language_for(owner, text)
-        if question.kind == "confirm":
-            work = partial(self._confirming.answered, owner, said_now, question, replies)
-            if question.details.get("consent"):
-                work = partial(self._privacy.consented, owner, said_now, question.details["consent"], replies)
-            reply = self._kept(owner, "confirm", replies, work)
-            if answered is None:
-                self._close(owner, question)
-            else:
-                answered.append(question)
-            return reply
-        if not self._close(owner, question):  # another process has it
-            return None
-        details = question.details
+        command, work = self._answer_to(owner, said_now, question, replies)
+
+        def taken() -> str | None:
+            self._questions.take(owner, question)
+            return work()
+
+        return self._kept(owner, command, replies, taken)
+
+    def _answer_to(
+        self, owner: OwnerKey, said_now: str, question: OpenQuestion, replies: Replies
+    ) -> tuple[CommandName, Callable[[], str | None]]:
         match question.kind:
             case "erase":
-                return self._kept(owner, "privacy", replies, lambda: self._privacy.answered(owner, said_now, replies))
+                return "privacy", partial(self._privacy.answered, owner, said_now, replies)
+            case "confirm" if question.details.get("consent"):
+                return "confirm", partial(
+                    self._privacy.consented, owner, said_now, question.details["consent"], replies
+                )
+            case "confirm":
+                return "confirm", partial(self._confirming.answered, owner, said_now, question, replies)
             case "link":
-                agreed = partial(self._linking.answered, owner, said_now, details, replies)
-                return self._kept(owner, "link", replies, agreed)
-        return self._kept(
-            owner, "forget", replies, lambda: self._forgetting.answered(owner, said_now, details, replies)
-        )
-
-    def _confirmed(self, owner: OwnerKey, rest: str, question: OpenQuestion, replies: Replies) -> str:
-        """/confirm, while something is asked."""
-        listed = question if question.kind == "confirm_list" else None
-        if listed is None:
-            self._close(owner, question)
-        return self._kept(owner, "confirm", replies, lambda: self._confirming.confirm(owner, rest, listed, replies))
+                return "link", partial(self._linking.answered, owner, said_now, question.details, replies)
+            case "forget":
+                return "forget", partial(self._forgetting.answered, owner, said_now, question.details, replies)
 
     def _kept(self, owner: OwnerKey, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
         """What the work says, or that the memory cannot be reached."""
@@ -356,12 +342,11 @@ class Commands:
             return None
         return None if question is not None and _is_older(written_at, question) else question
 
-    def _close(self, owner: OwnerKey, question: OpenQuestion) -> bool:
+    def _close(self, owner: OwnerKey, question: OpenQuestion) -> None:
         try:
-            return self._questions.close(owner, question)
+            self._questions.close(owner, question)
         except StoreUnavailable:
             log.warning("question.not_closed", exc_info=True, extra={"owner": masked(owner)})
-            return False
 
     def _remember(self, owner: OwnerKey, fact: str, replies: Replies) -> str:
         if not fact:
@@ -393,7 +378,7 @@ class Commands:
         self._reset(owner)
         return replies.conversation_cleared
 
-    def _help(self, _owner: str, _rest: str, replies: Replies) -> str:
+    def _help(self, _owner: OwnerKey, _rest: str, replies: Replies) -> str:
         return self._listed(self._answers, replies)
 
     def _listed(self, commands: Collection[CommandName], replies: Replies) -> str:
@@ -412,5 +397,3 @@ def _is_answer(question: OpenQuestion, text: str) -> bool:
             return is_answer(text)
         case "confirm" | "erase" | "link":
             return verdict(text) is not None
-        case "confirm_list":  # answered by /confirm
-            return False

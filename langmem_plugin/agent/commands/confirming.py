@@ -1,16 +1,17 @@
 """/confirm, and the answer to what a reply asked at its end: whether to remember it, or whether it is still so."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from langmem_plugin.agent.commands.lines import one_line, typed_in
-from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
+from langmem_plugin.agent.commands.open_questions import OpenQuestion
 from langmem_plugin.agent.commands.told import remembered
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.writing.confirmation import Confirmations
 
@@ -53,16 +54,13 @@ _NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}"
 
 
 class Confirming:
-    def __init__(self, confirmations: Confirmations, questions: OpenQuestions, service: MemoryService) -> None:
+    def __init__(self, confirmations: Confirmations, person_settings: PersonSettings, service: MemoryService) -> None:
         self._confirmations = confirmations
         self._service = service
-        self._questions = questions
+        self._person_settings = person_settings
 
     def answered(self, owner: OwnerKey, text: str, question: OpenQuestion, replies: Replies) -> str | None:
-        """The reply to what a person said to what a reply asked; None if that is no answer to it.
-
-        It is done again for who delivers the answer again: the question is closed once it is.
-        """
+        """The reply to what a person said to what a reply asked; None if that is no answer to it."""
         yes = verdict(text)
         if yes is None:
             return None
@@ -72,33 +70,31 @@ class Confirming:
             return self._in_doubt(owner, memory_id, revision, replies, yes=yes)
         return self._waiting(owner, memory_id, revision, replies, yes=yes)
 
-    def confirm(self, owner: OwnerKey, rest: str, listed: OpenQuestion | None, replies: Replies) -> str:
+    def confirm(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
 
-        `listed` is the list that the person was shown last: a number is what it was there.
+        A number is what it was in the list that the person was shown last.
         """
         waiting = self._confirmations.waiting(owner)
         if not rest:
             return self._listed(owner, waiting, replies)
-        by_number = [each.id for each in waiting]
-        if listed is not None:
-            by_number = list(listed.details["memory_ids"])
+        by_number = self._person_settings.shown(owner, "confirm")
+        by_number = by_number or {number: each.id for number, each in enumerate(waiting, 1)}
         no = _NO.match(rest)
         which = rest[no.end() :] if no else _YES.sub("", rest, count=1)
-        chosen = self._chosen(which, by_number, by_id={each.id: each for each in waiting})
+        chosen = self._chosen(which, by_number, waits={each.id for each in waiting})
         if chosen is None:
-            return replies.confirm_number.format(most=len(by_number)) if by_number else replies.nothing_waits
-        lines = [self._waiting(owner, memory_id, None, replies, yes=no is None) for memory_id in chosen]
-        if listed is not None:  # its numbers go on meaning what they did
-            self._questions.ask(owner, "confirm_list", {"memory_ids": by_number})
-        return "\n".join(lines) or replies.nothing_waits
+            return replies.confirm_number.format(most=max(by_number)) if by_number else replies.nothing_waits
+        if not chosen:
+            return self._listed(owner, waiting, replies)
+        return "\n".join(self._waiting(owner, memory_id, None, replies, yes=no is None) for memory_id in chosen)
 
     def _listed(self, owner: OwnerKey, waiting: Sequence[Memory], replies: Replies) -> str:
         if not waiting:
             return replies.nothing_waits
-        shown = waiting[:_SHOWN]
-        self._questions.ask(owner, "confirm_list", {"memory_ids": [each.id for each in waiting]})
-        lines = [f"{number}. {one_line(each.text)}" for number, each in enumerate(shown, 1)]
+        shown = dict(enumerate(waiting[:_SHOWN], 1))
+        self._person_settings.note_shown(owner, "confirm", {number: each.id for number, each in shown.items()})
+        lines = [f"{number}. {one_line(each.text)}" for number, each in shown.items()]
         how = replies.confirm_how.format(
             one=typed_in(replies, "/confirm", 1),
             no=typed_in(replies, "/confirm", f"{replies.no_word} 1"),
@@ -106,19 +102,16 @@ class Confirming:
         )
         return "\n".join([replies.these_wait.format(count=len(waiting)), *lines, how])
 
-    def _chosen(self, which: str, by_number: Sequence[str], *, by_id: dict[str, Memory]) -> list[str] | None:
-        """The ids that a text names; None for what names nothing that waits."""
+    def _chosen(self, which: str, by_number: Mapping[int, str], *, waits: Collection[str]) -> list[str] | None:
+        """The ids that a text names; None for what names nothing that was shown."""
         which = " ".join(which.split()).strip(" .!")
-        if not which and len(by_number) == 1:  # a yes or a no to the only one
-            return list(by_number)
-        if _ALL.fullmatch(which):
-            return [each for each in by_number if each in by_id]
+        open_ones = [each for each in by_number.values() if each in waits]
+        if _ALL.fullmatch(which) or (not which and len(open_ones) == 1):  # a yes or a no to the only one
+            return open_ones
         if not _NUMBERS.fullmatch(which):
             return None
         numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", which))))
-        if not all(1 <= each <= len(by_number) for each in numbers):
-            return None
-        return [by_number[each - 1] for each in numbers]
+        return [by_number[each] for each in numbers] if all(each in by_number for each in numbers) else None
 
     def _waiting(self, owner: OwnerKey, memory_id: str, revision: int | None, replies: Replies, *, yes: bool) -> str:
         try:

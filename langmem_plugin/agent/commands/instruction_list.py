@@ -73,8 +73,9 @@ class InstructionList:
         chosen = self._choice.of(self._instructions.list_instructions(owner))
         numbers = {each.id: number for number, each in enumerate(found, 1)}
         given, no_room = {each.id for each in chosen.given}, {each.id for each in chosen.left_out}
-        lines = []
-        for each in found[(page - 1) * PAGE : page * PAGE]:
+        lines, shown = [], found[(page - 1) * PAGE : page * PAGE]
+        self._person_settings.note_shown(owner, "instructions", {numbers[each.id]: each.id for each in shown})
+        for each in shown:
             if not each.active:
                 line = replies.instruction_off
             elif each.id in chosen.overruled:
@@ -150,8 +151,10 @@ class InstructionList:
             lately = [each for each in found if self._now() - each.created_at < _LATELY]
             sure = found if len(found) == 1 else lately if len(lately) == 1 else []
             return sure[0] if sure else None
-        place = int(number)
-        return found[place - 1] if 1 <= place <= len(found) else None
+        numbered = self._person_settings.shown(owner, "instructions") or {
+            place: each.id for place, each in enumerate(found, 1)
+        }
+        return next((each for each in found if each.id == numbered.get(int(number))), None)
 
     def _told(self, owner: OwnerKey, instruction: Instruction, replies: Replies) -> str:
         return instruction_told(instruction, self._person_settings.time_zone(owner), replies)

@@ -44,7 +44,7 @@ class MemoryList:
         page, pages = page_number(rest), pages_of(total)
         if page is None or not 1 <= page <= pages:
             return replies.no_such_page.format(pages=pages)
-        lines = [replies.memories.format(count=total)]
+        lines, numbered = [replies.memories.format(count=total)], dict[int, str]()
         skip, room = (page - 1) * PAGE, PAGE
         for kind in FACT_TYPES:
             shown = self._service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
@@ -52,11 +52,13 @@ class MemoryList:
                 lines.append(replies.kinds[kind])
             number = (page - 1) * PAGE + PAGE - room
             lines += [f"{place}. {with_id(each, each.text)}" for place, each in enumerate(shown, number + 1)]
+            numbered |= {place: each.id for place, each in enumerate(shown, number + 1)}
             skip, room = max(skip - many[kind], 0), room - len(shown)
             if not room:
                 break
         if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
             return "\n".join(filter(None, [replies.no_memories, told]))
+        self._person_settings.note_shown(owner, "memories", numbered)
         if page < pages:
             lines.append(
                 replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/memories", page + 1))
@@ -66,13 +68,21 @@ class MemoryList:
         return "\n".join(lines)
 
     def numbered(self, owner: OwnerKey, number: int) -> Memory | None:
-        """What stands under a number of the list, as it is now."""
+        """What stands under a number of the list that the person was shown last, if it is still remembered.
+
+        Who never saw it means what would stand there now.
+        """
+        shown = self._person_settings.shown(owner, "memories")
+        if shown:
+            with self._service.database.read() as connection:
+                found = self._service.repository.by_id(connection, owner, shown.get(number, ""))
+            return found if found is not None and found.status == "active" else None
         skip = number - 1
         for kind in FACT_TYPES if skip >= 0 else ():
             where = Filter(fact_types=[kind])
-            found = self._service.list_memories(owner, limit=1, offset=skip, where=where)
-            if found:
-                return found[0]
+            found_here = self._service.list_memories(owner, limit=1, offset=skip, where=where)
+            if found_here:
+                return found_here[0]
             skip -= self._service.count(owner, where=where)
         return None
 

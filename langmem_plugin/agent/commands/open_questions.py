@@ -19,13 +19,12 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-QuestionKind = Literal["forget", "confirm", "confirm_list", "erase", "link"]
+QuestionKind = Literal["forget", "confirm", "erase", "link"]
 
-# A list's numbers mean something while it is in sight; what stands below a reply, while its session goes on.
+# The choices of a list, while it is in sight; what stands below a reply, while its session goes on.
 _OPEN_FOR: Mapping[str, timedelta] = {
     "forget": timedelta(minutes=10),
     "confirm": timedelta(days=1),
-    "confirm_list": timedelta(minutes=10),
     "erase": timedelta(minutes=10),
     "link": timedelta(minutes=10),
 }
@@ -39,6 +38,10 @@ class OpenQuestion:
     details: Mapping[str, Any]
     asked_at: datetime
     payload: bytes
+
+
+class QuestionClosed(Exception):
+    """It was answered, or another was asked, meanwhile."""
 
 
 class OpenQuestions:
@@ -103,15 +106,26 @@ class OpenQuestions:
             return False
         return self._silence is None or silent_for < self._silence
 
-    def close(self, owner: OwnerKey, question: OpenQuestion) -> bool:
-        """Whether it was open until now: of two processes one is told so."""
-        with self._database.write() as connection:
-            return self.close_in(connection, owner, question)
+    def close(self, owner: OwnerKey, question: OpenQuestion) -> None:
+        """It is open no more, whoever closed it."""
+        self._database.first(lambda connection: _closed(connection, owner, question))
 
-    def close_in(self, connection: Connection, owner: OwnerKey, question: OpenQuestion) -> bool:
-        """The same within a transaction of the caller."""
-        this = (table.c.thread == owner, table.c.asked_at == question.asked_at, table.c.payload == question.payload)
-        return connection.execute(delete(table).where(*this)).rowcount > 0
+    def take(self, owner: OwnerKey, question: OpenQuestion) -> None:
+        """The same for whoever answers it, together with what the answer does.
+
+        Raises QuestionClosed if it was not open any more, here or as that is written: of two answers one counts.
+        """
+
+        def taken(connection: Connection) -> None:
+            if not _closed(connection, owner, question):
+                raise QuestionClosed
+
+        self._database.first(taken)
+
+
+def _closed(connection: Connection, owner: OwnerKey, question: OpenQuestion) -> bool:
+    this = (table.c.thread == owner, table.c.asked_at == question.asked_at, table.c.payload == question.payload)
+    return connection.execute(delete(table).where(*this)).rowcount > 0
 
 
 def _question(connection: Connection, owner: OwnerKey, payload: bytes, asked_at: datetime) -> OpenQuestion | None:

@@ -1,12 +1,14 @@
 """What a person has decided so far of all that a run waits for: kept with the session, until the run has gone on."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
@@ -16,18 +18,49 @@ from langmem_plugin.database.encryption.encrypted_columns import DECISION
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a person was told of a conversation: all before the place `until`, and the texts `behind` it.
+
+    Branches that go on are put in order when the last has ended, and until then what they said has another id each time
+    it is read: neither a place nor an id would tell.
+    """
+
+    until: int = 0
+    behind: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[BaseMessage]) -> Self:
+        until = len(messages)
+        while until and not isinstance(messages[until - 1], HumanMessage):
+            until -= 1
+        return cls(until, [str(each.text) for each in messages[until:] if isinstance(each, AIMessage)])
+
+    def not_in(self, messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
+        """Those that came since."""
+        told = Counter(self.behind)
+        for each in messages[self.until :]:
+            if isinstance(each, AIMessage) and told[each.text]:
+                told[each.text] -= 1
+            else:
+                yield each
+
+
+NOTHING_TOLD = Told()
+
+
+@dataclass(frozen=True)
 class Decided:
     """`answers` by the id of the interrupt; `asked_again` names the question that was put a second time.
 
     Once they are complete, `by` is the message that completed them ("" for one without an id), `asked` what was asked,
-    and `seen` how many messages there were before the run went on.
+    and `told` what the person was told before the run went on.
     """
 
     answers: dict[str, list[Any]] = field(default_factory=dict)
     asked_again: str | None = None
     by: str | None = None
-    asked: str = ""
-    seen: int = 0
+    asked: Sequence[str] = ()
+    told: Told = NOTHING_TOLD
 
 
 class Decisions:
@@ -45,12 +78,21 @@ class Decisions:
             mine = (decision.c.thread == found.thread, decision.c.session == found.number)
             stored = connection.execute(select(decision.c.payload).where(*mine)).scalar_one_or_none()
             payload = DECISION.decrypted(connection, (found.thread, found.number), stored)
-        return Decided(**from_bytes(self._serde(), payload)) if payload is not None else Decided()
+        if payload is None:
+            return Decided()
+        stored = from_bytes(self._serde(), payload)
+        return Decided(**{**stored, "told": Told(**stored["told"])})
 
     def keep(self, config: RunnableConfig, decided: Decided) -> None:
         """In place of what was kept before. Raises TurnLost."""
-        payload = to_bytes(self._serde(), asdict(decided))
         with self._sessions.fenced(config), self._database.write() as connection:
+            self.kept(config, decided)(connection)
+
+    def kept(self, config: RunnableConfig, decided: Decided) -> Callable[[Connection], None]:
+        """The same, to be written in a transaction of the caller: with the answer to what was said."""
+        payload = to_bytes(self._serde(), asdict(decided))
+
+        def keep_in(connection: Connection) -> None:
             found = self._sessions.find(connection, config)
             if found is None:
                 return
@@ -58,3 +100,5 @@ class Decisions:
             connection.execute(delete(decision).where(*mine))
             stored = DECISION.encrypted(connection, (found.thread, found.number), payload)
             connection.execute(insert(decision), {"thread": found.thread, "session": found.number, "payload": stored})
+
+        return keep_in

@@ -1,20 +1,20 @@
 """Messages that came in, claimed by their ids: each is answered once, whatever is delivered twice or cut short.
 
-A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn. Its
-answer is kept with it, for whoever delivers it again, for as long as housekeeping.py says. Which deliveries are of one
-message, `IncomingMessage.claim_id` says.
+A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn; what
+needs no turn is done, claimed and answered in one. Its answer is kept with it, for whoever delivers it again, for as
+long as housekeeping.py says. Which deliveries are of one message, `IncomingMessage.claim_id` says.
 """
 
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import Connection, bindparam, delete, null, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, null, select, update
 
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions import session_rows
@@ -37,16 +37,20 @@ log = event_log(__name__)
 MOST_ATTEMPTS = 3
 """How often a message is begun with: one that ends the process each time must not end all that come after it."""
 
-_NO_TURN = 0  # the ticket of what needs no turn; tickets begin with 1
+_NO_TURN = 0  # the ticket of what needed no turn; tickets begin with 1
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message that is to be answered; `attempts` counts the turns that began with it before and were cut short."""
+    """A message that is to be answered; `attempts` counts the turns that began with it before and were cut short.
+
+    `waited` says that other turns came between it and the first of its own: what these asked it does not answer.
+    """
 
     message_id: str | None
     message: HumanMessage
     attempts: int = 0
+    waited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,14 @@ class Answer:
     sent: bool
 
 
+class Claimed(Exception):
+    """Another delivery of the message is answered, or to be answered."""
+
+
+class _Nothing(Exception):
+    """There was nothing to be answered without a turn."""
+
+
 @dataclass
 class Claim:
     """One delivery of a message, on its way through the turns: an Arrival.
@@ -64,10 +76,9 @@ class Claim:
     Once its turn has begun, `answer` is what was answered already, to an earlier delivery. If nothing was, `before`
     are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
     `together` those to be answered in one run, in their order: what was refused as busy, the message itself, and with
-    `joins` what came after it and waits for a turn of its own. `without_turn` says that an earlier delivery was to be
-    answered at once, and that its answer is not there yet; `waited`, that other turns came between it and its own;
-    `session_id` is the session of its turn. `lost` is that of an earlier turn, which another took away: where it is
-    gone by now, as after an erasure, UnknownSession is raised and nothing begins.
+    `joins` what came after it and waits for a turn of its own. `session_id` is the session of its turn. `lost` is that
+    of an earlier turn, which another took away: where it is gone by now, as after an erasure, UnknownSession is raised
+    and nothing begins.
     """
 
     _claims: "MessageClaims"
@@ -76,8 +87,6 @@ class Claim:
     joins: bool = False
     lost: str | None = None
     answer: Answer | None = None
-    without_turn: bool = False
-    waited: bool = False
     session_id: str | None = None
     before: list[Waiting] = field(default_factory=list)
     together: list[Waiting] = field(default_factory=list)
@@ -101,21 +110,20 @@ class Claim:
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
         self._refuse_gone(connection)
-        self.waited = connection is not self._drawn_with
+        waited = connection is not self._drawn_with
         rows = _OPEN.all(connection, {"of_thread": thread})
         own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
         if self.message_id and own is None:
             self.answer = self._claims.answer_in(connection, thread, self.message_id)
             return
-        self.without_turn = own is not None and own[2] == _NO_TURN
         waiting = line(connection, thread) if rows else set()
-        position = own[1] if own and not self.without_turn else self.position
+        position = own[1] if own else self.position
         # What was begun with goes on as it was: nothing that came later may pass for a part of it.
         begun = own is not None and own[3] > 0
         before, together = [], []
         for row in rows:
-            _, at, of_ticket, attempts, _ = row
-            if row is own or of_ticket == _NO_TURN:  # whoever answers those does so just now
+            _, at, of_ticket, attempts, _, _ = row
+            if row is own:
                 continue
             if of_ticket is None and not attempts and not begun:
                 together.append(row)
@@ -127,9 +135,9 @@ class Claim:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
-        self.before = self._claims.unpacked(connection, thread, before)
-        mine = Waiting(self.message_id, self.message, own[3] if own else 0)
-        unpacked = partial(self._claims.unpacked, connection, thread)
+        unpacked = partial(self._claims.unpacked, connection, thread, waited=waited)
+        self.before = unpacked(before)
+        mine = Waiting(self.message_id, self.message, own[3] if own else 0, bool(own[5]) if own and begun else waited)
         self.together = [*unpacked(refused), mine, *unpacked(later)]
         self._claims.take(connection, thread, ticket, [*self.before, *self.together])
 
@@ -144,7 +152,7 @@ class Claim:
             return False
         rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = self._claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting])
+        new = self._claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting], waited=False)
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
@@ -162,10 +170,40 @@ class MessageClaims:
         """For `Turns.turn`. Without an id the message is answered as any, and nobody can ask for its answer again."""
         return Claim(self, message, message_id, joins, lost)
 
-    def claim_without_turn(self, thread: str, message_id: str) -> bool:
-        """For what is answered at once, so that its words are not needed. False if another delivery has claimed it."""
-        with self._database.write(durable=False) as connection:
-            return self.note(connection, thread, message_id, None, _NO_TURN)
+    def once(
+        self,
+        thread: str,
+        message_id: str | None,
+        work: Callable[[], str | None],
+        *,
+        whose: Callable[[], str] | None = None,
+        anyway: bool = False,
+    ) -> str | None:
+        """What `work` says, for what needs no turn: kept as the answer in one transaction with all that it writes.
+
+        None where it says nothing, and then it has written nothing. The answer is kept for `whose` conversation it is
+        when the work is done. Raises Claimed where another delivery is answered, or, unless `anyway`, to be answered.
+        """
+        if message_id is None:
+            return work()
+        with suppress(_Nothing), self._database.together():
+            self._database.first(partial(self._refuse_claimed, thread=thread, message_id=message_id, anyway=anyway))
+            text = work()
+            if text is None:
+                raise _Nothing
+            with self._database.write() as connection:
+                kept_for = thread if whose is None else whose()
+                self.note(connection, kept_for, message_id, None, _NO_TURN)
+                self._keep_answer(connection, kept_for, [message_id], text)
+            return text
+        return None
+
+    def _refuse_claimed(self, connection: Connection, *, thread: str, message_id: str, anyway: bool) -> None:
+        """The first thing in the transaction of what needs no turn: of two deliveries at once one waits here."""
+        session_rows.one_at_a_time(connection, message_id)
+        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
+        if row is not None and not (anyway and row[0] is None):
+            raise Claimed
 
     def answer_to(self, thread: str, message_id: str) -> Answer | None:
         """What was answered to an earlier delivery of the message."""
@@ -217,14 +255,17 @@ class MessageClaims:
         A code, a token or a password that it tells is kept as MASK: whoever reads the file must not be let in by it.
         `config` is that of the turn that answers. Raises TurnLost if another has begun.
         """
-        reply = to_bytes(self._serde(), without_secrets(text))
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
-            for message_id in message_ids:
-                answer = REPLY.encrypted(connection, (thread, message_id), reply)
-                _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
+            self._keep_answer(connection, thread, message_ids, text)
             if along is not None:
                 along(connection)
+
+    def _keep_answer(self, connection: Connection, thread: str, message_ids: Sequence[str], text: str) -> None:
+        reply = to_bytes(self._serde(), without_secrets(text))
+        for message_id in message_ids:
+            answer = REPLY.encrypted(connection, (thread, message_id), reply)
+            _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
 
     def confirm(self, thread: str, message_ids: Sequence[str]) -> None:
         """The channel has sent the answer."""
@@ -257,7 +298,9 @@ class MessageClaims:
     def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
         """The turn of this ticket answers them."""
         rows = [
-            {"of_thread": thread, "of_id": each.message_id, "of_ticket": ticket} for each in taken if each.message_id
+            {"of_thread": thread, "of_id": each.message_id, "of_ticket": ticket, "has_waited": each.waited}
+            for each in taken
+            if each.message_id
         ]
         if rows:
             _TAKE.run_each(connection, rows)
@@ -266,14 +309,20 @@ class MessageClaims:
         return to_bytes(self._serde(), message)
 
     def unpacked(
-        self, connection: Connection, thread: str, rows: Sequence[tuple[str, int, int | None, int, bytes]]
+        self,
+        connection: Connection,
+        thread: str,
+        rows: Sequence[tuple[str, int, int | None, int, bytes, bool | None]],
+        *,
+        waited: bool,
     ) -> list[Waiting]:
         """One that cannot be read is left out, with an ERROR: it must not silence its person."""
         found = []
-        for message_id, _, _, attempts, payload in rows:
+        for message_id, _, _, attempts, payload, had_waited in rows:
             try:
                 plain = INCOMING.decrypted(connection, (thread, message_id), payload)
-                found.append(Waiting(message_id, from_bytes(self._serde(), plain), attempts))
+                message = from_bytes(self._serde(), plain)
+                found.append(Waiting(message_id, message, attempts, bool(had_waited) if attempts else waited))
             except DamagedSession:
                 log.exception("message.unreadable")
         return found
@@ -297,14 +346,24 @@ _NOTE = Prepared(
         for dialect, insert in insert_unless_there(incoming).items()
     }
 )
-_IN_TURN = or_(incoming.c.ticket.is_(None), incoming.c.ticket != _NO_TURN)
-_WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED, _IN_TURN).values(ticket=bindparam("of_ticket")))
+_WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=bindparam("of_ticket")))
 _REFUSE = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=null()))
-_TAKE = Prepared(update(incoming).where(*_MINE).values(ticket=bindparam("of_ticket"), attempts=incoming.c.attempts + 1))
+_TAKE = Prepared(
+    update(incoming)
+    .where(*_MINE)
+    .values(ticket=bindparam("of_ticket"), attempts=incoming.c.attempts + 1, waited=bindparam("has_waited"))
+)
 _ANSWERED = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(reply=bindparam("answer"), payload=null()))
 _ANSWER = Prepared(select(incoming.c.reply, incoming.c.sent).where(*_MINE))
 _OPEN = Prepared(
-    select(incoming.c.message_id, incoming.c.position, incoming.c.ticket, incoming.c.attempts, incoming.c.payload)
+    select(
+        incoming.c.message_id,
+        incoming.c.position,
+        incoming.c.ticket,
+        incoming.c.attempts,
+        incoming.c.payload,
+        incoming.c.waited,
+    )
     .where(_OF_THREAD, _UNANSWERED)
     .order_by(incoming.c.position, incoming.c.message_id)
 )

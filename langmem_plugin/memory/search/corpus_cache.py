@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.together import is_shared
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 
@@ -66,7 +67,10 @@ class CorpusCache(Generic[C]):
             self._slots.move_to_end(owner)
         with slot.lock:
             yield self._refreshed(connection, owner, slot)
-        self._shrink(owner, slot)
+        if is_shared(connection):
+            self.forget(owner)
+        else:
+            self._shrink(owner, slot)
 
     def answers(
         self,

@@ -1,0 +1,173 @@
+"""A tool that was done is done, whatever the others of its step wait for, and however often its process ends."""
+
+import asyncio
+import os
+import time
+from types import SimpleNamespace
+from typing import Annotated
+
+import langgraph.types
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
+from langgraph.types import Command, interrupt
+
+from langmem_plugin import MemoryState
+from tests.agent.test_exactly_once import die, killed
+
+ERIN = "+972501234567"
+
+
+def graph_with(memory, node, calls):
+    def agent(state):
+        if state["messages"][-1].type == "tool":
+            return {"messages": AIMessage(", ".join(each.text for each in state["messages"] if each.type == "tool"))}
+        return {"messages": AIMessage("", tool_calls=[{"name": name, "args": {}, "id": name} for name in calls])}
+
+    graph = StateGraph(MemoryState).add_node("recall", memory.recall_node()).add_node("agent", agent)
+    graph = graph.add_node("tools", node).add_node("write", memory.write_node())
+    graph.add_edge(START, "recall").add_edge("recall", "agent").add_edge("tools", "agent")
+    graph.add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
+    return graph.compile(checkpointer=memory.saver)
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Tools that note what they have done, in a file, and three of which ask before."""
+    done = tmp_path / "done"
+
+    def note(text):
+        with done.open("a") as file:
+            file.write(f"{text}\n")
+
+    @tool
+    def order(state: Annotated[dict, InjectedState]) -> str:
+        """Order it."""
+        note(f"ordered after {len(state['messages'])}")
+        return "ordered"
+
+    @tool
+    def slow() -> str:
+        """Take a while."""
+        time.sleep(0.3)
+        note("slow")
+        return "slow"
+
+    def asking(name):
+        def ask() -> str:
+            note(f"{name} {interrupt(f'{name}?')}")
+            return name
+
+        return tool(name, description=f"{name} it.")(ask)
+
+    return SimpleNamespace(
+        order=order,
+        slow=slow,
+        asking=[asking(each) for each in ("pay", "ship", "wrap")],
+        done=lambda: done.read_text().splitlines() if done.exists() else [],
+        note=note,
+    )
+
+
+@pytest.mark.spec("C-21")
+def test_what_is_done_beside_what_asks_is_done_once(memory, shop):
+    tools = [*shop.asking, shop.order, shop.slow]
+    graph = graph_with(memory, memory.tool_node(tools), [each.name for each in tools])
+
+    told = [memory.reply(graph, ERIN, text, message_id=text) for text in ("all of it", "by card", "by sea", "in red")]
+
+    assert told == ["pay?", "ship?", "wrap?", "pay, ship, wrap, ordered, slow"]
+    assert sorted(shop.done()) == ["ordered after 2", "pay by card", "ship by sea", "slow", "wrap in red"]
+    assert memory.check(graph) == []
+
+
+@pytest.mark.spec("C-21")
+def test_the_same_for_asynchronous_code_and_tools(memory, shop):
+    @tool
+    async def later() -> str:
+        """Do it later."""
+        await asyncio.sleep(0.01)
+        shop.note("later")
+        return "later"
+
+    async def said():
+        graph = graph_with(memory, memory.tool_node([later, *shop.asking[:2]]), ["later", "pay", "ship"])
+        return [await memory.areply(graph, ERIN, text) for text in ("all of it", "yes", "no")]
+
+    assert asyncio.run(said()) == ["pay?", "ship?", "later, pay, ship"]
+    assert sorted(shop.done()) == ["later", "pay yes", "ship no"]
+
+
+@pytest.mark.slow
+@pytest.mark.spec("C-21")
+def test_what_was_done_when_the_process_was_killed_is_not_done_again(memory, shop):
+    @tool
+    def breaks() -> str:
+        """Break."""
+        if shop.done() == ["ordered after 2"] and "DYING" in os.environ:
+            time.sleep(0.3)
+            die()
+        return "whole"
+
+    def graph():
+        return graph_with(memory, memory.tool_node([shop.order, breaks]), ["order", "breaks"])
+
+    def dying():
+        os.environ["DYING"] = "1"
+        time.sleep(0.1)
+        memory.reply(graph(), ERIN, "order it", message_id="m1")
+
+    killed(dying)
+    assert memory.reply(graph(), ERIN, "order it", message_id="m1") == "ordered, whole"
+    assert shop.done() == ["ordered after 2"]
+
+
+@pytest.mark.spec("C-21")
+def test_a_tool_may_change_the_state_and_an_unknown_one_is_told_to_the_model(memory, shop):
+    @tool
+    def goes() -> Command:
+        """Change the state."""
+        return Command(update={"recalled": [("x", 0.5)], "messages": [ToolMessage("went", tool_call_id="goes")]})
+
+    graph = graph_with(memory, memory.tool_node([shop.order, goes]), ["order", "goes", "fly"])
+
+    assert memory.reply(graph, ERIN, "go").startswith("ordered, went, Error: fly is not a valid tool")
+    assert shop.done() == ["ordered after 2"]
+
+
+def asked_by_another():
+    return langgraph.types.interrupt("Really?")
+
+
+@tool
+def asks_by_another() -> str:
+    """Ask."""
+    return asked_by_another()
+
+
+@tool
+def asks_nothing() -> str:
+    """Nothing."""
+    return len("interrupt")
+
+
+@pytest.mark.spec("C-21", "C-13")
+def test_check_says_where_tools_would_be_done_again(memory, shop):
+    def advice(*tools):
+        return memory.check(graph_with(memory, ToolNode(tools), []))
+
+    assert "memory.tool_node(tools)" in advice(shop.order, *shop.asking)[0]
+    assert "pay, ship, wrap" in advice(shop.order, *shop.asking)[0]
+    assert "asks_by_another" in advice(asks_by_another)[0]
+    assert advice(shop.order, asks_nothing) == []
+
+
+@pytest.mark.spec("C-13")
+def test_an_agent_of_langchain_sends_each_call_by_itself(memory, shop, scripted):
+    agent = create_agent(
+        scripted(), [shop.order, *shop.asking], middleware=[memory.middleware()], checkpointer=memory.saver
+    )
+    assert memory.check(agent) == []
