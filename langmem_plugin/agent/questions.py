@@ -25,6 +25,9 @@ _LABEL_KEYS = ("label", "title", "name", "text", "value", "id")
 _VALUE_KEYS = ("value", "id", "name", "label", "title", "text")
 _GENERATED = "Tool execution requires approval"  # how LangChain's own descriptions begin
 _LONGEST_VALUE = 200
+# For the model: LangChain's own words for a refusal without a reason forbid to try again what was only not wanted now.
+_NO = "The person said no to this."
+_UNANSWERED = "The person did not agree to this. They wrote something else, which is to be answered: {said}"
 _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
 _OPEN = re.compile(
     r"^\W*(?:what|which|who|whom|whose|where|when|why|how|מה|מי|איפה|מתי|למה|איך|כמה|איזה|איזו|"
@@ -158,13 +161,13 @@ class Approval:
                 raise NotUnderstood  # nor is "ok, wait", "right now? how much is it"
             return {"type": "approve"} if "approve" in self.allowed else self._edited({})
         if verdict is not None and not verdict.yes:
-            return self._with_reason(said if verdict.rest else "")
+            return self._with_reason(said if verdict.rest else _NO)
         if "approve" not in self.allowed and "respond" in self.allowed:
             return {"type": "respond", "message": said}
         raise NotUnderstood
 
     def rejection(self, said: str) -> dict[str, Any]:
-        return self._with_reason(said)
+        return self._with_reason(_UNANSWERED.format(said=said))
 
     def _says_it_again(self, rest: str) -> bool:
         """Whether what follows a yes only repeats the call: "order it", "the large one, please"."""
@@ -175,10 +178,9 @@ class Approval:
         return {"type": "edit", "edited_action": {"name": self.name, "args": {**self.arguments, **changed}}}
 
     def _with_reason(self, reason: str) -> dict[str, Any]:
-        if "reject" in self.allowed:
-            return {"type": "reject", "message": reason} if reason else {"type": "reject"}
-        if "respond" in self.allowed:
-            return {"type": "respond", "message": reason or "no"}
+        for kind in ("reject", "respond"):
+            if kind in self.allowed:
+                return {"type": kind, "message": reason}
         raise NotUnderstood
 
     def _action(self) -> str:

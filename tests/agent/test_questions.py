@@ -243,6 +243,21 @@ def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
     memory.reply(graph, ERIN, "large")
 
     assert "I am not hungry" in memory.reply(graph, ERIN, "no, I am not hungry")
+    memory.reply(graph, ERIN, "large")
+    assert memory.reply(graph, ERIN, "no") == "Result: The person said no to this."
+
+
+@pytest.mark.spec("C-21", "C-10")
+def test_another_wish_is_no_reason_of_a_refusal_and_reaches_the_model_as_what_it_is(memory, pizzeria):
+    graph = pizzeria()
+    memory.reply(graph, ERIN, "large")
+    assert "Shall I do this" in memory.reply(graph, ERIN, "what is on at the cinema?")
+
+    told = memory.reply(graph, ERIN, "what is on at the cinema?")
+
+    assert "did not agree" in told
+    assert "is to be answered: what is on at the cinema?" in told
+    assert pizzeria.ordered == []
 
 
 @pytest.mark.spec("C-21")
