@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import ValidationError
 
 from langmem_plugin import environment
+from langmem_plugin.durations import none_if_never
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log
 from langmem_plugin.settings import Settings
@@ -173,7 +174,7 @@ def _wrong_kind(name: str, value: Any) -> str | None:
         return None if isinstance(value, bool) else "true or false"
     if kinds & {int, float}:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        is_word = NoneType in kinds and isinstance(value, str)  # "never"
+        is_word = NoneType in kinds and none_if_never(value) is None
         return None if is_number or is_word else "a number"
     if timedelta in kinds:
         return "a duration" if isinstance(value, bool) else None

@@ -164,6 +164,8 @@ class Parts:
             self.past_sessions.start()
         if self.extraction is not None:
             self.extraction.start()
+        if self._settings.remembers:
+            self.service.reembedding.begin_after_change()
 
     def _godfather(self) -> str | None:
         phone = self._settings.godfather_phone

@@ -146,10 +146,12 @@ class Settings(BaseSettings):
     """"offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small"."""
     embedding_timeout: _Duration = EMBEDDING_TIMEOUT
     """How long a call of the embedding model may take."""
-    recall_limit: PositiveInt = 5
-    """How many memories and documents a model is shown at most."""
-    recall_tokens: PositiveInt = 1_000
-    """How many tokens these may take."""
+    recall_tokens: PositiveInt = 650
+    """How many tokens of a prompt memories and documents may take: what is about the talk, then what is nearest of the
+    rest.
+    """
+    recall_limit: PositiveInt | None = None
+    """How many memories a model is shown at most (None: as many as `recall_tokens` holds)."""
     instruction_tokens: PositiveInt = 1_000
     """How many tokens of every prompt standing instructions may take; what does not fit is left out, the lowest
     priority first.
@@ -158,8 +160,10 @@ class Settings(BaseSettings):
     """Whether instructions given in plain words, such as "never use emojis", are kept; switch it off where the graph
     has tools of its own for that.
     """
-    min_similarity: float = Field(default=0.7, ge=0, le=1)
-    """How near to the talk a memory has to be to be recalled, from 0 to 1."""
+    min_similarity: float | None = Field(default=None, ge=0, le=1)
+    """How near to the talk a memory has to be to be shown at all, from 0 to 1 (None: the tokens alone decide; private
+    and sensitive ones have to be at 0.7).
+    """
     owner_limit: PositiveInt = OWNER_LIMIT
     """Of more memories than this a person's oldest are archived."""
     index_after: PositiveInt = INDEX_AFTER

@@ -98,7 +98,7 @@ def test_what_the_file_leaves_out_has_the_defaults_of_the_specification(caplog):
     settings = settings_of("config.json")
 
     assert settings == Settings(enable_memory_system=False, session_timeout=timedelta(hours=24))
-    assert (settings.recall_limit, settings.min_similarity) == (5, 0.7)
+    assert (settings.recall_limit, settings.min_similarity) == (None, None)  # the tokens alone decide
     assert settings.max_tokens == {"client": 4_000, "godfather": 100_000}
     missing = [each.field for each in caplog.records if each.event == "config.missing"]
     assert missing == ["feature_flags.enable_memory_system", "godfather_phone"]
@@ -136,8 +136,8 @@ def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(
         ("memory__session__storage_dir", 7, "database", "sqlite:///data/langmem.db"),
         ("memory__session__storage_dir", " ", "database", "sqlite:///data/langmem.db"),
         ("memory__session__storage_dir", "a\0b", "database", "sqlite:///data/langmem.db"),
-        ("memory__longterm__top_k_results", 0, "recall_limit", 5),
-        ("memory__longterm__min_similarity", 7, "min_similarity", 0.7),
+        ("memory__longterm__top_k_results", 0, "recall_limit", None),
+        ("memory__longterm__min_similarity", 7, "min_similarity", None),
         ("feature_flags__enable_memory_system", "perhaps", "enable_memory_system", False),
         ("feature_flags", [], "enable_memory_system", False),
     ],

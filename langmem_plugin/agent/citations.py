@@ -23,6 +23,8 @@ class Citation:
     number: int
     memory: Memory | None = None
     document: Document | None = None
+    when: str = ""
+    """When the memory was said, as a model is told."""
 
     @property
     def text(self) -> str:

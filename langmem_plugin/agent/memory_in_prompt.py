@@ -1,6 +1,6 @@
 """What of the memory a model is shown: memories and documents under their numbers, and instructions in force."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -9,7 +9,7 @@ from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.prompt import context_line
+from langmem_plugin.agent.prompt import context_block, context_line, when_told
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, reply_of, topic
@@ -17,6 +17,7 @@ from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
@@ -26,6 +27,7 @@ from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
+_LEAST_TOKENS = 1
 _LEFT_OUT_BYTES, _BYTES_EACH = 2**20, 200
 
 
@@ -85,12 +87,13 @@ class MemoryInPrompt:
             return []
         told = told if told is not None else self.told(owner, recalled, messages)
         places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
-        shown = [Citation(places[each.id], memory=each) for each in told.memories]
+        now = self.now_of(owner)
+        shown = [Citation(places[each.id], memory=each, when=when_told(each, now)) for each in told.memories]
         if self._documents is not None:
             found = self._documents.of(owner, topic(last_said(messages)))
             offered = [Citation(place, document=each) for place, each in enumerate(found, len(recalled) + 1)]
-            left = self._settings.recall_tokens - sum(map(self.cost, shown))
-            shown += [offered[place] for place in fitting([self.cost(each) for each in offered], left)]
+            left = self._settings.recall_tokens - sum(map(self._cost, shown))
+            shown += _fitting(offered, self._cost, left)
         return shown
 
     def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
@@ -99,7 +102,7 @@ class MemoryInPrompt:
         if all(each.condition is None for each in chosen):
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
-        at = self._now().astimezone(self._person_settings.time_zone(owner))
+        at = self.now_of(owner)
         lately = last_said(messages)
         situation = Situation(
             at, message=said, topic=asks(lately), role=self._person.role(owner), is_about=self._topics.of(lately)
@@ -125,16 +128,37 @@ class MemoryInPrompt:
             return text
         return with_sources(text, self.numbered(self._person.owner(phone), messages, recalled))
 
-    def cost(self, shown: Citation) -> int:
+    def in_budget(self, owner: OwnerKey, found: Iterable[tuple[Memory, float]]) -> Recalled:
+        """(memory id, score) of those of which a block fits into `recall_tokens`, in order."""
+        now, scores = self.now_of(owner), dict[str, float]()
+
+        def offered() -> Iterator[Citation]:
+            for place, (memory, score) in enumerate(found, 1):
+                scores[memory.id] = score
+                yield Citation(place, memory=memory, when=when_told(memory, now))
+
+        budget = self._settings.recall_tokens
+        shown = _fitting(offered(), self._cost, budget)
+        while shown and self._count_tokens(SystemMessage(context_block(shown))) > budget:
+            shown.pop()
+        return [(each.memory.id, scores[each.memory.id]) for each in shown if each.memory is not None]
+
+    def now_of(self, owner: OwnerKey) -> datetime:
+        """In their own time zone."""
+        return self._now().astimezone(self._person_settings.time_zone(owner))
+
+    def _cost(self, shown: Citation) -> int:
         """Its tokens in the prompt."""
-        return self._count_tokens(SystemMessage(context_line(shown)))
+        return self._count_tokens(SystemMessage(context_line(shown) + "\n"))
 
 
-def fitting(costs: Sequence[int], budget: int) -> list[int]:
-    """The places of those that fit together, in order: one that is too long does not keep out the next."""
-    places = []
-    for place, cost in enumerate(costs):
-        if cost <= budget:
-            places.append(place)
-            budget -= cost
-    return places
+def _fitting(offered: Iterable[Citation], cost: Callable[[Citation], int], budget: int) -> list[Citation]:
+    """Those that fit together, in order: one that is too long does not keep out the next."""
+    shown = []
+    for each in offered:
+        if budget < _LEAST_TOKENS:
+            break
+        if (needed := cost(each)) <= budget:
+            shown.append(each)
+            budget -= needed
+    return shown

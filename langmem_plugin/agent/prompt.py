@@ -4,12 +4,15 @@ What rarely changes stands before the conversation, what changes at every turn a
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from langmem_plugin.agent.citations import Citation, source_of
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.search.dates import is_over
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONGEST_SOURCE = 200
 _LONGEST_TEXT = 8_000  # of a memory or a document; what is recalled is within its budget, and may be longer by now
 _LONGEST_EARLIER = 4_000
@@ -70,7 +73,7 @@ def context_block(shown: Sequence[Citation]) -> str:
     documents = [context_line(each) for each in shown if each.document is not None]
     if not shown:
         return ""
-    told = "What this person asked to remember." if memories else "Documents that may help."
+    told = "What is known of this person." if memories else "Documents that may help."
     between = ["Documents that may help:"] if memories and documents else []
     return "\n".join(
         [
@@ -89,7 +92,16 @@ def as_told(memory: Memory) -> str:
     return f"{memory.text} (may be out of date)" if memory.doubted_at is not None else memory.text
 
 
+def when_told(memory: Memory, now: datetime) -> str:
+    """The day it was said, and before it that what it tells of is over; days are those of the zone `now` is in."""
+    told = memory.told_at.astimezone(now.tzinfo).date()
+    over = (memory.valid_to is not None and memory.valid_to <= now) or is_over(memory.text, told, now.date())
+    return f"{'(over by now) ' if over else ''}(said {told.day} {_MONTHS[told.month - 1]} {told.year})"
+
+
 def context_line(shown: Citation) -> str:
-    source = one_line(source_of(shown.document)[:_LONGEST_SOURCE]) if shown.document is not None else ""
-    said = shown.text if shown.memory is None else as_told(shown.memory)
-    return f"{shown.number}. {one_line(said)[:_LONGEST_TEXT]}" + (f" (from {source})" if source else "")
+    if shown.document is None:
+        said = as_told(shown.memory) if shown.memory is not None else ""
+        return f"{shown.number}. {one_line(said)[:_LONGEST_TEXT]} {shown.when}".rstrip()
+    source = one_line(source_of(shown.document)[:_LONGEST_SOURCE])
+    return f"{shown.number}. {one_line(shown.text)[:_LONGEST_TEXT]}" + (f" (from {source})" if source else "")

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent import outage_note
-from langmem_plugin.agent.citations import Citation
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, fitting
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
@@ -17,12 +16,11 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.reply_memory import ReplyMemory
-from langmem_plugin.memory.search.tokenizer import asked
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
-_GREETING_WORDS = 2  # a first message as short as "good morning" that reminds of nothing has no topic
+_MOST_LINES, _SHORTEST_LINE = 20, 6  # tokens: no line with the day it was said is shorter
 
 
 class Recall:
@@ -44,7 +42,8 @@ class Recall:
         self._past_sessions = past_sessions
 
     def of(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
-        """(memory id, score) of what bears on the talk, best first, as many as `recall_tokens` holds whole.
+        """(memory id, similarity) of what bears on the talk, best first, and behind it, with 0, what is nearest of the
+        rest, as many as `recall_tokens` holds whole.
 
         Nothing, and a warning, if memory is down. Raises SessionExpired if there is no message: the run resumed a
         conversation that is over.
@@ -68,22 +67,20 @@ class Recall:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             outage_note.note("recall")
             return []
-        costs = [self._shown.cost(Citation(place, memory)) for place, (memory, _) in enumerate(found, 1)]
-        return [(found[place][0].id, found[place][1]) for place in fitting(costs, self._settings.recall_tokens)]
+        return self._shown.in_budget(owner, found)
 
     def _found(
         self, owner: OwnerKey, said: Sequence[str], messages: Sequence[BaseMessage]
     ) -> list[tuple[Memory, float]]:
-        words = asked(topic(said))
         beside = self._person.beside(owner, messages)
+        limit = self._settings.recall_limit
         return self._reminders.recall(
             owner,
             self._person.role(owner),
-            said if words else [],
-            limit=self._settings.recall_limit,
+            said,
+            limit=limit or max(_MOST_LINES, self._settings.recall_tokens // _SHORTEST_LINE),
             min_similarity=self._settings.min_similarity,
-            or_foremost=not words or (len(said) == 1 and len(words) <= _GREETING_WORDS),
             beside=beside,
             # What another asked in the group before asks nothing of what is only theirs.
-            by_one=last_said(answered_now(messages)) if beside and words else [],
+            by_one=last_said(answered_now(messages)) if beside else [],
         )

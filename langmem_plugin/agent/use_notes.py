@@ -92,8 +92,12 @@ class UseNotes:
     def _uses(
         self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
     ) -> dict[str, tuple[Access, float | None]]:
-        """How each recalled memory was used: cited, or only shown."""
+        """How each recalled memory was used: cited, or shown for what was said; what filled the block was not used."""
         reply = reply_of(messages)
         shown = self._shown.numbered(owner, messages, recalled, told) if cites(reply) else []
         cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
-        return {each: ("cited" if each in cited else "injected", score) for each, score in recalled}
+        return {
+            each: ("cited" if each in cited else "injected", score)
+            for each, score in recalled
+            if score or each in cited
+        }

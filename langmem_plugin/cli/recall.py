@@ -10,9 +10,10 @@ from langmem_plugin.cli.printing import Json, print_json, print_table
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.explanation import Candidate
-from langmem_plugin.memory.recall_query import explain_for
+from langmem_plugin.memory.recall_query import RELEVANT, explain_for
 
 _MEASURED = ("cosine", "relevance", "bm25", "coverage", "days", "uses", "confidence")
+_MOST = 10
 _LEFT = 50  # that are shown beside what was kept
 
 
@@ -20,9 +21,9 @@ def recall(
     question: Annotated[str, typer.Argument(help='what is asked, such as "what is Leo allergic to?"')],
     *,
     phone: Annotated[str, typer.Option("--phone", help="whose memory")],
-    limit: Annotated[int | None, typer.Option(min=1, help="default: the setting recall_limit")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="default: the setting recall_limit, or 10")] = None,
     min_similarity: Annotated[
-        float | None, typer.Option(min=0, max=1, help="default: the setting min_similarity; 0 shows all")
+        float | None, typer.Option(min=0, max=1, help="default: the setting min_similarity, or 0.7; 0 shows all")
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="also what was considered and not kept, with the reason why")
@@ -37,14 +38,15 @@ def recall(
             raise ConfigurationError("the long-term memory is switched off by the settings: nothing is recalled")
         note_read(memory.saver, subject="memories", owner=phone)
         settings, owner = memory.settings, memory.people.typed(phone)
-        most = limit or settings.recall_limit
+        most = limit or settings.recall_limit or _MOST
+        bound = next(each for each in (min_similarity, settings.min_similarity, RELEVANT) if each is not None)
         considered = explain_for(
             memory.service,
             owner,
             memory.role_of(owner),
             question,
             limit=most,
-            min_relevance=settings.min_similarity if min_similarity is None else min_similarity,
+            min_relevance=bound,
             most=most + _LEFT,
         )
     found = [each for each in considered if everything or each.kept]
@@ -64,7 +66,6 @@ def _as_json(candidate: Candidate, owner: OwnerKey) -> dict[str, Any]:
         "similarity": candidate.similarity,
         "score": candidate.score,
         "match": candidate.match_type,
-        "part": candidate.part,
         "kept": candidate.kept,
         "left": candidate.left,
         "shared": candidate.owner != owner,
@@ -77,9 +78,6 @@ def _print_tables(found: Sequence[Candidate]) -> None:
     numbered = list(enumerate(found, 1))
     rows = [(number, f"{each.similarity:.2f}", each.text, each.memory_id) for number, each in numbered]
     print_table(("no", "similarity", "text", "id"), rows)
-    if any(each.part for each in found):
-        typer.echo()
-        print_table(("no", "answers the part"), [(number, each.part or "") for number, each in numbered])
     typer.echo()
     told = [(number, each.match_type, each.explanation) for number, each in numbered]
     print_table(

@@ -14,12 +14,12 @@ Left = Literal["below the bound", "beyond the limit", "without the phrase", "lef
 class Explanation:
     """What the ranking of one memory for one question has used; a signal that did not run is None.
 
-    `cosine` of the vectors, `relevance` what it means in [0, 1], less where others are much nearer or none is ahead of
-    the field; `bm25`, and `coverage`, the part of the question's words, by rarity, that it is, with its tags, key,
-    summary and category (whose part of the score is `labels` of the terms); `days` since it was used or told. `terms`
-    is what each of these added to the score: they add up to it, times `weight`, which is below 1 for the message before
-    the last. `bound` is the similarity that was asked for. `aliases` are the names that were taken for each other to
-    find it, such as "k8s = Kubernetes".
+    `cosine` of the vectors, `relevance` what it means in [0, 1], less where others are much nearer; `bm25`, and
+    `coverage`, the part of the question's words, by rarity, that it is, with its tags, key, summary and category (whose
+    part of the score is `labels` of the terms); `days` since it was used or told. `terms` is what each of these added
+    to the score: they add up to it, times `weight`, which is below 1 for the message before the last. `bound` is the
+    similarity that was asked for. `aliases` are the names that were taken for each other to find it, such as
+    "k8s = Kubernetes".
     """
 
     question: str
@@ -43,10 +43,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One memory that was looked at for a question: kept as an answer, or `left` for a reason. Plain data.
-
-    `part` is what of a question that asks for several things it was found by, or looked at for.
-    """
+    """One memory that was looked at for a question: kept as an answer, or `left` for a reason. Plain data."""
 
     memory_id: str
     owner: OwnerKey
@@ -56,7 +53,6 @@ class Candidate:
     match_type: str
     explanation: Explanation
     left: Left | None = None
-    part: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = field(default=())
 

@@ -203,8 +203,7 @@ class Found:
 
     `similarity` in [0, 1] says how surely it is about the query and is what bounds compare with; `score`
     orders the results of one query and means nothing across queries; `signals` found it, and `explanation` has all
-    that the ranking used, in numbers. `part` is what of a question that asks for several things it answers, as a
-    question of its own.
+    that the ranking used, in numbers.
     """
 
     memory: Memory
@@ -213,7 +212,6 @@ class Found:
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
     explanation: Explanation | None = None
-    part: str | None = None
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
@@ -222,7 +220,6 @@ class Found:
             "similarity": Share(self.similarity),
             "score": self.score,
             "found by": by or self.match_type,
-            "for": self.part,
             "told": self.memory.told_at,
             "id": Name(self.memory.id),
         }

@@ -2,26 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode, storable
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.search.fact_search import Ask
-from langmem_plugin.memory.search.question_parts import parts_of
 from langmem_plugin.memory.search.wordings import Groups, as_meant
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
 from langmem_plugin.settings import Role
 
-
-class Bounds(TypedDict):
-    """How many memories are recalled, and how sure they have to be."""
-
-    limit: int
-    min_similarity: float
-
+RELEVANT = 0.7
+"""How surely a memory is about the talk that is recalled for what it says, from 0 to 1."""
 
 _TOGETHER = 0.9
 _BEFORE = 0.7
@@ -34,14 +28,13 @@ def recall_for(
     messages: Sequence[str],
     *,
     limit: int = 5,
-    min_similarity: float = 0.7,
+    min_similarity: float = RELEVANT,
 ) -> list[Found]:
     """What bears on a talk, in every scope of the person, best first; each memory once.
 
     `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
-    is recalled follows the talk to a new subject and does not drop the old one at once. A message that asks for
-    several things is asked in parts, which take turns in what is recalled.
+    is recalled follows the talk to a new subject and does not drop the old one at once.
     """
     asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
     with service.database.read() as connection:
@@ -49,7 +42,7 @@ def recall_for(
 
 
 def asks_about(
-    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], **bounds: Unpack[Bounds]
+    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], *, limit: int, min_similarity: float
 ) -> list[Ask]:
     """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
     questions = _questions([storable(text) for text in messages if text.strip()])
@@ -61,11 +54,10 @@ def asks_about(
         service.ask(
             scope.owner,
             question.text,
-            limit=bounds["limit"],
-            min_relevance=bounds["min_similarity"],
+            limit=limit,
+            min_relevance=min_similarity,
             where=scope.where,
             weight=question.weight,
-            part=question.part,
             groups=names[scope.owner],
         )
         for question in questions
@@ -134,12 +126,10 @@ def _asks_in(
     where: Filter = EVERYTHING,
     operators: bool = False,
 ) -> list[Ask]:
-    """One query, in its parts, of every scope; the names of all of them are read at once."""
+    """One query of every scope; the names of all of them are read at once."""
     names = _names_in(service, scopes)
     return [
-        ask
-        for scope in scopes
-        for ask in service.asks(
+        service.ask(
             scope.owner,
             query,
             mode,
@@ -149,6 +139,7 @@ def _asks_in(
             operators=operators,
             groups=names[scope.owner],
         )
+        for scope in scopes
     ]
 
 
@@ -169,16 +160,12 @@ def narrowed(where: Filter, scope: Scope) -> Filter:
 class _Question(NamedTuple):
     text: str
     weight: float  # of its answers
-    part: int | None = None  # of the last message, where that asks for several things
 
 
 def _questions(messages: Sequence[str]) -> list[_Question]:
-    if not messages:
-        return []
-    *earlier, last = messages[-2:]
-    parts = parts_of(last)
-    asked = [_Question(text, 1.0, number if len(parts) > 1 else None) for number, text in enumerate(parts)]
+    """Of the last two messages; what tells nothing, as a greeting, asks nothing beside the other."""
+    *earlier, last = messages[-2:] or [""]
+    asked = [_Question(last, 1.0)] if last else []
     for before in earlier:
-        asked.append(_Question(f"{before}\n{last}", _TOGETHER))
-        asked += [_Question(text, _BEFORE) for text in parts_of(before)]
+        asked += [_Question(f"{before}\n{last}", _TOGETHER), _Question(before, _BEFORE)]
     return asked

@@ -1,6 +1,7 @@
 """Gives memories and messages the vectors they have not, of the present model: after it changed, or after damage.
 
-Damage is mended by itself. After a change of model call `run`, as `langmem reindex` does, or `run_in_background`.
+Damage is mended by itself. After a change of model PhoneMemory begins by itself; with a MemoryService alone call `run`,
+as `langmem reindex` does, or `run_in_background`.
 """
 
 import functools
@@ -13,6 +14,7 @@ from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind, all_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -23,6 +25,8 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.search.message_rows import said
 from langmem_plugin.memory.stored_vectors import StoredVectors
+
+log = event_log(__name__)
 
 _BATCH = 64
 
@@ -77,6 +81,18 @@ class Reembedding:
     def waiting(self) -> int:
         """How many texts have no vector of the present model; until then words alone find them."""
         return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
+
+    def begin_after_change(self) -> None:
+        """`run_in_background`, with a WARNING, where vectors of another model are there."""
+        with self._database.read() as connection:
+            others = [
+                select(of.vectors.c.model).where(of.vectors.c.model != self._vectors.model).limit(1)
+                for of in (MEMORIES, MESSAGES)
+            ]
+            before = next(filter(None, (connection.execute(each).scalar() for each in others)), None)
+        if before is not None:
+            log.warning("embedding.model_changed", extra={"model": self._vectors.model, "before": before})
+            self.run_in_background()
 
     def run(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Embeds what waits, a batch at a time, and then deletes the vectors of other models; how many it embedded.

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.memory.models import EVERYTHING, Memory
-from langmem_plugin.memory.recall_query import Bounds, asks_about
+from langmem_plugin.memory.models import EVERYTHING, Found, Memory
+from langmem_plugin.memory.recall_query import RELEVANT, asks_about
+from langmem_plugin.memory.search.tokenizer import telling
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of, seen_by
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
 
+_SHARED = 0.15  # of the words that were said, by their rarity
 _HELD_BYTES = 8 * 2**20
 _BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
 
@@ -68,30 +71,37 @@ class ReplyMemory:
         role: Role,
         messages: Sequence[str],
         *,
-        limit: int = 5,
-        min_similarity: float = 0.7,
-        or_foremost: bool = False,
+        limit: int = 50,
+        min_similarity: float | None = None,
         beside: OwnerKey | None = None,
         by_one: Sequence[str] = (),
     ) -> list[tuple[Memory, float]]:
-        """What bears on a talk with how surely it does, best first, each memory once.
+        """What bears on a talk with how surely it does, best first, each memory once; then, with 0, what is nearest of
+        the rest, and what was used or told lately where nothing is asked.
 
-        `messages` are the person's messages, oldest first: see `recall_for`. Where nothing does and `or_foremost`,
-        the person's own memories used or told lately, with 0. The memories of `beside` are asked only with what
-        they said themselves, `by_one`. The instructions are read with it, so that
-        `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
+        `messages` are the person's messages, oldest first: see `recall_for`. With `min_similarity` nothing below it is
+        given; without, nothing private or sensitive that does not bear on the talk. The memories of `beside` are asked
+        only with what they said themselves, `by_one`, and only for what bears on it. The instructions are read with it,
+        so that `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
         """
-        service = self._service
-        bounds: Bounds = {"limit": limit, "min_similarity": min_similarity}
-        asks = asks_about(service, scopes_of(owner, role), messages, **bounds)
+        service, bound = self._service, RELEVANT if min_similarity is None else min_similarity
+        least = 0.0 if min_similarity is None else min_similarity
+        messages = [text for text in messages if telling(text)]
+        for text in messages[-1:]:
+            service.embedder.look_at_language(text)
+        asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=least)
         if beside is not None:
-            asks += asks_about(service, [Scope(beside)], by_one, **bounds)
+            asks += asks_about(service, [Scope(beside)], by_one, limit=limit, min_similarity=bound)
         with service.database.read() as connection:
-            found = service.facts.best_of(connection, asks, limit)
-            reminded = [(each.memory, each.similarity) for each in found]
-            if not reminded and or_foremost:
-                foremost = service.facts.foremost(connection, owner, EVERYTHING, limit)
-                reminded = [(each, 0.0) for each in foremost]
+            found = service.facts.best_of(connection, asks, 2 * limit)
+            reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
+            if min_similarity is None:
+                rest = [each.memory for each in found if each.similarity < bound and _may_fill(each)]
+                if not asks:
+                    lately = service.facts.foremost(connection, owner, EVERYTHING, limit)
+                    rest = [each for each in lately if not _is_guarded(each)]
+                reminded += [(each, 0.0) for each in rest]
+            reminded = reminded[:limit]
             self._read(connection, owner, role, beside, [each for each, _ in reminded])
         return reminded
 
@@ -144,3 +154,12 @@ class ReplyMemory:
             tuple(each for each in wanted if each.expires_at is None or each.expires_at > now),
             tuple(each for each in held.instructions if each.expires_at is None or each.expires_at > now),
         )
+
+
+def _may_fill(found: Found) -> bool:
+    """What is private or sensitive is shown only where some of the words that were said are in it."""
+    return found.signals.get("text", 0.0) >= _SHARED or not _is_guarded(found.memory)
+
+
+def _is_guarded(memory: Memory) -> bool:
+    return memory.private or is_sensitive(memory.text)

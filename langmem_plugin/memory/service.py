@@ -23,17 +23,16 @@ from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status, storable
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.name_aliases import NameAliases
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query, exactly_asked
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
-from langmem_plugin.memory.search.question_parts import parts_of
-from langmem_plugin.memory.search.wordings import Groups, as_meant
+from langmem_plugin.memory.search.wordings import Groups
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
@@ -174,7 +173,14 @@ class MemoryService:
         self.forget, self.restore, self.take_back = writer.forget, writer.restore, writer.take_back
         self.erase, self.purge = self.retention.erase, self.retention.purge
         sessions = SessionMemories(
-            database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
+            database,
+            repository,
+            embedder,
+            self.retention,
+            self.reconciler,
+            facts=self.facts,
+            index=self.index,
+            now=self.now,
         )
         self.create_memory = sessions.create_memory
         self.get_memories_by_session = sessions.get_memories_by_session
@@ -221,15 +227,13 @@ class MemoryService:
         Words are looked for in the text and, for a little less, in tags, key, summary and category with those above
         it. By words alone, and with `operators` also in "hybrid", "a phrase" in quotes and the beginning of a word
         with a star (choc*) must be there; `matched_spans` tells where.
-
-        A question that asks for several things, and for no phrase, is asked in parts, which take turns in the results.
         """
         owner = owner_key(self.database, owner)
         if not query.strip():
             return []
-        asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
         with self.database.read() as connection:
-            return self.facts.best_of(connection, asks, limit)
+            return self.facts.found(connection, ask)
 
     def explain(
         self,
@@ -249,9 +253,9 @@ class MemoryService:
         owner = owner_key(self.database, owner)
         if not query.strip():
             return []
-        asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
         with self.database.read() as connection:
-            return self.facts.candidates(connection, asks, limit, most=most)
+            return self.facts.candidates(connection, [ask], limit, most=most)
 
     def ask(
         self,
@@ -263,7 +267,6 @@ class MemoryService:
         min_relevance: float,
         where: Filter = EVERYTHING,
         weight: float = 1.0,
-        part: int | None = None,
         operators: bool = False,
         groups: Groups | None = None,
     ) -> Ask:
@@ -283,43 +286,7 @@ class MemoryService:
             operators=operators,
             groups=self.aliases.groups(owner) if groups is None else groups,
         )
-        return self.facts.ask(owner, query, weight=weight, part=part)
-
-    def asks(
-        self,
-        owner: str | int,
-        question: str,
-        mode: Mode = "hybrid",
-        *,
-        limit: int,
-        min_relevance: float,
-        where: Filter = EVERYTHING,
-        operators: bool = False,
-        groups: Groups | None = None,
-    ) -> list[Ask]:
-        """One for each thing that the question asks for, embedded together; one for all of a question that asks for
-        phrases. Raises EmbeddingUnavailable.
-        """
-        owner = owner_key(self.database, owner)
-        groups = self.aliases.groups(owner) if groups is None else groups
-        question = storable(question)
-        parts = [question] if exactly_asked(question, mode, operators=operators) else parts_of(question)
-        if mode != "text":
-            self.embedder.prepare([as_meant(part, groups) for part in parts])
-        return [
-            self.ask(
-                owner,
-                part,
-                mode,
-                limit=limit,
-                min_relevance=min_relevance,
-                where=where,
-                part=number if len(parts) > 1 else None,
-                operators=operators,
-                groups=groups,
-            )
-            for number, part in enumerate(parts)
-        ]
+        return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str | int, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out.

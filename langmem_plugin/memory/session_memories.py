@@ -18,10 +18,12 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.explanation import Explanation
 from langmem_plugin.memory.filters import in_session, valid
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.models import LIVE, EntryFields, Found, Memory, worded
+from langmem_plugin.memory.models import EVERYTHING, LIVE, EntryFields, Found, Memory, worded
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
+from langmem_plugin.memory.search.fact_ranking import Meaning, Query
+from langmem_plugin.memory.search.fact_search import FactSearch
 from langmem_plugin.operation_timing import timed
 
 _MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
@@ -44,6 +46,7 @@ class SessionMemories:
         retention: Retention,
         reconciler: Reconciler,
         *,
+        facts: FactSearch,
         index: VectorIndex | None,
         now: Callable[[], datetime],
     ) -> None:
@@ -53,6 +56,7 @@ class SessionMemories:
         self._embedder = embedder
         self._retention = retention
         self._reconciler = reconciler
+        self._facts = facts
         self._index = index
         self._now = now
 
@@ -119,16 +123,19 @@ class SessionMemories:
             raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
         vector = self._embedder.query(query) if isinstance(query, str) else self._unit(query)
         most, now = max(_count(limit), 0), self._now()
-        with self._database.read() as connection:
-            if session_id is not None:
+        if session_id is not None:
+            with self._database.read() as connection:
                 nearest = self._repository.query_similar_of_session(
                     connection, session_id, owner, vector, valid_at=now, limit=most
                 )
-            else:
-                assert owner is not None  # noqa: S101 - or the session is named
-                nearest = self._repository.query_similar_by_embedding(
-                    connection, owner, vector, valid_at=now, limit=most
-                )
+        else:
+            assert owner is not None  # noqa: S101 - or the session is named
+            meaning = Meaning(vector, self._embedder.calibration)
+            ask = self._facts.ask(owner, Query("", meaning, "semantic", most, 0.0, EVERYTHING, now))
+            with self._database.read() as connection:
+                hits = self._facts.found(connection, ask)
+            nearest = [(each.memory, each.explanation.cosine or 0.0) for each in hits if each.explanation is not None]
+            nearest.sort(key=lambda each: each[1], reverse=True)
         found = [self._found(query, each, cosine, min_similarity) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
 

@@ -47,7 +47,7 @@ def test_what_is_forgotten_in_mid_turn_moves_no_number(memory, known):
 
     system = stated(memory.prompt(known, "", phone=ERIN))
 
-    assert f"1. {texts[first]}\n3. {texts[third]}\n" in system
+    assert f"1. {texts[first]} (said 1 Mar 2026)\n3. {texts[third]} (said 1 Mar 2026)\n" in system
     cited = memory.citations(_replied(known, "[Memory: 1] [Memory: 2] [Memory: 3]"), phone=ERIN)
     assert [(each.number, each.memory.id) for each in cited] == [(1, first), (3, third)]
 

@@ -126,6 +126,58 @@ def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(databa
     assert "recall.skipped" in events(caplog)
 
 
+@pytest.mark.spec("M-14")
+def test_with_the_embedding_model_away_one_reply_waits_for_it_once(database_url, clock, breaking, graph_of, scripted):
+    waits = []
+    with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
+        memory.service.embedder._sleep = waits.append
+        memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+        breaking.failing = True
+        for said in ("what is the matter with TestCorp?", "and with Dana?", "and the shop?"):
+            assert memory.reply(graph_of(scripted()), ERIN, said).startswith("heard")
+        assert waits == [1.0, 2.0, 4.0]
+
+        breaking.failing = False
+        state = {"messages": [HumanMessage("What about TestCorp now?")]}
+        assert len(memory.recall(state, phone=ERIN)) == 1  # as soon as it answers again
+
+
+@pytest.mark.spec("M-9", "M-4")
+def test_a_language_that_the_model_does_not_know_is_told_once_with_what_would(memory, graph_of, scripted, caplog):
+    graph = graph_of(scripted())
+    for said in ("where is my car?", "¿dónde está mi coche?", "¿y las llaves de la casa?", "איפה המפתחות שלי?"):
+        memory.reply(graph, ERIN, said)
+
+    told = [each for each in caplog.records if getattr(each, "event", "") == "embedding.language_unknown"]
+    assert [each.language for each in told] == ["spanish", "hebrew"]
+    assert all("langmem-plugin[multilingual]" in each.getMessage() for each in told)
+
+
+@pytest.mark.spec("M-4", "M-5")
+def test_after_a_change_of_the_embedding_model_words_find_and_all_is_embedded_anew(
+    database_url, clock, offline_model, caplog
+):
+    class Other(type(offline_model)):
+        model = "another model"
+
+        def vector(self, text):
+            return super().vector(text)[::-1]
+
+    with PhoneMemory(database_url, embeddings=Other(), now=clock) as memory:
+        memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+        assert "embedding.model_changed" not in events(caplog)
+    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
+        assert "embedding.model_changed" in events(caplog)
+        assert [each.memory.text for each in memory.service.recall(ERIN, "what does TestCorp owe me?")]
+        for _ in range(500):
+            if not memory.service.reembedding.waiting():
+                break
+            time.sleep(0.02)
+        assert [each.signals["semantic"] > 0.5 for each in memory.service.recall(ERIN, "who is in debt to me?")] == [
+            True
+        ]
+
+
 @pytest.mark.spec("C-9")
 def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, offline_model, graph_of, scripted):
     settings = Settings(turn_timeout=timedelta(milliseconds=200))

@@ -27,7 +27,7 @@ def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
 
 @pytest.mark.spec("U-2")
 def test_three_words_of_four_are_not_enough(memory):
-    memory.command(ERIN, "/remember אחותי אוהבת יין אדום")  # which the offline model compares by words alone
+    memory.command(ERIN, "/remember אחותי אוהבת יין אדום")  # of which the offline model knows some words
 
     assert memory.command(ERIN, "/forget אחותי יין אדום מכונית").startswith("אני לא זוכר שום דבר")
     assert memory.command(ERIN, "/forget אחותי יין אדום").startswith("לשכוח את זה?")

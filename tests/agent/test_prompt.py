@@ -44,7 +44,7 @@ def ask(request, memory, graph_of):
 
 
 @pytest.mark.spec("M-9", "M-12", "U-1")
-def test_memories_that_bear_on_the_message_are_numbered_and_others_are_not_there(memory, ask, scripted):
+def test_memories_are_numbered_what_bears_on_the_message_first_and_nobody_elses_are_there(memory, ask, scripted):
     memory.service.remember(ERIN, "TestCorp owes me ₪5000 from invoice INV-001")
     memory.service.remember(ERIN, "Leo is allergic to peanuts")
     memory.service.remember(JASON, "TestCorp is Jason's secret client")
@@ -54,7 +54,7 @@ def test_memories_that_bear_on_the_message_are_numbered_and_others_are_not_there
 
     assert model.system.startswith("You are Mom Bot.")
     assert "1. TestCorp owes me ₪5000 from invoice INV-001" in model.stated
-    assert "peanuts" not in model.stated
+    assert "2. Leo is allergic to peanuts" in model.stated
     assert "secret" not in model.stated
 
 

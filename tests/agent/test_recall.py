@@ -26,14 +26,10 @@ def test_what_is_recalled_is_refreshed_as_the_conversation_moves_on(memory, grap
     graph = graph_of(model)
 
     memory.reply(graph, ERIN, "what does my daughter Mira want for her birthday?")
-    assert "telescope" in model.stated
-    assert "level 3" not in model.stated
+    assert "1. My daughter Mira wants a telescope" in model.stated
 
     memory.reply(graph, ERIN, "and where is the car parked?")
     assert "1. The car is parked on level 3" in model.stated
-
-    memory.reply(graph, ERIN, "which level was that where the car is parked?")
-    assert "telescope" not in model.stated
 
 
 @pytest.mark.spec("M-9")
@@ -48,19 +44,85 @@ def test_with_no_topic_the_most_recent_and_most_used_are_recalled(memory, clock,
     memory.service.remember(ERIN, "I am learning Japanese")
 
     assert _texts(memory, greeting)[:2] == ["The cat is called Biscuit", "I am learning Japanese"]
-    assert len(_texts(memory, greeting)) == 5
+    assert len(_texts(memory, greeting)) == 8
+
+
+@pytest.mark.spec("M-9", "M-8")
+@pytest.mark.parametrize(
+    "said", ["👍", "hi", "123", "haha thanks", "what is the capital of Mongolia?", "תודה", "jajaja"]
+)
+def test_what_asks_nothing_of_the_memory_is_near_nothing_and_uses_nothing(memory, graph_of, scripted, said):
+    for text in ("The code of the gate is 8841", "My sister's birthday is on 3 June", "I like tea"):
+        memory.service.remember(ERIN, text)
+    model = scripted()
+
+    assert memory.service.recall(ERIN, said) == []
+    memory.reply(graph_of(model), ERIN, said)
+
+    assert "I like tea" in model.stated  # there is room for it
+    assert [each.access_count for each in memory.service.list_memories(ERIN)] == [0, 0, 0]
+
+
+@pytest.mark.spec("M-9", "A-1")
+def test_use_is_counted_of_what_bears_on_the_talk_or_was_cited(memory, graph_of, scripted):
+    asked = memory.service.remember(ERIN, "The car is parked on level 3")
+    cited = memory.service.remember(ERIN, "I like tea")
+    other = memory.service.remember(ERIN, "My dentist is called Ruth")
+    model = scripted(lambda _messages: AIMessage("On level 3. Some tea? [Memory: I like tea]"))
+
+    memory.reply(graph_of(model), ERIN, "where is the car parked?")
+
+    counts = {each.id: each.access_count for each in memory.service.list_memories(ERIN)}
+    assert counts == {asked.id: 1, cited.id: 1, other.id: 0}
 
 
 @pytest.mark.spec("M-9")
-def test_a_topic_of_which_nothing_is_known_recalls_nothing(memory):
-    memory.service.remember(ERIN, "The cat is called Biscuit")
+def test_what_is_private_or_sensitive_is_shown_only_where_it_bears_on_the_talk(memory):
+    memory.service.remember(ERIN, "I am writing a novel about pirates", private=True)
+    memory.service.remember(ERIN, "The password of the router is hunter2")
+    memory.service.remember(ERIN, "The car is parked on level 3")
 
-    assert _texts(memory, "hello", "what is the weather in Haifa tomorrow?") == []
+    assert _texts(memory, "what shall I cook?") == ["The car is parked on level 3"]
+    assert _texts(memory, "hello") == ["The car is parked on level 3"]
+    assert _texts(memory, "what is the router's password?")[0] == "The password of the router is hunter2"
+    assert _texts(memory, "how is my novel about pirates going?")[0] == "I am writing a novel about pirates"
+
+
+@pytest.mark.spec("M-9")
+def test_each_line_ends_with_the_day_it_was_said_and_what_is_over_is_marked(memory, clock):
+    memory.service.remember(ERIN, "The dentist is on 9 March")
+    memory.service.remember(ERIN, "Mira's birthday is on 9 March")
+    said = clock()
+    clock.forward(days=400)
+    state = {"messages": [HumanMessage("when is the dentist?")]}
+    block = stated(memory.prompt({**state, "recalled": memory.recall(state, phone=ERIN)}, "", phone=ERIN))
+
+    day = f"(said {said.day} {said:%b} {said.year})"
+    assert f"The dentist is on 9 March (over by now) {day}" in block
+    assert f"Mira's birthday is on 9 March {day}" in block
+
+
+@pytest.mark.spec("M-9", "U-8")
+def test_who_sets_a_bound_or_a_number_gets_no_more(database_url, clock, offline_model):
+    facts = ["The car is parked on level 3", "The car is a red Fiat", "I like tea", "My dentist is called Ruth"]
+
+    def shown(**chosen):
+        kept = Settings(**chosen)
+        with PhoneMemory(database_url, settings=kept, embeddings=offline_model, now=clock) as memory:
+            for text in facts:
+                memory.service.remember(ERIN, text)
+            return _texts(memory, "on which level is the car parked?")
+
+    assert len(shown()) == 4
+    assert shown(min_similarity=0.7)[0] == facts[0]
+    assert not {"I like tea", "My dentist is called Ruth"} & set(shown(min_similarity=0.7))
+    assert shown(recall_limit=1, min_similarity=0.7) == [facts[0]]
+    assert len(shown(recall_limit=3)) == 3
 
 
 @pytest.mark.spec("M-9")
 def test_memories_fit_the_budget_whole_and_the_best_come_first(database_url, clock, offline_model):
-    settings = Settings(recall_tokens=40, recall_limit=5)
+    settings = Settings(recall_tokens=80)
     with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
         memory.service.remember(ERIN, "TestCorp owes me ₪5000")
         memory.service.remember(ERIN, f"TestCorp: {'a long story about the company ' * 20}")
@@ -72,7 +134,8 @@ def test_memories_fit_the_budget_whole_and_the_best_come_first(database_url, clo
         system = stated(memory.prompt({**state, "recalled": memory.recall(state, phone=ERIN)}, "", phone=ERIN))
 
     assert "TestCorp owes me ₪5000" in recalled
-    assert sum(len(f"1. {text}") // 4 for text in recalled) <= 40
+    block = system[system.index("<memories>") : system.index("</memories>")]
+    assert len(block) // 4 <= 80
     assert not any("long story" in text for text in recalled)
     assert len(recalled) >= 2
     assert "very briefly" in " ".join(system.split())

@@ -89,7 +89,7 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
             assert texts(service.foremost(ANNA)) == [PARKING]
             assert texts(service.query_similar_memories("what is the dose?", owner=ANNA)) == [PARKING]
             assert KeyValueMemory(service, ANNA).load_memory()["memory"] == []
-            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0, or_foremost=True)
+            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0)
             assert [each.text for each, _ in found] == [PARKING]
             assert texts(reply_memory.told(ANNA, "client", [each.id for each in facts]).memories) == [PARKING]
             for refused in (

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from langmem_plugin.memory.search.dates import named, nearness
+from langmem_plugin.memory.search.dates import is_over, named, nearness
 from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
@@ -160,3 +160,29 @@ def test_notes_that_only_one_person_wrote_gain_nothing_from_those_beside_them(me
     memory.history.add("ben", answers)
     talking = {each.message.message_id: each.score for each in memory.history.search("ben", "who serviced the boiler?")}
     assert talking["a1"] - talking["a3"] > alone["n1"] - alone["n3"]
+
+
+@pytest.mark.spec("W-9", "M-9")
+@pytest.mark.parametrize(
+    ("text", "told", "over"),
+    [
+        ("The dentist is on 12 March", date(2026, 3, 4), True),
+        ("We fly to Rome on 3 October 2027", date(2026, 3, 4), False),
+        ("El 20 de mayo tengo dentista", date(2026, 3, 4), True),
+        ("יש לי תור לרופא ב-20 במאי", date(2026, 3, 4), True),
+        ("The exam is tomorrow", date(2026, 11, 16), True),
+        ("The exam is tomorrow", date(2026, 11, 17), False),
+        ("I am tired today", date(2026, 11, 17), True),
+        ("I run in the morning", date(2026, 3, 4), False),
+        ("Corro por la mañana", date(2026, 3, 4), False),
+        ("Mum's birthday is on 12 March", date(2026, 3, 4), False),
+        ("I start my new job on 1 May", date(2026, 3, 4), False),
+        ("I have lived here since May 2019", date(2026, 3, 4), False),
+        ("We married on 5 June 2010", date(2026, 3, 4), False),
+        ("I like tea", date(2026, 3, 4), False),
+        ("", date(2026, 3, 4), False),
+    ],
+)
+def test_what_is_over_told_of_a_day_to_come_that_has_passed(text, told, over):
+    assert is_over(text, told, TODAY) is over
+    assert not is_over(text, told, told)

@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langmem_plugin.memory.embedding.calibration import Calibration
-from langmem_plugin.memory.search import near_equals
-from langmem_plugin.memory.search.near_equals import MOST, lived, nearness
+from langmem_plugin.memory.search.score_fusion import lived
 
 ANNA = "+972501234567"
 NEAR = [  # a question, and two memories that answer it about equally well
@@ -97,15 +95,14 @@ def test_what_is_not_about_the_question_gains_nothing(memory):
     st.integers(0, 2**31 - 1),
     st.floats(0, 1, width=32),
     st.floats(0, 1, width=32),
-    st.floats(0.125, 1, width=32),
 )
-def test_no_life_moves_a_memory_by_more_than_the_table_says(age, uses, confidence, similarity, unit):
+def test_no_life_moves_a_memory_by_more_than_a_tie(age, uses, confidence, similarity):
     now = 3_000 * _DAY
     lives = lived(
         np.array([now - age]), np.array([uses], dtype=np.int32), np.array([confidence], dtype=np.float32), now
     )
-    gained = lives.among_near_equals(np.array([similarity], dtype=np.float32), unit)
-    assert 0 <= float(gained.total[0]) <= MOST + 1e-6
+    gained = lives.where_relevant(np.array([similarity], dtype=np.float32))
+    assert 0 <= float(gained.total[0]) <= 0.15 + 1e-6
     assert float(gained.recency[0]) <= 0.06 + 1e-6
     assert float(gained.use[0]) <= 0.05 + 1e-6
     assert float(gained.confidence[0]) <= 0.04 + 1e-6
@@ -113,11 +110,12 @@ def test_no_life_moves_a_memory_by_more_than_the_table_says(age, uses, confidenc
 
 
 @pytest.mark.spec("M-8")
-def test_two_memories_that_differ_by_little_do_so_also_alone():
-    curve, cosines = Calibration(0.2, 28.0), np.array([0.50, 0.49], dtype=np.float32)
-    alone = nearness(cosines, curve, np.ones(2, dtype=bool))
-    assert alone.score[0] - alone.score[1] == pytest.approx(0.01 * 28 / near_equals._POINT, abs=1e-4)
-    among = nearness(np.append(cosines, np.linspace(0.4, -0.3, 58)).astype(np.float32), curve, np.ones(60, dtype=bool))
-    assert (among.score.max(), among.score.min()) == pytest.approx((1.0, 0.0), abs=1e-5)
-    assert among.unit == pytest.approx(20 / 28 / 0.8, abs=1e-4)
-    assert nearness(cosines, curve, np.zeros(2, dtype=bool)).score.tolist() == [0, 0]
+def test_two_memories_that_differ_by_little_do_so_whatever_stands_beside_them(memory):
+    def ahead():
+        first, second = memory.search(ANNA, "what does Dana like to drink?", min_relevance=0.0, mode="semantic")[:2]
+        return first.memory.text, first.score - second.score
+
+    memory.remember_many(ANNA, [("Dana likes black tea", {}), ("Dana likes mint tea", {})])
+    alone = ahead()
+    memory.remember_many(ANNA, [(f"Invoice {number} was paid by bank transfer", {}) for number in range(12)])
+    assert ahead() == (alone[0], pytest.approx(alone[1], abs=1e-4))

@@ -83,8 +83,8 @@ def test_what_is_asked_in_other_words_is_recalled_at_the_usual_bound(offline_mod
 def test_a_fact_far_behind_the_nearest_is_less_relevant_than_alone():
     curve = Calibration(0.2, 30.0)
     everything = np.ones(3, dtype=bool)
-    near, _ = semantic(np.array([0.9, 0.3, 0.0], dtype=np.float32), curve, everything)
-    alone, _ = semantic(np.array([0.32, 0.3, 0.0], dtype=np.float32), curve, everything)
+    near = semantic(np.array([0.9, 0.3, 0.0], dtype=np.float32), curve, everything)
+    alone = semantic(np.array([0.32, 0.3, 0.0], dtype=np.float32), curve, everything)
     assert alone[1] == pytest.approx(curve.relevance(0.3), abs=1e-5)
     assert near[1] < 0.1
     assert alone[1] > 0.9
@@ -92,14 +92,16 @@ def test_a_fact_far_behind_the_nearest_is_less_relevant_than_alone():
 
 
 @pytest.mark.spec("M-11")
-def test_a_language_the_model_never_learned_is_searched_by_its_words(offline_model):
+def test_a_language_the_model_never_learned_is_searched_by_its_words_and_by_their_english(offline_model):
     with MemoryService("sqlite://", embeddings=offline_model) as memory:
         memory.remember(ANNA, "לכלב קוראים ביסקוויט")
         memory.remember(ANNA, "יום ההולדת של סבא הוא ב-3 באוקטובר")
         found = memory.recall(ANNA, "מתי יום ההולדת של סבא?")
         assert [each.memory.text for each in found] == ["יום ההולדת של סבא הוא ב-3 באוקטובר"]
-        assert set(found[0].signals) == {"text"}
+        assert set(found[0].signals) == {"semantic", "text"}
         assert [each.memory.text for each in memory.recall(ANNA, "איך קוראים לכלב?")] == ["לכלב קוראים ביסקוויט"]
+        [meant, *_] = memory.search(ANNA, "מה השם של הגור?", mode="semantic", min_relevance=0.0)
+        assert meant.memory.text == "לכלב קוראים ביסקוויט"  # a puppy is near a dog
         assert memory.recall(ANNA, "כמה עולה הדירה?") == []
 
 

@@ -127,7 +127,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "search": lambda: [memory.search(ANNA, f"who helps {mode}", mode=mode) for mode in ("text", "hybrid")],
             "explain": lambda: memory.explain(ANNA, "who explains us and where is the garden?"),
             "ask": lambda: memory.ask(ANNA, "who helps us?", limit=5, min_relevance=0.5),
-            "asks": lambda: memory.asks(ANNA, "who helps us and when is the office open?", limit=5, min_relevance=0.5),
             "get": lambda: memory.get(ANNA, list(ids.values())),
             "list_memories": lambda: memory.list_memories(ANNA),
             "count": lambda: memory.count(ANNA),
@@ -184,9 +183,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "remove": lambda: instructions.remove(ANNA, ids["brief"]),
         },
         ReplyMemory: {
-            "recall": lambda: reply_memory.recall(
-                ANNA, "client", ["is the garden green?", "and red?"], or_foremost=True
-            ),
+            "recall": lambda: reply_memory.recall(ANNA, "client", ["is the garden green?", "and red?"]),
             "told": lambda: reply_memory.told(ANNA, "client", []),
             "last_told": lambda: reply_memory.last_told(ANNA, "client", []),
         },

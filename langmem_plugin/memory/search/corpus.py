@@ -13,7 +13,6 @@ from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 from langmem_plugin.memory.search.bm25 import WordIndex
 from langmem_plugin.memory.search.label_index import LabelIndex
-from langmem_plugin.memory.search.name_index import NameIndex
 from langmem_plugin.memory.search.tokenizer import terms
 
 _NEVER = np.iinfo(np.int64).max
@@ -95,7 +94,6 @@ class Corpus:
         self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
-        self.names = NameIndex()
         self.labels = LabelIndex()  # of tags, key and summary
         self._tags: list[tuple[str, ...]] = []
         self._tag: dict[str, str] = {}
@@ -111,7 +109,6 @@ class Corpus:
     def put(self, entry: Entry) -> None:
         self.drop(entry.id)
         row = self.words.add(terms(entry.text))
-        self.names.add(row, entry.text)
         if row == len(self._columns):
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
@@ -181,7 +178,6 @@ class Corpus:
         if row is not None:
             self._columns["live"][row] = False
             self.words.remove(row)
-            self.names.remove(row)
 
     def release_vectors(self) -> None:
         """An index has them: from now on only its cosines are known."""
@@ -263,7 +259,7 @@ class Corpus:
     def size(self) -> int:
         """Bytes held, roughly."""
         held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes
-        held += self.words.size + self.labels.size + self.names.size
+        held += self.words.size + self.labels.size
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:

@@ -55,6 +55,18 @@ _LOOKS_BACK = re.compile(
     r"|אמרתי|אמרת|אמרנו|דיברנו|דיברתי|סיפרתי|סיפרת|ביקשתי|היה|היתה|הייתה|היינו|הייתי|עשינו|עשיתי|קרה|אכלתי|אכלנו|קניתי|קנינו|הלכנו|סיכמנו)\b"
 )
 
+_TOMORROW = re.compile(r"\b(?:tomorrow|(?<!la )(?<!de )mañana|מחר)\b")
+_TONIGHT = re.compile(
+    r"\b(?:today|tonight|this (?:morning|afternoon|evening)|hoy|esta (?:noche|tarde|mañana)|היום(?! ה)|הערב|הלילה)\b"
+)
+# What comes again every year or goes on from a day is not over after it.
+_GOES_ON = re.compile(
+    r"\b(?:birthday|anniversary|every|each|yearly|annual\w*|since|starts?|starting|started|begins?|beginning|began"
+    r"|as of|from now on|moves?|moved|turns?|born|cumpleaños|cumple|aniversario|cada|todos los|todas las|desde|a partir"
+    r"|empie\w+|empez\w+|comien\w+|comenz\w+)\b|יום (?:ה)?הולדת|יום נישואין|כל |מתחיל|החל מ|נולד|עוברים|עובר"
+)
+_A_YEAR = timedelta(days=366)
+
 _LATE = 14.0  # days: people tell of a thing afterwards, for a week or two,
 _EARLY = 3.0  # and of plans just before
 _MICROSECONDS_A_DAY = 86_400_000_000
@@ -110,6 +122,21 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
         end = today.replace(day=1) - timedelta(days=1)
         spans.append((end.replace(day=1), end))
     return spans
+
+
+def is_over(text: str, told: date, today: date) -> bool:
+    """Whether a text told of a day to come that has passed since, and of nothing that comes again or goes on from it.
+
+    A day without a year is the first such day from when it was told on.
+    """
+    text = text.casefold()
+    if told >= today or _GOES_ON.search(text):
+        return False
+    ahead = [span for span in named(text, told, (told.year, told.year + 1)) if told < span[0] <= told + _A_YEAR]
+    for words, days in ((_TONIGHT, 0), (_TOMORROW, 1)):
+        if words.search(text):
+            ahead.append((told + timedelta(days=days), told + timedelta(days=days)))
+    return bool(ahead) and max(last for _, last in ahead) < today
 
 
 def without_days(question: str) -> str:

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Self
 
 import numpy as np
@@ -15,31 +14,33 @@ from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.explanation import Explanation, Left
 from langmem_plugin.memory.models import Filter, MatchType, Mode, storable
-from langmem_plugin.memory.search import near_equals, score_fusion
 from langmem_plugin.memory.search.bm25 import Group, Scores
 from langmem_plugin.memory.search.corpus import Corpus, microseconds
 from langmem_plugin.memory.search.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
-from langmem_plugin.memory.search.tokenizer import asked, stems_of
-from langmem_plugin.memory.search.transliteration import is_hebrew
-from langmem_plugin.memory.search.wordings import MOST, Groups, Wording, by_aliases, by_sound, with_full_names
+from langmem_plugin.memory.search.score_fusion import LIKELY, POINT, Lived, days, lived, semantic, similarity_of
+from langmem_plugin.memory.search.tokenizer import asked, stems_of, telling
+from langmem_plugin.memory.search.wordings import Groups, Wording, by_aliases, with_full_names
 
 MOST_CONSIDERED = 50
-_AS_LIKELY_AS_NOT = 0.5
+_WORDS = 0.75  # what all of the question's words count beside its meaning,
+_WORDS_ALONE = 3.0  # and where the model does not know the language
 _LABELS = 0.5  # what a word beside a text weighs in the order: what says it comes before what is only filed under it,
 _SURE_BY_LABELS = 0.75  # and for being found at all: alone, a word beside a text is enough to be found by
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """The vector of a question, and what cosines with it mean."""
+    """The vector of a question, and what cosines with it mean: None where the model does not know its language."""
 
     vector: Vector
-    calibration: Calibration
+    calibration: Calibration | None
+    is_known: bool = True
+    """Whether the model learned the language, and does not only know some of its words."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked. `meaning` is None where meaning is not to be compared: by mode, or by language.
+    """What is asked. `meaning` is None where meaning is not to be compared, by mode.
 
     What is not in `exact` is asked by the way.
     """
@@ -83,9 +84,10 @@ class Query:
         if exact := exactly_asked(text, mode, operators=operators):
             text = exact.text
         wordings = by_aliases(exact.words if exact else text, groups) if groups else []
-        by_meaning = mode != "text" and embedder.understands(text)
-        meant = with_full_names(text, wordings, groups)
-        meaning = Meaning(embedder.query(meant), embedder.calibration_of(text)) if by_meaning else None
+        meaning = None
+        if mode != "text":
+            meant = with_full_names(text, wordings, groups)
+            meaning = Meaning(embedder.query(meant), embedder.calibration_of(text), embedder.understands(text))
         return cls(text, meaning, mode, limit, min_relevance, where, now, exact, wordings)
 
 
@@ -151,10 +153,9 @@ def considered(
     return hits
 
 
-def wordings_of(corpus: Corpus, query: Query) -> list[Wording]:
-    """The question as it was asked, and with other names in it: by the owner's aliases, and as the texts spell them."""
-    others = [*query.wordings, *by_sound(query.words, partial(_alike, corpus))][:MOST]
-    return [Wording(query.words, ()), *others]
+def wordings_of(query: Query) -> list[Wording]:
+    """The question as it was asked, and with other names in it, by the owner's aliases."""
+    return [Wording(query.words, ()), *query.wordings]
 
 
 def asked_groups(corpus: Corpus, query: Query, words: str) -> list[Group]:
@@ -231,57 +232,61 @@ class _Covering:
 
 
 def _covering(corpus: Corpus, query: Query) -> _Covering:
-    live, wordings = corpus.columns["live"], wordings_of(corpus, query)
+    live, wordings = corpus.columns["live"], wordings_of(query)
     measured = []
     for each in wordings:
-        groups = asked_groups(corpus, query, each.text)
-        bm25, labels, ceiling = corpus.words.grouped(groups, corpus.labelled, live)
-        words, beside = bm25 / max(ceiling, 1e-6), labels / np.float32(max(ceiling, 1e-6))
-        by_text = score_fusion.by_words(words)
-        by_labels = score_fusion.by_words(words + _LABELS * beside) - by_text
-        measured.append((bm25, words + _SURE_BY_LABELS * beside, by_text, by_labels))
+        bm25, labels, ceiling = corpus.words.grouped(asked_groups(corpus, query, each.text), corpus.labelled, live)
+        by_text, beside = (found / np.float32(max(ceiling, 1e-6)) for found in (bm25, labels))
+        measured.append((bm25, by_text + _SURE_BY_LABELS * beside, by_text, _LABELS * beside))
     rows, chosen = np.arange(len(corpus.ids)), np.argmax([each[1] for each in measured], axis=0)  # of equals the first
     scores, coverage, by_text, by_labels = (np.stack(each)[chosen, rows] for each in zip(*measured, strict=True))
     return _Covering(scores, coverage, by_text, by_labels, wordings, chosen)
 
 
-def _alike(corpus: Corpus, name: str) -> list[str]:
-    """Other spellings of a name in these memories. In its own letters only where nobody spells it as it was said."""
-    others = corpus.names.alike(name)
-    if any(corpus.words.holds(forms) for forms in asked(name)):
-        return [each for each in others if is_hebrew(each) is not is_hebrew(name)]
-    return others
-
-
 def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) -> _Scored:
+    """The sum of what each signal adds, in points: meaning, words and what stands beside them, then a life's little.
+
+    A point of meaning is the cosine that means twenty more in the logarithm of the odds of being about the question,
+    whatever the model. All of the question's words count three quarters of one, and three where the model does not know
+    the language.
+    """
     rows, columns = len(corpus.ids), corpus.columns
     fits = corpus.fitting(query.where, query.now)
     cosines = relevance = scores = coverage = covering = None
-    unit, terms = 1.0, dict[str, Scores]()
+    words, terms = _WORDS, dict[str, Scores]()
     if query.meaning is not None:
         cosines = corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest)
-        embedded = fits & columns["embedded"]
-        calibration = score_fusion.against_field(cosines[embedded], query.meaning.calibration)
-        relevance, _ = score_fusion.semantic(cosines, calibration, embedded)
-        near = near_equals.nearness(cosines, calibration, embedded)
-        unit = near.unit
-        terms["meaning"] = near.score
+        if not telling(query.text):
+            relevance = np.zeros(rows, dtype=np.float32)
+        elif query.meaning.calibration is not None:
+            relevance = semantic(cosines, query.meaning.calibration, fits & columns["embedded"])
+        slope = POINT if query.meaning.calibration is None else query.meaning.calibration.slope
+        terms["meaning"] = cosines * np.float32(slope / POINT)
+        words = _WORDS if query.meaning.is_known else _WORDS_ALONE
     if query.mode != "semantic":
         covering = _covering(corpus, query)
         scores, coverage = covering.scores, covering.coverage
-        terms["words"] = covering.by_text
+        # What waits for its vector is found by its words meanwhile.
+        weight = np.where(columns["embedded"], words, _WORDS_ALONE).astype(np.float32)
+        terms["words"] = weight * covering.by_text
         if covering.by_labels.any():
-            terms["labels"] = covering.by_labels
-    similarity = score_fusion.similarity(relevance, coverage, rows)
+            terms["labels"] = weight * covering.by_labels
+    similarity = similarity_of(relevance, coverage, rows)
+    if relevance is not None and coverage is not None:
+        similarity = np.where(columns["embedded"], similarity, similarity_of(None, coverage, rows))
     holds = np.ones(rows, dtype=np.bool_)
     if query.exact:
         holds, similarity = may_hold(corpus, query.exact), np.ones(rows, dtype=np.float32)
-    lived = near_equals.lived(columns["used"], columns["uses"], columns["confidence"], microseconds(query.now))
-    lived = lived.among_near_equals(similarity, unit)
-    terms |= {"recency": lived.recency, "use": lived.use, "confidence": lived.confidence}
+    gains = _lived(corpus, query.now).where_relevant(similarity)
+    terms |= {"recency": gains.recency, "use": gains.use, "confidence": gains.confidence}
     signals = {name: each for name, each in (("semantic", relevance), ("text", coverage)) if each is not None}
     score = sum(terms.values(), np.zeros(rows, dtype=np.float32))
     return _Scored(fits, holds, score, similarity, signals, (cosines, relevance, scores, coverage), terms, covering)
+
+
+def _lived(corpus: Corpus, now: datetime) -> Lived:
+    columns = corpus.columns
+    return lived(columns["used"], columns["uses"], columns["confidence"], microseconds(now))
 
 
 def _kept(query: Query, scored: _Scored) -> list[int]:
@@ -302,7 +307,7 @@ def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:
         relevance,
         bm25,
         coverage,
-        days=round(float(near_equals.days(columns["used"], microseconds(query.now))), 3),
+        days=round(float(days(columns["used"], microseconds(query.now))), 3),
         uses=int(columns["uses"]),
         confidence=float(columns["confidence"]),
         aliases=() if scored.covering is None else scored.covering.wordings[scored.covering.best[row]].aliases,
@@ -313,9 +318,7 @@ def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:
 
 def foremost(corpus: Corpus, where: Filter, now: datetime, limit: int) -> list[str]:
     """The ids of those that rank first when nothing is asked."""
-    columns = corpus.columns
-    lived = near_equals.lived(columns["used"], columns["uses"], columns["confidence"], microseconds(now))
-    return [corpus.ids[row] for row in best(lived.total, corpus.fitting(where, now), limit)]
+    return [corpus.ids[row] for row in best(_lived(corpus, now).total, corpus.fitting(where, now), limit)]
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
@@ -332,7 +335,7 @@ def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Se
 def match_type(signals: dict[str, float]) -> MatchType:
     """Which signals found it: words only, meaning only, or both."""
     by_words = signals.get("text", 0.0) > 0.0
-    by_meaning = signals.get("semantic", 0.0) >= _AS_LIKELY_AS_NOT
+    by_meaning = signals.get("semantic", 0.0) >= LIKELY
     if by_words and by_meaning:
         return "hybrid"
     return "exact" if by_words else "semantic"

@@ -23,7 +23,6 @@ from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
-from langmem_plugin.memory.search.in_turns import in_turns
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
@@ -37,7 +36,6 @@ class Ask:
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # of its answers among those of others
-    part: int | None = None  # of a compound question, counted from 0
     at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
 
 
@@ -71,9 +69,9 @@ class FactSearch:
         """Bytes held, roughly."""
         return self._corpora.size
 
-    def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0, part: int | None = None) -> Ask:
+    def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0) -> Ask:
         """Call this outside of a transaction."""
-        return Ask(owner, query, self._nearest(owner, query), weight, part)
+        return Ask(owner, query, self._nearest(owner, query), weight)
 
     def forget_cached(self, owner: OwnerKey) -> None:
         """Drops what this process holds of the owner; the next search reads it again."""
@@ -84,15 +82,14 @@ class FactSearch:
         return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
     def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
-        """What answers several questions, best first by weighed score, the parts of a compound question in turn; each
-        memory once.
-        """
-        answers = [
-            (ask.part, _weighed(ask, each))
-            for owner in dict.fromkeys(ask.owner for ask in asks)
-            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner])
-        ]
-        return in_turns(answers, limit)
+        """What answers several questions, best first by weighed score; each memory once."""
+        best: dict[str, Found] = {}
+        for owner in dict.fromkeys(ask.owner for ask in asks):
+            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner]):
+                found = _weighed(ask, each)
+                if each.memory.id not in best or best[each.memory.id].score < found.score:
+                    best[each.memory.id] = found
+        return sorted(best.values(), key=lambda each: each.score, reverse=True)[: max(limit, 0)]
 
     def _answers(self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
@@ -287,7 +284,6 @@ def _weighed(ask: Ask, found: Found) -> Found:
         found,
         score=ask.weight * found.score,
         explanation=None if found.explanation is None else replace(found.explanation, weight=ask.weight),
-        part=None if ask.part is None else ask.query.text,
     )
 
 
@@ -307,7 +303,6 @@ def _candidate(found: Found, left: Left | None = None) -> Candidate:
         match_type=found.match_type,
         explanation=found.explanation,
         left=left,
-        part=found.part,
         category=fact.category,
         tags=fact.tags,
     )

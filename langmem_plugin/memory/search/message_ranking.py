@@ -11,7 +11,15 @@ from langmem_plugin.memory.models import MatchType, plain
 from langmem_plugin.memory.search import score_fusion
 from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
-from langmem_plugin.memory.search.fact_ranking import Query, asked_groups, best, match_type, may_hold, wordings_of
+from langmem_plugin.memory.search.fact_ranking import (
+    Meaning,
+    Query,
+    asked_groups,
+    best,
+    match_type,
+    may_hold,
+    wordings_of,
+)
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.session_evidence import mentions, of_best_messages, outdone, told
 from langmem_plugin.memory.search.session_spreading import spreading
@@ -70,16 +78,15 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
-    wordings = wordings_of(corpus, query)
+    wordings = wordings_of(query)
     group_of = np.unique(sessions, return_inverse=True)[1]
     chosen = np.zeros(len(corpus.ids), dtype=np.intp)
     signals: dict[str, Scores] = {}
     spread = None
     score = np.zeros(len(corpus.ids), dtype=np.float32)
     if query.meaning is not None:
-        signals["semantic"], spread = score_fusion.semantic(
-            corpus.compared(query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
-        )
+        relevance, spread = _by_meaning(corpus, query.meaning, live & columns["embedded"])
+        signals |= {} if relevance is None else {"semantic": relevance}
         score += spread
     if query.mode != "semantic":
         signals["text"], whole, chosen = _covered(corpus, query, wordings, group_of)
@@ -107,7 +114,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     if near is None and assisted.any():
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
         score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
-    similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
+    similarity = score_fusion.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
     if query.exact:
@@ -126,6 +133,16 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         for row in best(score, fits, query.limit)
         for shown in [{name: round(float(signal[row]), 4) for name, signal in signals.items()}]
     ]
+
+
+def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tuple[Scores | None, Scores]:
+    """The relevance of each row, and its cosine between the lowest and the highest of the rows that fit."""
+    cosines = corpus.compared(meaning.vector)
+    relevance = None if meaning.calibration is None else score_fusion.semantic(cosines, meaning.calibration, fits)
+    if not fits.any():
+        return relevance, np.zeros_like(cosines)
+    low, high = float(cosines[fits].min()), float(cosines[fits].max())
+    return relevance, (cosines - low) / max(high - low, 1e-6)
 
 
 def _covered(

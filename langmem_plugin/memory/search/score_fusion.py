@@ -1,6 +1,6 @@
-"""How the signals of a search become one score: meaning and words; near_equals.py has what orders the rest."""
+"""What the signals of a search mean: cosines and shared words as relevance, a memory's life as a tie-breaker."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,50 +9,35 @@ from langmem_plugin.memory.embedding.calibration import MOST_ODDS, Calibration
 
 Scores = NDArray[np.float32]  # one per row
 
+LIKELY = 0.5
+"""The relevance of what is as likely about a question as not."""
+POINT = 20.0
+"""In the logarithm of the odds: what sixty facts differ by in their nearness to a question."""
+
 _COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
 _COVERED_SLOPE = 12.0
 _BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
-_FIELD = (10, 25)  # of the nearest, counted from 0
+_RECENCY, _RECENT_DAYS = 0.06, 30.0
+_USE, _OFTEN_USED = 0.05, 20.0
+_CONFIDENCE = 0.04
+_GAINS_ALL_FROM = 0.7  # of the similarity
+_MICROSECONDS_A_DAY = 86_400e6
 
 
-def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
-    """(relevance, spread) of each row: the calibrated cosine, and the cosine between the lowest and the highest
-    of the rows that fit.
+def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> Scores:
+    """The relevance of each row by its calibrated cosine.
 
-    What is far behind the nearest is less relevant than its cosine says: the question is about something else.
+    What is far behind the nearest of the rows that fit is less relevant than its cosine says: the question is about
+    something else.
     """
     odds = calibration.slope * (cosines - calibration.midpoint)  # logarithms
-    chosen = cosines[fits]
-    if not len(chosen):
-        return _logistic(odds), np.zeros_like(cosines)
-    low, high = float(chosen.min()), float(chosen.max())
-    behind = calibration.slope * (high - cosines)
-    return _logistic(odds - np.maximum(behind - _BEHIND, 0.0)), (cosines - low) / max(high - low, 1e-6)
-
-
-def against_field(cosines: Scores, calibration: Calibration) -> Calibration:
-    """The curve for one question, from its cosines with everything that may answer it.
-
-    Where a question has an answer, the nearest fact is ahead of the field: of what comes eleventh to twenty-fifth, so
-    that ten facts about one subject do not hold each other back. What its lead is short of the usual one counts against
-    all; a longer one says nothing for the others. Below ten facts there is no field.
-    """
-    missing = max(_FIELD[1] - len(cosines), 0)
-    size = _FIELD[1] - _FIELD[0]
-    if calibration.lead is None or missing >= size:
-        return calibration
-    best = np.sort(np.partition(cosines, missing - _FIELD[1])[missing - _FIELD[1] :])[::-1]
-    lead = float(best[0] - best[_FIELD[0] :].mean())
-    short = max(calibration.lead - lead, 0.0)
-    return replace(calibration, midpoint=calibration.midpoint + (1 - missing / size) * short)
-
-
-def _logistic(odds: Scores) -> Scores:
+    if fits.any():
+        odds = odds - np.maximum(calibration.slope * (cosines[fits].max() - cosines) - _BEHIND, 0.0)
     relevance: Scores = (1.0 / (1.0 + np.exp(np.clip(-odds, -MOST_ODDS, MOST_ODDS)))).astype(np.float32)
     return relevance
 
 
-def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
+def similarity_of(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
     """How surely a row is about the query, in [0, 1]. A signal that did not run is None.
 
     With both, either may suffice, but few shared words say little. Words alone are read as the cosine is,
@@ -67,11 +52,34 @@ def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> 
     return (1.0 - doubt).astype(np.float32)
 
 
-def by_words(coverage: Scores) -> Scores:
-    """What the words of the query add to the score.
+@dataclass(frozen=True)
+class Lived:
+    """What each row gains by its life so far, in points of the score: at most 0.15 together."""
 
-    Coverage counts by its cube: the words that a question and a fact share by chance then hardly count, and
-    a name or number that is most of the question counts as much as all of meaning.
+    recency: Scores
+    use: Scores
+    confidence: Scores
+
+    @property
+    def total(self) -> Scores:
+        return self.recency + self.use + self.confidence
+
+    def where_relevant(self, similarity: Scores) -> "Lived":
+        """What is as likely not about the question gains nothing: no irrelevant row is lifted over a relevant one."""
+        gate = np.clip((similarity - LIKELY) / (_GAINS_ALL_FROM - LIKELY), 0.0, 1.0)
+        return Lived(*((each * gate).astype(np.float32) for each in (self.recency, self.use, self.confidence)))
+
+
+def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, now: int) -> Lived:
+    """Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is full at
+    20 uses. `used` and `now` are microseconds since 1970.
     """
-    counted: Scores = coverage**3
-    return counted
+    recency = _RECENCY * np.exp2(-days(used, now) / _RECENT_DAYS)
+    use = _USE * np.minimum(np.log1p(uses) / np.log1p(_OFTEN_USED), 1.0)
+    return Lived(*(each.astype(np.float32) for each in (recency, use, _CONFIDENCE * confidence)))
+
+
+def days(used: NDArray[np.int64], now: int) -> NDArray[np.float64]:
+    """Since a row was used or told last; 0 for what lies ahead."""
+    since: NDArray[np.float64] = np.maximum(now - used, 0) / _MICROSECONDS_A_DAY
+    return since

@@ -1,5 +1,7 @@
 """Words too common to search by, per language: pronouns, articles, auxiliaries, question words, greetings."""
 
+import re
+
 _LISTS = {
     "english": (
         "a about above after again all am an and any are as at be been before being below both but by can "
@@ -61,3 +63,12 @@ _LISTS = {
 }
 
 STOP_WORDS = {language: frozenset(words.split()) for language, words in _LISTS.items()}
+
+SMALL_TALK = re.compile(
+    "thanks|thank|thx|ty|please|pls|ok|okay|okey|kk|yes|yep|yeah|yup|nope|sure|great|cool|nice|good|well|fine|perfect|sorry"
+    "|welcome|bye|goodbye|cheers|morning|mornin|evening|night|afternoon|lol|lmao|omg|wow|hmm+|yay|ugh|xx*|hiya|heya|hullo"
+    "|(?:ha)+h?|a?(?:ja)+j?|(?:he)+h?|(?:ח)+"
+    "|gracias|porfa|vale|bueno|buenos|buenas|buen|dias|días|tardes|noches|perfecto|genial|claro|adios|adiós|chao|saludos"
+    "|תודה|רבה|בבקשה|אוקיי|אוקי|סבבה|יופי|מעולה|טוב|בוקר|ערב|לילה|אור|היי|הי|שלום|ביי|להתראות|סליחה|מלך|אלוף"
+)
+"""Each word by which people greet, thank, agree or laugh, in small letters."""

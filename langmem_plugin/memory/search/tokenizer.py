@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
-from langmem_plugin.memory.search.stop_words import STOP_WORDS
+from langmem_plugin.memory.search.stop_words import SMALL_TALK, STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
 _DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
@@ -52,6 +52,14 @@ def asked(text: str) -> list[list[str]]:
         for word, language in _spoken(text)
         if word not in STOP_WORDS.get(language, ())
     ]
+
+
+def telling(text: str) -> bool:
+    """Whether a word of it may be about something: no number, greeting, thanks, laugh or stop word is."""
+    return any(
+        not word.isnumeric() and not SMALL_TALK.fullmatch(word) and word not in STOP_WORDS.get(language, ())
+        for word, language in _spoken(text)
+    )
 
 
 def _others(language: str) -> tuple[str, ...]:
@@ -150,11 +158,13 @@ def _stem_of_word(word: str, language: str) -> str:
     stemmers = vars(_of_thread)
     if language not in stemmers:
         stemmers[language] = Stemmer.Stemmer(language)
-    stem: str = stemmers[language].stemWord(word)
-    if stem.isascii():
-        return stem
-    stem = unicodedata.normalize("NFKD", stem)
-    return "".join(letter for letter in stem if not unicodedata.combining(letter))
+    return without_accents(stemmers[language].stemWord(word))
+
+
+def without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
 
 
 def _hebrew_stem(word: str) -> str:

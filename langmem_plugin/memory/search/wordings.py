@@ -1,13 +1,10 @@
 """A question in other words: with the names that mean the same in place of those that were said."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from langmem_plugin.memory.search.name_index import possible_names
-from langmem_plugin.memory.search.name_matching import unprefixed
-from langmem_plugin.memory.search.tokenizer import words_of
-from langmem_plugin.memory.search.transliteration import is_hebrew
+from langmem_plugin.memory.search.tokenizer import HEBREW_PREFIXES, words_of
 
 MOST = 6
 """Other wordings of one question."""
@@ -17,15 +14,8 @@ Groups = tuple[tuple[str, ...], ...]
 
 _MOST_PLACES = 3  # of a question in which names are looked at
 _MOST_OTHERS = 3  # names for one that was said
+_SHORTEST = 2  # letters of a name behind a prefix
 _MARKS = str.maketrans("", "", "'\"׳״")  # of Hebrew abbreviations, which are typed in several ways
-_OPENERS = frozenset(  # of questions: with a capital for standing first
-    word
-    for words in (
-        "tell show give find remind list say call ask when where what who which how why can could will would should",
-        "does did dime dame muestra cuando cuándo donde dónde quien quién como cómo cual cuál",
-    )
-    for word in words.split()
-)
 
 
 @dataclass(frozen=True)
@@ -48,18 +38,6 @@ def by_aliases(question: str, groups: Groups) -> list[Wording]:
     places.sort(key=lambda place: (place[0], -place[1]))
     apart = [one for one in places if not any(other is not one and _within(one, other) for other in places)]
     return _combined(words, apart[:_MOST_PLACES])
-
-
-def by_sound(question: str, alike: Callable[[str], Sequence[str]]) -> list[Wording]:
-    """`alike` gives other spellings of a name, in small letters."""
-    words = words_of(question)
-    names = [each for each in possible_names(question) if each not in _OPENERS]
-    places = []
-    for name in names:
-        others = list(alike(name))[:_MOST_OTHERS]
-        if others:
-            places += [(at, 1, others, name) for at, _ in _found(words, [name])[:1]]
-    return _combined(words, sorted(places, key=lambda place: place[0])[:_MOST_PLACES])
 
 
 def as_meant(question: str, groups: Groups) -> str:
@@ -88,8 +66,7 @@ def _found(words: Sequence[str], name: Sequence[str]) -> list[tuple[int, int]]:
     return [
         (at, len(name))
         for at in range(len(words) - len(name) + 1)
-        if words[at + 1 : at + len(name)] == name[1:]
-        and (words[at] == name[0] or (is_hebrew(words[at]) and name[0] in unprefixed(words[at])))
+        if words[at + 1 : at + len(name)] == name[1:] and (words[at] == name[0] or name[0] in _unprefixed(words[at]))
     ]
 
 
@@ -115,3 +92,8 @@ def _replaced(words: Sequence[str], chosen: Sequence[tuple[tuple[int, int, list[
         text[at : at + length] = [other]
         labels.append(f"{said} = {other}")
     return Wording(" ".join(text), tuple(reversed(labels)))
+
+
+def _unprefixed(word: str) -> list[str]:
+    """What is left of a Hebrew word without up to two letters that may be a prefix."""
+    return [word[size:] for size in (1, 2) if len(word) - size >= _SHORTEST and HEBREW_PREFIXES.issuperset(word[:size])]

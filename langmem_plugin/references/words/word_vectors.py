@@ -8,15 +8,13 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from langmem_plugin.languages.glosses import english_of
 from langmem_plugin.lru import cached_if_short
-from langmem_plugin.references.words import LANGUAGES
 
 Vector = NDArray[np.float32]
 
 DIMENSION = 64
-_GLOSSED = ("es", "he")
 _SHORTEST_ROOT = 5  # letters of a known word that an unknown one may begin with: "refundable"
-_PREFIXES = {language.name: language.prefixes for language in LANGUAGES}
 _NOTHING: Vector = np.zeros(DIMENSION, dtype=np.float32)
 
 
@@ -32,24 +30,12 @@ def vector(word: str, language: str) -> Vector:
 
 @cached_if_short(8192)
 def _vector(word: str, language: str) -> Vector:
-    glosses = _glosses(language)
-    english = next((glosses[form] for form in _forms(word, language) if form in glosses), word)
+    english = english_of(word, language) or word
     parts = [found for part in english.replace("/", " ").split() if (found := _known(part)) is not None]
     if not parts:
         return _NOTHING
     total = np.sum(parts, axis=0)
     return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
-
-
-def _forms(word: str, language: str) -> list[str]:
-    """The word as it may stand in a dictionary: without letters written onto it, in the other gender, in singular."""
-    forms = [word]
-    if prefixes := _PREFIXES.get(language, ""):
-        forms += [word[size:] for size in (1, 2) if len(word) > size + 1 and set(word[:size]) <= set(prefixes)]
-    if language == "es":
-        single = word.removesuffix("s")
-        forms += [single, single.removesuffix("e"), f"{single[:-1]}o"]
-    return forms
 
 
 def _known(word: str) -> Vector | None:
@@ -67,12 +53,3 @@ def _table() -> tuple[NDArray[np.int8], Mapping[str, int]]:
     words = lzma.decompress(here.joinpath("word_vectors.words.xz").read_bytes()).decode().split("\n")
     rows = np.frombuffer(here.joinpath("word_vectors.int8").read_bytes(), dtype=np.int8).reshape(-1, DIMENSION)
     return rows, {word: place for place, word in enumerate(words)}
-
-
-@cache
-def _glosses(language: str) -> Mapping[str, str]:
-    """By a word in normal form, its usual English: two where it has two meanings, with a stroke between them."""
-    if language not in _GLOSSED:
-        return {}
-    file = files(__package__).joinpath(f"glosses_{language}.tsv")
-    return dict(row.split("\t") for row in file.read_text("utf-8").splitlines())

@@ -23,7 +23,6 @@ class Result(BaseModel):
     match_type: MatchType = Field(description="what found it: its words (exact), its meaning, or both (hybrid)")
     signals: dict[str, float] = Field(description="the parts of its place in the list")
     matches: list[tuple[int, int]] = Field(description="where in its text the words of the query are: [start, end)")
-    part: str | None = Field(description="of a query that asks for several things, the one that it answers")
 
 
 class Results(BaseModel):
@@ -71,7 +70,6 @@ def search_memories(
                 match_type=each.match_type,
                 signals={name: float(value) for name, value in each.signals.items()},
                 matches=[] if search_type == "semantic" else matched_spans(query, each.memory.text),
-                part=each.part,
             )
             for each in found
         ]

@@ -51,6 +51,17 @@ def test_what_the_index_has_not_seen_is_found_and_what_is_gone_is_not(memory, ma
     assert found(memory, "when is my cello lesson?") == [lesson.text]
 
 
+@in_process
+def test_a_comparison_of_an_owners_memories_asks_the_index_as_a_search_does(memory, many):
+    memory.reindex(ANNA)
+    before = memory.stores.asked
+    for asked in ("who is my assistant?", memory.embedder.query("who is my assistant?").tolist()):
+        nearest, second = memory.query_similar_memories(asked, owner=ANNA, limit=2)
+        assert nearest.memory.text == "My assistant is David"
+        assert nearest.signals["cosine"] == nearest.score > second.score
+    assert memory.stores.asked == before + 2
+
+
 @pytest.mark.parametrize("place", EVERYWHERE[:1], ids=" ".join, indirect=True)
 def test_an_index_far_behind_catches_up_by_itself(memory, many):
     memory.reindex(ANNA)

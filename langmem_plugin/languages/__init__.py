@@ -1,0 +1,1 @@
+"""What is known of languages, as data: every room may read it."""
