@@ -27,10 +27,10 @@ def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
 
 @pytest.mark.spec("U-2")
 def test_three_words_of_four_are_not_enough(memory):
-    memory.command(ERIN, "/remember אחותי אוהבת יין אדום")  # of which the offline model knows some words
+    memory.command(ERIN, "/remember Ma sœur adore le vin rouge")  # the offline model knows nothing of French
 
-    assert memory.command(ERIN, "/forget אחותי יין אדום מכונית").startswith("אני לא זוכר שום דבר")
-    assert memory.command(ERIN, "/forget אחותי יין אדום").startswith("לשכוח את זה?")
+    assert memory.command(ERIN, "/forget sœur vin rouge voiture").startswith("I don't remember anything")
+    assert memory.command(ERIN, "/forget sœur vin rouge").startswith("Shall I forget this?")
 
 
 @pytest.mark.spec("U-2")
