@@ -453,7 +453,7 @@ class MemoryRepository:
             (cosine, whose, memory_id)
             for whose, of_owner in itertools.groupby(rows, key=operator.attrgetter("owner"))
             for memory_id, cosine in self._vectors.compared(
-                encryption_of(connection), whose, (row[:4] for row in of_owner), vector
+                encryption_of(connection), whose, (row[:3] for row in of_owner), vector
             )
         ]
         found = []

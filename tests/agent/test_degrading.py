@@ -127,14 +127,15 @@ def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(databa
 
 
 @pytest.mark.spec("M-14")
-def test_with_the_embedding_model_away_one_reply_waits_for_it_once(database_url, clock, breaking, graph_of, scripted):
+def test_with_the_embedding_model_away_one_reply_waits_for_it_once(database_url, clock, breaking, scripted):
     waits = []
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         memory.service.embedder._sleep = waits.append
         memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+        graph = _reminded(memory, scripted())
         breaking.failing = True
         for said in ("what is the matter with TestCorp?", "and with Dana?", "and the shop?"):
-            assert memory.reply(graph_of(scripted()), ERIN, said).startswith("heard")
+            assert memory.reply(graph, ERIN, said).startswith("heard")
         assert waits == [1.0, 2.0, 4.0]
 
         breaking.failing = False

@@ -27,10 +27,10 @@ def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
 
 @pytest.mark.spec("U-2")
 def test_three_words_of_four_are_not_enough(memory):
-    memory.command(ERIN, "/remember Ma sœur adore le vin rouge")  # the offline model knows nothing of French
+    memory.command(ERIN, "/remember Моя сестра любит красное вино")  # the offline model knows no Russian
 
-    assert memory.command(ERIN, "/forget sœur vin rouge voiture").startswith("I don't remember anything")
-    assert memory.command(ERIN, "/forget sœur vin rouge").startswith("Shall I forget this?")
+    assert memory.command(ERIN, "/forget сестра красное вино машина").startswith("I don't remember anything")
+    assert memory.command(ERIN, "/forget сестра красное вино").startswith("Shall I forget this?")
 
 
 @pytest.mark.spec("U-2")

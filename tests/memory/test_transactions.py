@@ -218,7 +218,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         watching.model = "another"
     with opened() as memory:
         memory.reindex(ANNA)
-        assert memory.recall(ANNA, "which note is about the garden?") == []
+        assert len(memory.recall(ANNA, "which note is about the garden?")) == 4  # by their words
         assert memory.reembedding.run() == 5
 
 
