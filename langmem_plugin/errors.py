@@ -80,9 +80,9 @@ class TypeNotAllowed(DamagedSession):
 
     def __init__(self, module: str, name: str) -> None:
         super().__init__(
-            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: if it is "
-            f'yours, allow it by the setting allowed_types=["{module}.{name}"] or by '
-            f'checkpointer.with_allowlist([("{module}", "{name}")])'
+            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: where the "
+            "graph's state declares it, write checkpointer.allow_state_of(graph); else, if it is yours, "
+            f'checkpointer.with_allowlist([("{module}", "{name}")]) or the setting allowed_types=["{module}.{name}"]'
         )
         self.module = module
         self.name = name

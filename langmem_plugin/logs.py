@@ -27,7 +27,7 @@ _ADVICE = {
     "reply.no_model": "the model does not answer: check its key, its address and its limits",
     "reply.turn_timeout": "the turn before did not end in time: look for what hangs in it, or raise turn_timeout",
     "reply.turn_lost": "another turn of the conversation began meanwhile: this process may have stood still",
-    "reply.not_serializable": "a node returned what cannot be stored: name its class in allowed_types",
+    "reply.not_serializable": "a node returned what cannot be stored: the error names it and what to write",
     "reply.storage_full": "free some space where the database lies",
     "reply.not_confirmed": "it was sent, and may be sent again if the channel delivers the message again",
     "reply.not_kept": "the database failed in the middle of a turn: the person was asked to send the message again",

@@ -140,9 +140,13 @@ class Parts:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self.service.embedder.close()  # what waits for a model must not be waited for
+        # Told before the model is closed under them, or they would report that it failed.
+        self.past_sessions.stop()
+        self.service.background.closing.set()
         if self.extraction is not None:
-            self.extraction.close()
+            self.extraction.stop()
+            self.extraction.work.close()
+        self.service.embedder.close()  # what waits for a model must not be waited for
         self._opened.close()
 
     def role_of(self, owner: OwnerKey) -> Role:

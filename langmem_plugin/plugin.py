@@ -533,6 +533,7 @@ class PhoneMemory:
     def check(self, graph: Graph) -> list[str]:
         """What should be changed in a graph so that its memory works, each said in one sentence; [] when all is well.
 
+        The classes that its state declares may be stored from then on.
         Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
         The first `reply` with a graph asks it too, and logs what it says.
         """

@@ -173,8 +173,8 @@ class Settings(BaseSettings):
     godfather_collection: str | None = None
     """The collection that the account's owner has in the vector index from the start."""
     allowed_types: tuple[_FullName, ...] = ()
-    """Full names, such as "shop.recipes.Recipe", of a graph's own classes in its state: of what is stored nothing else
-    is built but messages, documents and LangGraph's and Python's own types.
+    """Full names, such as "shop.recipes.Recipe", of classes that no graph's state declares: of what is stored nothing
+    else is built but what the states declare and Python's, LangChain's and LangGraph's own types.
     """
     search_past_sessions: bool = True
     """Whether what conversations said that have ended can be searched."""

@@ -66,10 +66,14 @@ class PastSessionIndexer:
         )
         self._worker.start()
 
-    def close(self) -> None:
-        """Waits for the session that is being taken; the others wait for the next process."""
+    def stop(self) -> None:
+        """Begins no more sessions, and takes for no failure what fails from now on."""
         self._stopped.set()
         self._asked.put(None)
+
+    def close(self) -> None:
+        """Waits for the session that is being taken; the others wait for the next process."""
+        self.stop()
         if self._worker is not None and self._worker.is_alive():
             self._worker.join()
 
@@ -116,7 +120,8 @@ class PastSessionIndexer:
             if thread is None:
                 self._forget_gone()
         except (EmbeddingUnavailable, StoreUnavailable):
-            log.warning("past_sessions.later", exc_info=True)
+            if not self._stopped.is_set():
+                log.warning("past_sessions.later", exc_info=True)
         return not self._stopped.is_set()
 
     def _forget_gone(self) -> None:

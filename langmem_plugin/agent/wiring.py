@@ -93,6 +93,7 @@ class Wiring:
                 f"the graph's checkpointer, of type {type(graph.checkpointer).__name__}, is not that of this memory: "
                 "compile(checkpointer=memory.saver)"
             )
+        self._saver.allow_state_of(graph)
         ours = _ours(graph)
         recalls = {name for name, which in ours.items() if which == "recall"}
         again = [_AGAIN.format(node=name, tools=", ".join(tools)) for name, tools in _done_again(graph).items()]

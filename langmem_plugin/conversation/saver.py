@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
     DeltaChannelHistory,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.pregel import Pregel
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
@@ -34,11 +35,13 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR
-from langmem_plugin.conversation.storage import codec, pruning
+from langmem_plugin.conversation.storage import pruning
+from langmem_plugin.conversation.storage.buildable_types import classes_of
 from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.checkpoint_writer import CheckpointWriter
 from langmem_plugin.conversation.storage.run_writes import RunWrites
+from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.storage.shared_writes import SharedWrites
 from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
@@ -84,10 +87,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         database_timeout: timedelta = DATABASE_TIMEOUT,
         executor: Executor | None = None,
     ) -> None:
-        super().__init__(serde=serde or codec.StrictSerializer())
+        super().__init__(serde=serde or StrictSerializer())
         silence = Silence.of(silence)
         check_arguments(region, carry, count_tokens, media, now, turn_timeout, executor)
         self.is_closed = False
+        self._allowing = process_forks.Lock()
         if isinstance(database, Database):
             if schema is not None:
                 raise InvalidInput("an open database has its schema already: leave out `schema`")
@@ -136,7 +140,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         try:
             made = cls(
                 opened,
-                serde=serde or codec.StrictSerializer(settings.allowed_types),
+                serde=serde or StrictSerializer(settings.allowed_types),
                 silence=Silence(settings.session_timeout, settings.interrupt_timeout),
                 carry=settings.carry,
                 region=settings.default_region,
@@ -250,8 +254,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Newest first; without a config, of all threads. Of each its newest session, unless the config names one."""
-        return islice(self._reader.list(config, filter, before), limit)
+        """Newest first; without a config, of all threads. Of each its newest session, unless the config names one.
+
+        `before` may be a checkpoint of any namespace; with a `limit` of 0 or less nothing comes, as from InMemorySaver.
+        """
+        return islice(self._reader.list(config, filter, before), None if limit is None else max(limit, 0))
 
     @while_open
     def get_delta_channel_history(
@@ -334,13 +341,21 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             with self.deletion.transaction() as (connection, files):
                 files.update(pruning.keep_latest(connection, self.checkpoints, thread))
 
-    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...] | type]) -> Self:
         """Allows these types, (module, name) each, to be built from what is stored; this very object comes back.
 
         A clone's graph would store what the turns, sessions and records of the first could not read.
         """
-        self.serde = super().with_allowlist(extra_allowlist).serde
+        with self._allowing:  # or of two at once one would be lost
+            self.serde = super().with_allowlist(cast("Any", extra_allowlist)).serde
         return self
+
+    def allow_state_of(self, graph: Pregel[Any, Any, Any, Any]) -> Self:
+        """Allows the classes that the state of this compiled graph and of its subgraphs is declared with.
+
+        `PhoneMemory.reply` and `check` do so with the graph that they are given.
+        """
+        return self.with_allowlist(classes_of(graph))
 
     # The same in asynchronous code
 

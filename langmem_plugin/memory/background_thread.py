@@ -65,7 +65,8 @@ def _run(queued: _Queue, closing: threading.Event, waiting: set[str], lock: thre
         try:
             work()
         except (StoreUnavailable, EmbeddingUnavailable):
-            log.warning("background.failed", exc_info=True)
+            if not closing.is_set():
+                log.warning("background.failed", exc_info=True)
         finally:
             with lock:
                 waiting.discard(name)

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import select
@@ -257,6 +260,33 @@ def test_when_embedding_fails_it_is_made_up_for_later(database_url, clock, break
         assert _eventually(lambda: "embedding.retry" in events(caplog))
     breaking.failing = False
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
+        assert _eventually(lambda: _found(memory, ERIN, "boiler"))
+
+
+class _Slow(DeterministicFakeEmbedding):
+    """Takes its time, and tells that it was asked."""
+
+    asked: ClassVar[threading.Event] = threading.Event()
+
+    def embed_documents(self, texts):
+        self.asked.set()
+        time.sleep(0.3)
+        return super().embed_documents(texts)
+
+
+@pytest.mark.spec("M-7", "C-15")
+def test_closing_while_sessions_are_taken_is_no_failure_and_logs_none(database_url, clock, caplog):
+    memory = PhoneMemory(database_url, embeddings=_Slow(size=8), now=clock)
+    _talk(memory, ERIN, "The boiler leaks again")
+    clock.forward(hours=1)
+    memory.sessions.add_message(ERIN, "user", "again")
+    assert memory.saver.end_session(ERIN) is None
+    memory._parts.past_sessions.look(ERIN)
+    assert _Slow.asked.wait(30)
+    memory.close()
+
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+    with PhoneMemory(database_url, embeddings=_Slow(size=8), now=clock) as memory:
         assert _eventually(lambda: _found(memory, ERIN, "boiler"))
 
 

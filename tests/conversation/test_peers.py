@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import CachePolicy, Command, interrupt
@@ -22,7 +21,7 @@ from sqlalchemy import select
 from langmem_plugin import ConversationSaver
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
-from tests.conversation.conftest import facts, history
+from tests.conversation.conftest import facts, history, lossless
 
 MOM, DAD = "+972501234567", "+972507654321"
 
@@ -136,7 +135,6 @@ import sys, logging
 from dataclasses import dataclass
 from typing import Any
 from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph, MessagesState
 from langmem_plugin import ConversationSaver, NotSerializable
 
@@ -150,25 +148,25 @@ class Shop(MessagesState):
 class Undeclared(MessagesState):
     price: Any
 
-saver, stock = ConversationSaver(sys.argv[1]), InMemorySaver()
+saver = ConversationSaver(sys.argv[1])
 config = {"configurable": {"thread_id": "+972501234567"}}
 def build(schema, saver):
     def work(state):
         return {"price": Price(3), "messages": ToolMessage("3", tool_call_id="c", artifact=("a", 1), id="t")}
     return StateGraph(schema).add_node("work", work).add_edge(START, "work").compile(checkpointer=saver)
 
-def seen(saver):
+def seen():
     graph = build(Shop, saver)
     graph.invoke({"messages": []}, config)
     declared = graph.get_state(config).values
-    return type(declared["price"]).__name__, repr(declared["messages"][-1].artifact)
+    return declared["price"], declared["messages"][-1].artifact
 
 logging.disable()
 try:
     build(Undeclared, saver).invoke({"messages": []}, config)
 except NotSerializable as error:
     print("__main__.Price" in str(error))
-print(seen(saver)[0], seen(saver) == seen(stock))
+print(seen() == (Price(3), ("a", 1)))
 saver.close()
 """
 
@@ -180,7 +178,7 @@ def test_under_strict_msgpack_the_types_a_graph_declares_come_back_and_others_ar
     done = subprocess.run(
         [sys.executable, "-c", STRICT, "sqlite://"], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stdout.split(maxsplit=2) == ["True", "Price", "True\n"], done.stderr
+    assert done.stdout.split() == ["True", "True"], done.stderr
 
 
 class Sealed:
@@ -318,7 +316,7 @@ def test_a_copy_shares_nothing_with_its_original(fresh):
 @pytest.mark.spec("C-2", "C-9")
 @pytest.mark.parametrize("attempt", range(3))
 def test_calls_of_one_run_may_come_from_several_threads_in_any_order(fresh, attempt):
-    stock, ours = InMemorySaver(), fresh()
+    stock, ours = lossless(), fresh()
     shared = [HumanMessage(f"m{number}", id=f"m{number}") for number in range(4)]
     ids = [str(uuid6()) for _ in range(6)]
     parents: list[str | None] = [None, *ids[:-1]]

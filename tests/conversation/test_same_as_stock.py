@@ -16,15 +16,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.base import empty_checkpoint
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Send
 from pydantic import BaseModel
 from sqlalchemy import select
 
-from langmem_plugin.conversation.storage.codec import StrictSerializer
+from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.database.conversation_tables import message as message_table
-from tests.conversation.conftest import facts, history
+from tests.conversation.conftest import facts, history, lossless
 
 THREAD, AGAIN = itertools.count(), itertools.count()
 
@@ -255,10 +254,9 @@ class Both:
     """The same calls on the stock saver and on ours, as a graph makes them."""
 
     def __init__(self, fresh) -> None:
-        self.fresh = partial(
-            fresh, serde=StrictSerializer([f"{__name__}.{own.__name__}" for own in (Dish, Price, Spot)])
-        )
-        self.stock, self.ours = InMemorySaver(), self.fresh()
+        allowed = [f"{__name__}.{own.__name__}" for own in (Dish, Price, Spot)]
+        self.fresh = partial(fresh, serde=StrictSerializer(allowed))
+        self.stock, self.ours = lossless(*allowed), self.fresh()
         self.thread = f"law-{next(THREAD)}"
         self.made: list[tuple[str, str]] = []  # (namespace, checkpoint id), oldest first
 

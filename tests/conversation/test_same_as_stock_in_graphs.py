@@ -12,13 +12,12 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.channels import DeltaChannel
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 from langgraph.types import Command, Send, interrupt
 from typing_extensions import TypedDict
 
-from tests.conversation.conftest import Scripted, exact, history, without_chance
+from tests.conversation.conftest import Scripted, exact, history, lossless, without_chance
 
 pytestmark = pytest.mark.slow
 
@@ -274,7 +273,7 @@ MANNERS = pytest.mark.parametrize(
 @pytest.mark.parametrize("name", TALKS)
 def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_async):
     build, happen = TALKS[name]
-    stock, ours = (Talk(build(saver), durability, in_async) for saver in (InMemorySaver(), fresh()))
+    stock, ours = (Talk(build(saver), durability, in_async) for saver in (lossless(), fresh()))
     happen(stock)
     happen(ours)
 
@@ -290,7 +289,7 @@ def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_asyn
 @MANNERS
 @pytest.mark.parametrize("happen", [three_turns, travel])
 def test_a_delta_channel_is_rebuilt_the_same(fresh, durability, in_async, happen):
-    stock, ours = (Talk(delta(saver), durability, in_async) for saver in (InMemorySaver(), fresh()))
+    stock, ours = (Talk(delta(saver), durability, in_async) for saver in (lossless(), fresh()))
     happen(stock)
     happen(ours)
 

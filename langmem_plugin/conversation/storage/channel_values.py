@@ -21,7 +21,7 @@ from langmem_plugin.conversation.storage.session_messages import SessionMessages
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.encryption.encrypted_columns import VALUE
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.errors import DamagedSession
+from langmem_plugin.errors import DamagedSession, NotSerializable
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,21 @@ class ChannelValues:
         else:
             self.load(stored)
 
-    def store(self, value: Any, before: StoredValue | None = None) -> StoredValue:
-        """The value as it is to be stored; `before` is what the channel held until now."""
+    def store(self, channel: str, value: Any, before: StoredValue | None = None) -> StoredValue:
+        """The value as it is to be stored; `before` is what the channel held until now.
+
+        Raises NotSerializable with the channel's name.
+        """
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
-        return checkpoint_format.hold(
-            self.serde,
-            self.messages.reduced_state(value),
-            lambda messages: self.messages.store(messages, previous),
-            self._add_row,
-        )
+        try:
+            return checkpoint_format.hold(
+                self.serde,
+                self.messages.reduced_state(value),
+                lambda messages: self.messages.store(messages, previous),
+                self._add_row,
+            )
+        except NotSerializable as error:
+            raise NotSerializable(f"the channel {channel!r}: {error}") from error
 
     def _add_row(self, typed: Typed) -> int:
         row = self.lease.take()

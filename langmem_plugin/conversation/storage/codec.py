@@ -5,7 +5,7 @@ stays what it was.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ import ormsgpack
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Send
 
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 
 MARK = "__langmem_rows__"
@@ -59,27 +59,12 @@ def decompress(stored: bytes) -> tuple[str, bytes]:
     return framed[1:size].decode(), framed[size:]
 
 
-class StrictSerializer(JsonPlusSerializer):
-    """LangGraph's serializer, building nothing but what a state usually holds and the types that are named.
-
-    `allowed` are their full names, as `shop.recipes.Recipe`. The stock one imports and calls whatever a payload names.
-    """
-
-    def __init__(self, allowed: Iterable[str] = ()) -> None:
-        modules_and_names = [tuple(name.rpartition(".")[::2]) for name in allowed]
-        super().__init__(allowed_msgpack_modules=modules_and_names or None)
-
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        if data[0] == "json":  # never written here, and what reads it knows many more types
-            raise NotImplementedError("Unknown serialization type: json")
-        return super().loads_typed(data)
-
-
 def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
     """The serializer's own form. Raises NotSerializable if it cannot store the value, or not read it again."""
     try:
         typed = serde.dumps_typed(value)
-        load(serde, typed)
+        if not isinstance(serde, StrictSerializer):  # ours has compared what comes back
+            load(serde, typed)
     except DamagedSession as error:
         raise NotSerializable(str(error)) from error
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -139,7 +124,7 @@ def is_message(value: Any) -> bool:
 
 
 def is_message_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_message_type, set(map(type, value))))
+    return type(value) is list and bool(value) and all(map(_is_message_type, set(map(type, value))))
 
 
 def is_automated(message: BaseMessage) -> bool:
@@ -160,38 +145,37 @@ def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return pe
         return [] if is_automated(value) else {MARK: rows([value])[0]}
     if is_message_list(value):
         return {MARK: rows(value).packed()}
-    if isinstance(value, list | tuple):
+    kind = type(value)
+    if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         parts = [take_out(part, rows) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
-        if isinstance(value, list):
-            return parts
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    if isinstance(value, dict):
+        return kind(parts) if kind in (list, tuple) else kind(*parts)
+    if kind is dict:
         if MARK in value:
             raise NotSerializable(f"the key {MARK!r} is reserved: name it otherwise")
         entries = {key: take_out(part, rows) for key, part in value.items()}
         return value if all(entries[key] is part for key, part in value.items()) else entries
     if isinstance(value, Send):
         argument = take_out(value.arg, rows)
-        return value if argument is value.arg else Send(value.node, argument)
+        return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
     return value
 
 
 def put_back(value: Any, messages: PutBack) -> Any:
     """The inverse of `take_out`."""
-    if isinstance(value, dict):
+    kind = type(value)
+    if kind is dict:
         if MARK in value:
             held = value[MARK]
             return messages(_rows(held)) if isinstance(held, bytes) else messages(_rows(held))[0]
         return {key: put_back(part, messages) for key, part in value.items()}
-    if isinstance(value, list):
-        return [put_back(part, messages) for part in value]
-    if isinstance(value, tuple):
-        parts = [put_back(part, messages) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if kind in (list, tuple):
+        return kind(put_back(part, messages) for part in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return kind(*(put_back(part, messages) for part in value))
     if isinstance(value, Send):
-        return Send(value.node, put_back(value.arg, messages))
+        return Send(value.node, put_back(value.arg, messages), timeout=value.timeout)
     return value
 
 

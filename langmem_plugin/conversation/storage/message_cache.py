@@ -8,10 +8,10 @@ from operator import attrgetter, eq, is_
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import BaseModel
 
 from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
+from langmem_plugin.conversation.storage.value_parts import is_same
 from langmem_plugin.errors import NotSerializable
 from langmem_plugin.lru import LruCache
 
@@ -184,17 +184,14 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
     except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
-        return _same_bytes(left, right)
+        return _is_same(left, right)
 
 
-def _same_bytes(left: BaseMessage, right: BaseMessage) -> bool:
+def _is_same(left: BaseMessage, right: BaseMessage) -> bool:
     try:
-        return _PLAIN.dumps_typed(left.__dict__) == _PLAIN.dumps_typed(right.__dict__)
-    except (TypeError, ValueError, RecursionError):  # it cannot be stored either: left to the serializer to refuse
+        return is_same(left, right)
+    except (TypeError, ValueError, RecursionError, NotSerializable):  # left to the serializer to refuse
         return False
-
-
-_PLAIN = JsonPlusSerializer()
 
 
 def copied(message: BaseMessage) -> BaseMessage:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, PendingWrite, writes_sort_key
-from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
 from sqlalchemy import Connection, bindparam, select, update
 
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -60,7 +60,12 @@ class PendingWrites:
         written = _merged(
             [],
             [
-                StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, self.values.store(value))
+                StoredWrite(
+                    WRITES_IDX_MAP.get(channel, position),
+                    channel,
+                    path,
+                    self.values.store(channel, _kept(value, channel)),
+                )
                 for position, (channel, value) in enumerate(writes)
             ],
         )
@@ -108,6 +113,11 @@ class PendingWrites:
             "of_namespace": namespace,
             "of_checkpoint": checkpoint_id,
         }
+
+
+def _kept(value: Any, channel: str) -> Any:
+    """A task's error is kept as its text, as by the stock savers: what any code may raise is not data."""
+    return repr(value) if channel == ERROR and isinstance(value, BaseException) else value
 
 
 def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:

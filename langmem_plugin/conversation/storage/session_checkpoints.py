@@ -220,7 +220,7 @@ class SessionCheckpoints:
             ):
                 held = before
             else:
-                held = self.values.store(value, before)
+                held = self.values.store(name, value, before)
             channels[name] = held
         channels |= self._kept_unread(parent, checkpoint)
         body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
