@@ -14,9 +14,6 @@ from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
-from langmem_plugin.logs import event_log
-
-log = event_log(__name__)
 
 
 class CheckpointReader:
@@ -39,11 +36,11 @@ class CheckpointReader:
                     checkpoints, namespace = self._checkpoints.of(connection, session), namespace_of(config)
                     stored = checkpoints.load(namespace, get_checkpoint_id(config))
                     return None if stored is None else _tuple(checkpoints, namespace, stored)
-                except DamagedSession:
+                except DamagedSession as error:
                     if not starts_run(config):
                         raise
                     # A damaged conversation must not silence its person: it is archived, to be looked at.
-                    log.exception("session.damaged", extra={"session_id": session.session_id})
+                    self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
         fresh = self._sessions.begin_anew(config, over=session)
         return None if fresh is None else self.get(config)
 

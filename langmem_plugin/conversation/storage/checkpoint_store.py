@@ -95,8 +95,8 @@ class CheckpointStore:
         """Whether a run can start from it; reading it here costs nothing more, the run finds it decoded."""
         try:
             self.of(connection, session).check()
-        except DamagedSession:
-            log.exception("session.damaged", extra={"session_id": session.session_id})
+        except DamagedSession as error:
+            self.reports.report(session.session_id, "what a run begins with", error)
             return False
         return True
 
@@ -124,8 +124,8 @@ class CheckpointStore:
             values = {name: checkpoints.values.load(value) for name, value in held.items()}
             # What a delta channel holds is known to the graph alone: its last snapshot may be long out of date.
             return {name: value for name, value in values.items() if not isinstance(value, _DeltaSnapshot)}
-        except DamagedSession:
-            log.exception("session.not_carried", extra={"session_id": session.session_id})
+        except DamagedSession as error:
+            log.warning("session.not_carried", extra={"session_id": session.session_id, "error": str(error)})
             return {}
 
     def begin_with(

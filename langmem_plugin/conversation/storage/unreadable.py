@@ -41,10 +41,13 @@ class DamageReports:
         """Raises TypeNotAllowed: what holds a type that is not allowed is not damaged, but to be allowed."""
         if isinstance(error, TypeNotAllowed):
             raise error
+        self.report(session_id, what, error)
+
+    def report(self, session_id: str, what: str, error: DamagedSession) -> None:
         with self._lock:
             known = (session_id, what) in self._reported
             self._reported[session_id, what] = None
             if len(self._reported) > _MOST_REPORTED:
                 self._reported.popitem(last=False)
         if not known:
-            log.error("session.damaged", exc_info=error, extra={"session_id": session_id, "what": what})
+            log.error("session.damaged", extra={"session_id": session_id, "what": what, "error": str(error)})
