@@ -423,13 +423,46 @@ def test_what_cannot_come_back_is_refused_with_its_channels_name_and_nothing_is_
 
 
 def test_an_error_of_a_node_is_kept_as_its_text_whatever_it_holds(saver):
-    class Unknown(Exception):
+    class Failed(Exception):
         pass
 
-    config = stored(saver, {"value": 1}, [("__error__", Unknown(lambda: None))])
+    config = stored(saver, {"value": 1}, [("__error__", Failed(lambda: None))])
 
     [(_, _, error)] = saver.get_tuple(config).pending_writes
-    assert error.startswith("Unknown(<function")
+    assert error.startswith("Failed(<function")
+
+
+class Unknown(BaseModel):
+    finish: str = "stop"
+
+
+class Label(str):
+    __slots__ = ()
+
+
+class Cents(int):
+    pass
+
+
+def test_a_text_or_number_of_a_class_that_is_not_allowed_comes_back_plain(saver, fresh):
+    config = stored(saver, {"value": {"a": [Label("soup"), (Cents(5),)], Label("k"): 1}})
+
+    value = fresh().get_tuple(config).checkpoint["channel_values"]["value"]
+    assert value == {"a": ["soup", (5,)], "k": 1}
+    assert [type(value["a"][0]), type(value["a"][1][0]), *map(type, value)] == [str, int, str, str]
+
+
+def test_what_a_provider_put_beside_its_answer_is_kept_as_data_and_a_tools_artifact_is_refused(saver, fresh):
+    answer = AIMessage("yes", id="a", additional_kwargs={"parsed": Unknown()}, response_metadata={"of": [Unknown()]})
+    config = stored(saver, {"messages": [answer]})
+    saver.put_writes(config, [("messages", [answer])], "task")
+
+    found = fresh().get_tuple(config)
+    for message in (found.checkpoint["channel_values"]["messages"][0], found.pending_writes[0][2][0]):
+        assert message.additional_kwargs == {"parsed": {"finish": "stop"}}
+        assert message.response_metadata == {"of": [{"finish": "stop"}]}
+    with pytest.raises(NotSerializable, match="Unknown"):
+        stored(saver, {"messages": [ToolMessage("x", tool_call_id="c", artifact=[Unknown()])]})
 
 
 def test_half_a_surrogate_pair_is_a_question_mark_and_keeps_nobody_from_being_answered(saver):

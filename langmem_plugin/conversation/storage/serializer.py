@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import EXT_PYDANTIC_V2, JsonPlusSeriali
 
 from langmem_plugin.conversation.storage import value_parts
 from langmem_plugin.conversation.storage.buildable_types import BuildableTypes
-from langmem_plugin.errors import DamagedSession, LangMemError, NotSerializable
+from langmem_plugin.errors import DamagedSession, LangMemError, NotSerializable, TypeNotAllowed
 
 _TUPLE, _OBJECT, _DICT, _INT, _ARRAY, _CLASS = range(40, 46)
 """Our own kinds of MessagePack's extensions; those below are LangGraph's. Stored, so they never change."""
@@ -35,7 +35,8 @@ _OF_64_BITS = range(-(2**63), 2**64)
 class StrictSerializer(JsonPlusSerializer):
     """What it stores comes back equal and of the same type, or is refused as it is written.
 
-    A number of numpy comes back as Python's number, and half a surrogate pair as "?". `allowed` are the full names, as
+    A number of numpy comes back as Python's number, a text or number of a class that is not allowed as plain text or
+    number, a model in a message's metadata as data, and half a surrogate pair as "?". `allowed` are the full names, as
     `shop.recipes.Recipe`, of classes that may be stored besides those of Python, LangChain and LangGraph.
     """
 
@@ -59,7 +60,9 @@ class StrictSerializer(JsonPlusSerializer):
             packing = _Packing(self.types, exactly=exactly)
             try:
                 typed = "msgpack", packing.packed(obj)
-                if value_parts.is_same(obj, self.loads_typed(typed)):
+                back = self.loads_typed(typed)
+                # What is stored as plain data on purpose differs, and is taken apart into the same bytes.
+                if value_parts.is_same(obj, back) or (exactly and packing.packed(back) == typed[1]):
                     return typed
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
                 if packing.refused:
@@ -99,10 +102,25 @@ class _Packing:
     def _extension(self, value: Any) -> Any:
         try:
             code, parts = self._parts(value)
+        except TypeNotAllowed as error:
+            plain = value_parts.plain_of(value)
+            if plain is not None:
+                return plain
+            self.refused.append(error)
+            raise
         except (NotSerializable, DamagedSession) as error:
             self.refused.append(error)
             raise
-        return ormsgpack.Ext(code, self.packed(parts)) if code else parts
+        if code != EXT_PYDANTIC_V2:
+            return ormsgpack.Ext(code, self.packed(parts)) if code else parts
+        try:
+            return ormsgpack.Ext(code, self.packed(parts))
+        except TypeError:
+            # What a provider put beside its answer must not end the turn: kept as data, as LangGraph keeps it.
+            self.refused.clear()
+            module, name, fields, how = parts
+            told = {**value.model_dump(exclude={"artifact"}), "artifact": fields.get("artifact")}
+            return ormsgpack.Ext(code, self.packed([module, name, {field: told[field] for field in fields}, how]))
 
     def _parts(self, value: Any) -> tuple[int, Any]:
         kind = type(value)
@@ -173,9 +191,7 @@ def _marked(value: Any) -> Any:
     kind = type(value)
     if kind is list:
         return [_marked(part) for part in value]
-    if kind is dict and all(type(key) is str for key in value):  # half a surrogate pair in a key is "?" too
-        return {key.encode(errors="replace").decode(): _marked(part) for key, part in value.items()}
-    if kind is dict:
+    if kind is dict:  # as a key, MessagePack takes less than as a value
         return _Marked(_DICT, [[*entry] for entry in value.items()])
     if kind is int and value not in _OF_64_BITS:
         return _Marked(_INT, hex(value))

@@ -20,6 +20,12 @@ from langmem_plugin.errors import NotSerializable
 _NEW = vars(copyreg)["__newobj__"]  # says that the class is to be made without being called
 _SCALARS: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
 _NUMBERS = frozenset({bool, int, float, complex, str, bytes})
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes.__bytes__,
+}
 _NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's cannot hold is an array of no dimension
 
 
@@ -115,6 +121,13 @@ def number_of(value: Any) -> Any:
     """Python's own number or text of a scalar of numpy; None for an array, and where Python has no such number."""
     is_scalar = isinstance(value, sys.modules["numpy"].generic) and value.dtype.kind in _NUMBER_KINDS
     return plain if is_scalar and type(plain := value.item()) in _NUMBERS else None
+
+
+def plain_of(value: Any) -> Any:
+    """The text or number that a value of a class of its own is; None for all else, an Enum's members among it."""
+    if isinstance(value, Enum):
+        return None
+    return next((plain(value) for kind, plain in _PLAIN.items() if isinstance(value, kind)), None)
 
 
 def array_parts(value: Any) -> list[Any]:
