@@ -244,7 +244,9 @@ def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
 
     assert "I am not hungry" in memory.reply(graph, ERIN, "no, I am not hungry")
     memory.reply(graph, ERIN, "large")
-    assert memory.reply(graph, ERIN, "no") == "Result: The person said no to this."
+    told = memory.reply(graph, ERIN, "no")
+    assert "The person said no to this." in told
+    assert "retry" not in told
 
 
 @pytest.mark.spec("C-21", "C-10")
