@@ -100,8 +100,9 @@ def before_scopes(request, engine_of_old, tmp_path, monkeypatch):
     url = f"sqlite:///{tmp_path}/old.db"
     if engine_of_old == "postgresql":
         server = request.getfixturevalue("postgresql_server")
-        server.psql("CREATE DATABASE before_scopes;")
-        url = server.get_uri(database="before_scopes")
+        name = f"before_scopes_{tmp_path.name}".lower()
+        server.psql(f'CREATE DATABASE "{name}";')
+        url = server.get_uri(database=name)
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "HEAD", "0003")
         patch.setattr("langmem_plugin.database.engine.refuse_other_tables", lambda _: None)
@@ -173,6 +174,37 @@ _OLD_MEMORY = """
         source_type, tags, metadata, private, access_count, created_at, updated_at)
     VALUES ('shared', :id, :n, :n, 1, 'active', :text, :digest, 'fact', 1, :source, :tags, '{}', false, 0, :n, :n)
 """
+
+
+@pytest.mark.spec("A-4", "M-1")
+@pytest.mark.parametrize("engine_of_old", ["sqlite", "postgresql"])
+def test_confidence_and_types_are_the_databases_to_keep_and_a_row_beyond_them_stops_no_migration(before_scopes):
+    engine = create_engine(make_url(before_scopes).set(drivername=_DRIVER[before_scopes.partition(":")[0]]))
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO langmem_memory_owner VALUES ('shared', 3, 0, :salt)"), {"salt": b"0" * 16})
+        for number, (memory_id, source) in enumerate((("m1", "manual"), ("m2", "somewhere")), 1):
+            row = {
+                "id": memory_id,
+                "n": number,
+                "text": "t",
+                "source": source,
+                "tags": "",
+                "digest": memory_id.encode(),
+            }
+            connection.execute(text(_OLD_MEMORY), row)
+        connection.execute(text("UPDATE langmem_memory SET confidence = 7, fact_type = 'fect' WHERE memory_id = 'm2'"))
+    engine.dispose()
+
+    with Database(before_scopes) as database:
+        kept = "SELECT confidence, fact_type, source_type FROM langmem_memory ORDER BY memory_id"
+        with database.read() as connection:
+            rows = connection.execute(text(kept)).all()
+        assert rows == [(1, "fact", "manual"), (1, "fact", "api_import")]
+        for wrong in ("confidence = 1.01", "confidence = -1", "fact_type = 'fect'", "source_type = 'x'"):
+            with pytest.raises(Exception, match=r"(?i)check"), database.engine.begin() as connection:
+                connection.execute(text(f"UPDATE langmem_memory SET {wrong} WHERE memory_id = 'm1'"))
+        with database.write() as connection:
+            connection.execute(text("UPDATE langmem_memory SET asked_at = 5, confidence = 0 WHERE memory_id = 'm1'"))
 
 
 @pytest.mark.spec("A-4")

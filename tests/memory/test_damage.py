@@ -56,9 +56,9 @@ ANYWHERE = {
     "no key": "UPDATE langmem_memory SET key = NULL WHERE memory_id = :id",
     "category": "UPDATE langmem_memory SET category = 'wealth' WHERE memory_id = :id",
     "tags": "UPDATE langmem_memory SET tags = '\nwealth\n' WHERE memory_id = :id",
-    "type": "UPDATE langmem_memory SET fact_type = 'fect' WHERE memory_id = :id",
+    "type": "UPDATE langmem_memory SET fact_type = 'note' WHERE memory_id = :id",
     "metadata": """UPDATE langmem_memory SET metadata = '{"mg": 9}' WHERE memory_id = :id""",
-    "confidence": "UPDATE langmem_memory SET confidence = 2 WHERE memory_id = :id",
+    "confidence": "UPDATE langmem_memory SET confidence = 0.25 WHERE memory_id = :id",
     "creation": "UPDATE langmem_memory SET created_at = created_at + 1 WHERE memory_id = :id",
     "an impossible instant": "UPDATE langmem_memory SET last_accessed = 9223372036854775807 WHERE memory_id = :id",
 }
