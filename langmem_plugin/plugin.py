@@ -417,16 +417,20 @@ class PhoneMemory:
         *,
         phone: str | int | None = None,
         dry_run: bool = False,
+        by_themselves: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
         """Stores what `export` gave, here or elsewhere: as it was, with ids, dates and states, and nothing twice.
 
+        Where the person brings it `by_themselves`, no conversation of it goes on: what others said in it is their word.
         With `phone` it becomes this person's. What cannot be read is skipped and named in the report by its number.
         A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        report = self._parts.documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        report = self._parts.documents.run(
+            document, phone=whose, dry_run=dry_run, by_themselves=by_themselves, progress=progress
+        )
         self._note_import(whose, dry_run=dry_run)
         return report
 

@@ -8,7 +8,6 @@ What is no text is JSON. The bytes of files lie beside the tables, under their S
 import base64
 import csv
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,6 +28,7 @@ from langmem_plugin.portability.person_export import (
 )
 
 DOCUMENT = "document.csv"
+_LONGEST_TEXT, _MOST_ROWS = 16_000_000, 300_000  # of a cell, in characters; of a table
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "|", "%")
 _BYTES = "files"
 _HEAD = ("format", "format_version", "exported_at", "person")
@@ -148,14 +148,16 @@ def _cell(value: Any) -> str:
 
 def _rows(table: Open, name: str, model: type[BaseModel]) -> Iterator[dict[str, Any]]:
     """Those of a table as records. What cannot be read in a cell stays text, and the importer says so."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    csv.field_size_limit(_LONGEST_TEXT)
     file = table(f"{name}.csv")
     if file is None:
         return
     as_json = {each for each in model.model_fields if _is_json(model.model_fields[each].annotation)}
     with file:
         try:
-            for row in csv.DictReader(file):
+            for number, row in enumerate(csv.DictReader(_lines(file, name)), 1):
+                if number > _MOST_ROWS:
+                    raise UnreadableImport(f"{name}.csv has more than {_MOST_ROWS:,} rows: bring them in by parts")
                 yield {
                     str(column): _value(cell, as_json=column in as_json)
                     for column, cell in row.items()
@@ -163,6 +165,15 @@ def _rows(table: Open, name: str, model: type[BaseModel]) -> Iterator[dict[str, 
                 }
         except (csv.Error, UnicodeDecodeError) as error:
             raise UnreadableImport(f"{name}.csv is no table: {error}") from error
+
+
+def _lines(file: TextIO, name: str) -> Iterator[str]:
+    for line in file:
+        if len(line) > _LONGEST_TEXT:
+            raise UnreadableImport(
+                f"{name}.csv has a line of more than {_LONGEST_TEXT:,} characters: bring in shorter texts"
+            )
+        yield line
 
 
 def _value(cell: Any, *, as_json: bool) -> Any:

@@ -17,6 +17,7 @@ from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.csv_tables import DOCUMENT, bytes_name, read_tables, write_tables
 from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.person_export import FORMAT
+from langmem_plugin.portability.sources.plain_values import LARGEST_UNPACKED, refuse_vast
 
 _Read = TypeVar("_Read")
 
@@ -36,14 +37,15 @@ def recognises(path: Path) -> bool:
         return json.dumps(FORMAT) in file.read(_BEGINNING)
 
 
-def read(path: Path, *, largest: int | None = None) -> dict[str, Any]:
-    """As DocumentImporter takes it. Raises UnreadableImport, also for a zip of more than `largest` bytes unpacked, and
-    of a file that is not there what the system says.
+def read(path: Path, *, largest: int = LARGEST_UNPACKED) -> dict[str, Any]:
+    """As DocumentImporter takes it. Raises UnreadableImport, also for what would become too large, or a zip of more
+    than `largest` bytes unpacked, and of a file that is not there what the system says.
     """
     if path.is_dir():
         return read_tables(functools.partial(_table_in, path), functools.partial(_bytes_in, path))
     if zipfile.is_zipfile(path):
         return _read_zip(path, largest)
+    refuse_vast(path)
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -53,7 +55,7 @@ def read(path: Path, *, largest: int | None = None) -> dict[str, Any]:
     return found
 
 
-def _read_zip(path: Path, largest: int | None) -> dict[str, Any]:
+def _read_zip(path: Path, largest: int) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as held:
             _refuse_larger(held, largest)
@@ -64,9 +66,9 @@ def _read_zip(path: Path, largest: int | None) -> dict[str, Any]:
         raise UnreadableImport(f"the zip is damaged: {error}") from error
 
 
-def _refuse_larger(held: zipfile.ZipFile, largest: int | None) -> None:
+def _refuse_larger(held: zipfile.ZipFile, largest: int) -> None:
     """What a zip says of itself is also what is read of it at most."""
-    if largest is not None and sum(each.file_size for each in held.infolist()) > largest:
+    if sum(each.file_size for each in held.infolist()) > largest:
         raise UnreadableImport(f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts")
 
 

@@ -80,6 +80,7 @@ class _Run:
     report: ImportReport = field(default_factory=ImportReport)
     session_ids: dict[str, str] = field(default_factory=dict)
     would_be_there: list[str] = field(default_factory=list)  # memories of a dry run
+    by_themselves: bool = False
 
     def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
         (self.report.stored if stored else self.report.there_already)[kind] += many
@@ -133,16 +134,19 @@ class DocumentImporter:
         *,
         phone: str | None = None,
         dry_run: bool = False,
+        by_themselves: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
         """What was stored, was there, or was left out and why. `progress` is told of each number of records done.
 
+        `by_themselves` it is the person who brings it: what an assistant or a tool is said to have said in it cannot be
+        proven, so no conversation of it goes on, and no question waits for an answer.
         Raises UnreadableImport for what is no such document, or is one of a newer format.
         """
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
         owner = self._owner_of(phone or person)
-        run = _Run(owner, given, dry_run, progress)
+        run = _Run(owner, given, dry_run, progress, by_themselves=by_themselves)
         self._settings(run)
         self._identifiers(run)
         self._sessions(run)
@@ -153,8 +157,9 @@ class DocumentImporter:
         self._aliases(run)
         self._said_elsewhere(run)
         self._merges(run)
-        self._incoming(run)
-        self._question(run)
+        if not by_themselves:
+            self._incoming(run)
+            self._question(run)
         return run.report
 
     def _settings(self, run: _Run) -> None:
@@ -240,6 +245,9 @@ class DocumentImporter:
             return
         thread, is_noted = self._writer.thread(run.owner, record.conversation)
         was_moved = record.conversation is not None and thread != record.conversation
+        ends = was_moved or run.by_themselves
+        if run.by_themselves and record.ended_at is None:
+            run.report.doubt(place, "kept as a past conversation: who said what in it is this document's word alone")
         kept = self._kept_files(run, record.files, files)
         places = {number: at for at, number in enumerate(messages)}
         past = PastSession(
@@ -247,7 +255,7 @@ class DocumentImporter:
             session_id=session_id,
             created_at=record.created_at,
             last_active=record.last_active,
-            ended_at=record.last_active if was_moved and record.ended_at is None else record.ended_at,
+            ended_at=record.last_active if ends and record.ended_at is None else record.ended_at,
             messages=list(messages.values()),
             owner=run.owner if is_noted else None,
             client_name=record.client_name,

@@ -9,9 +9,24 @@ from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 
+LARGEST_UNPACKED = 512 * 2**20
+"""What a file may become when it is read, in bytes."""
+_OF_A_VALUE = 64  # what Python takes for one, at the least
+
+
+def refuse_vast(path: Path) -> None:
+    """Before it is read as JSON: sixty megabytes of brackets would become some gigabytes. Raises UnreadableImport."""
+    becomes = path.stat().st_size
+    with path.open("rb") as file:
+        while becomes <= LARGEST_UNPACKED and (part := file.read(2**20)):
+            becomes += _OF_A_VALUE * sum(map(part.count, (b",", b"[", b"{")))
+    if becomes > LARGEST_UNPACKED:
+        raise UnreadableImport(f"{path.name} would take more than {LARGEST_UNPACKED:,} bytes: bring it in by parts")
+
 
 def json_file(path: Path) -> Any:
     """Raises UnreadableImport for what is no JSON; of a file that is not there what the system says."""
+    refuse_vast(path)
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:

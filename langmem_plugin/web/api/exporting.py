@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -13,6 +14,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from langmem_plugin import process_forks
+from langmem_plugin.errors import TooManyRequests
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.sources import onyx
@@ -22,6 +25,8 @@ from langmem_plugin.web.api.routing import LARGEST_IMPORT, Routes
 routes = Routes("export and import")
 _CHUNK, _IN_MEMORY = 2**16, 2**20
 _LARGEST_UNPACKED = 4 * LARGEST_IMPORT
+_importing: set[str] = set()
+_importing_lock = process_forks.Lock()
 _OPERATORS_TO_SAY = ("identifiers", "merges")
 _FILE = {"schema": {"type": "string", "format": "binary"}}
 
@@ -86,6 +91,24 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
 
     With `dry_run` nothing is stored and the answer says what would be. What cannot be read is skipped and named.
     """
+    with _one_at_a_time(call.identifier):
+        return _import(call, uploaded, dry_run=dry_run)
+
+
+@contextmanager
+def _one_at_a_time(person: str) -> Iterator[None]:
+    """What a document becomes in memory is bounded for each, so nobody may have several on their way."""
+    with _importing_lock:
+        if person in _importing:
+            raise TooManyRequests("an import of this person is still on its way: wait for it to end", retry_after=10)
+        _importing.add(person)
+    try:
+        yield
+    finally:
+        _importing.discard(person)
+
+
+def _import(call: Call, uploaded: Path, *, dry_run: bool) -> Imported:
     skipped: list[Remark] = []
     if onyx.recognises(uploaded):
         report = call.memory.import_records(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run)
@@ -97,7 +120,9 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
             for each in _OPERATORS_TO_SAY
             if document.pop(each, None)
         ]
-    report = call.memory.import_person(document, phone=call.identifier, dry_run=dry_run)
+    report = call.memory.import_person(
+        document, phone=call.identifier, dry_run=dry_run, by_themselves=not call.caller.is_operator
+    )
     return _imported(report, skipped, dry_run=dry_run)
 
 

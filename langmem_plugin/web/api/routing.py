@@ -13,7 +13,7 @@ from fastapi.params import Query
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
@@ -27,6 +27,7 @@ log = event_log(__name__)
 
 THREADS = 100
 LARGEST_IMPORT = 64 * 2**20
+_HUNG_UP = 499
 _LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # of parameters that are not known
 _JSON = "application/json"
 _PROBLEMS = {
@@ -153,6 +154,8 @@ class _Route(APIRoute):
                 self._refuse_unknown(request)
                 bounded = Request(request.scope, _bounded(request, self.largest))
                 return await handle(bounded)
+            except ClientDisconnect:  # nobody is there to be told, and nothing is wrong here
+                return Response(status_code=_HUNG_UP)
             except Exception as error:
                 response = problem_of(error, request)
                 if response is None:
