@@ -87,7 +87,7 @@ def test_three_tenants_of_one_database_are_each_answered_with_their_own(url, off
 @pytest.mark.spec("C-24")
 def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_model, tmp_path):
     mom, erin = PEOPLE[:2]
-    asked = settings(index_after=20, owner_limit=100, vector_index="pgvector", keys=SecretStr(new_master_key()))
+    asked = settings(index_after=20, owner_limit=100, vector_index="pgvector")
     with PhoneMemory(url, settings=asked, embeddings=offline_model) as memory:
         server = serving(memory)
         confused(url)
@@ -108,6 +108,10 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
         assert len(server.history(erin)) == 2
         with pytest.raises(ConfigurationError, match="the server itself"):
             backup(memory.database, tmp_path / "copy", None)
+    sealed = settings(keys=SecretStr(new_master_key()))
+    with PhoneMemory(url, tenant="sealed", settings=sealed, embeddings=offline_model) as memory:
+        memory.service.remember(mom, "I like tea")
+        assert [each.text for each in memory.service.list_memories(mom)] == ["I like tea"]
     assert left_on_connections(url) == set()
 
 
