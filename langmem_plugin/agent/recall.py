@@ -20,7 +20,7 @@ from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
-_MOST_LINES, _SHORTEST_LINE = 20, 6  # tokens: no line with the day it was said is shorter
+_FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 
 
 class Recall:
@@ -78,7 +78,7 @@ class Recall:
             owner,
             self._person.role(owner),
             said,
-            limit=limit or max(_MOST_LINES, self._settings.recall_tokens // _SHORTEST_LINE),
+            limit=limit or max(_FEWEST_LINES, self._settings.recall_tokens // _SHORT_LINE),
             min_similarity=self._settings.min_similarity,
             beside=beside,
             # What another asked in the group before asks nothing of what is only theirs.

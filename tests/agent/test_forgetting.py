@@ -29,7 +29,7 @@ def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
 def test_three_words_of_four_are_not_enough(memory):
     memory.command(ERIN, "/remember Моя сестра любит красное вино")  # the offline model knows no Russian
 
-    assert memory.command(ERIN, "/forget сестра красное вино машина").startswith("I don't remember anything")
+    assert memory.command(ERIN, "/forget сестра красное вино машина").startswith("I remember nothing like")
     assert memory.command(ERIN, "/forget сестра красное вино").startswith("Shall I forget this?")
 
 
