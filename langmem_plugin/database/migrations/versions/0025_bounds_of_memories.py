@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0024"
-down_revision = "0023"
+revision = "0025"
+down_revision = "0024"
 
 _CONFIDENCE = "confidence BETWEEN 0 AND 1"
 _FACT_TYPE = (
