@@ -10,7 +10,9 @@ RETRY_AFTER = {"retry-after": "600"}
 
 
 class Attempts:
-    """Of each address, in this process: after 20 failed ones in ten minutes it waits; one that succeeds is none."""
+    """Of each address, in this process: after 20 failed ones in ten minutes the next ones are told to wait. One that
+    succeeds is never asked about: a proxy or a mobile network is one address of many people.
+    """
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())

@@ -19,10 +19,10 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.post("/sign-in")
     def sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "") -> Response:
-        if attempts.too_many(request):
-            return shell.page(request, "sign_in.html", status=429, wrong=False, busy=True)
         entered = shell.tokens.let_in(token.strip(), "operator")
-        if entered is None:
+        if entered is None:  # only then: others may guess from the address of who holds a token
+            if attempts.too_many(request):
+                return shell.page(request, "sign_in.html", status=429, wrong=False, busy=True)
             attempts.failed(request)
             return shell.page(request, "sign_in.html", status=403, wrong=True, busy=False)
         response = shell.go(request, "")

@@ -18,8 +18,6 @@ router = APIRouter()
 @router.get("/in/{token}")
 def link(request: Request, token: str) -> HTMLResponse:
     """Asks before it lets in, and changes nothing: messengers fetch links to preview them."""
-    if (refused := _refused(request)) is not None:
-        return refused
     served = served_of(request)
     access = served.tokens.access_by(token, "link")
     if access is None:
@@ -30,8 +28,6 @@ def link(request: Request, token: str) -> HTMLResponse:
 
 @router.post("/in")
 def enter(request: Request, token: Annotated[str, Form()] = "") -> Response:
-    if (refused := _refused(request)) is not None:
-        return refused
     tokens = served_of(request).tokens
     made = tokens.let_in(token, "link")
     if made is None:
@@ -72,15 +68,12 @@ def _end(request: Request, token_id: str) -> None:
         return
 
 
-def _refused(request: Request) -> HTMLResponse | None:
-    wrong: Attempts = request.app.state.wrong_links
-    if not wrong.too_many(request):
-        return None
-    refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")
-    refused.headers.update(RETRY_AFTER)
-    return refused
-
-
 def _over(request: Request) -> HTMLResponse:
-    request.app.state.wrong_links.failed(request)
+    """Of a link that lets nobody in; one that does is never asked about, whoever else guesses at the same address."""
+    wrong: Attempts = request.app.state.wrong_links
+    if wrong.too_many(request):
+        refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")
+        refused.headers.update(RETRY_AFTER)
+        return refused
+    wrong.failed(request)
     return shown(request, "closed.html", browser_language(request), status=410, why="over")
