@@ -325,15 +325,19 @@ def test_an_answer_whose_process_was_killed_is_given_once(memory, where):
 @pytest.mark.slow
 @pytest.mark.spec("C-21")
 def test_a_yes_that_came_while_the_question_was_still_asked_approves_nothing_also_after_a_kill(memory):
-    asking, given = threading.Event(), []
+    asking, waits, given = threading.Event(), threading.Event(), []
 
     def ask(_state):
         asking.set()
-        threading.Event().wait(0.5)
+        waits.wait()
         given.append(interrupt("Really? (yes/no)"))
         return {"messages": AIMessage("ordered")}
 
     graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=memory.saver)
+
+    def in_line():
+        with memory.database.read() as connection:
+            return len(connection.execute(select(turn.c.ticket)).all())
 
     def dying():
         memory._parts.channel._answers.plan = lambda *_, **__: die()
@@ -342,6 +346,7 @@ def test_a_yes_that_came_while_the_question_was_still_asked_approves_nothing_als
     with ThreadPoolExecutor() as pool:
         first = pool.submit(memory.reply, graph, ERIN, "order it", message_id="m1")
         asking.wait()
+        pool.submit(lambda: (until(lambda: in_line() > 1), waits.set()))
         killed(dying)
         assert first.result() == "Really? (yes/no)"
 

@@ -9,9 +9,11 @@ ticket is the epoch of the session from the turn's begin, and every write of the
 
 import asyncio
 import contextlib
+import math
 import threading
 import time
 import weakref
+from bisect import insort
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
@@ -35,6 +37,7 @@ from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, Turn
 _Result = TypeVar("_Result")
 
 _FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
+_BEHIND_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class _Place:
     thread: str
     thread_id: int | None
     begun: bool = False
+    looked_at: float = -math.inf
 
 
 class Turns:
@@ -124,6 +128,7 @@ class Turns:
     def reset(self) -> None:
         """As a process starts that holds nothing: tickets, locks and threads of a parent process are not its own."""
         self._places: dict[int, _Place] = {}
+        self._lines: dict[str, list[int]] = {}  # of these, by thread and in their order
         self._changed = threading.Condition()
         self._closing = False
         self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
@@ -214,6 +219,7 @@ class Turns:
                 opened = opening.open(connection, thread, ticket, seen)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
+            insort(self._lines.setdefault(thread, []), ticket)
             if self._renewing is None:
                 arguments = (weakref.ref(self), self._stopped)
                 self._renewing = threading.Thread(target=_renew, args=arguments, name="langmem-turns", daemon=True)
@@ -222,6 +228,8 @@ class Turns:
 
     def _claim(self, thread: str, ticket: int, opening: _Opening) -> Opened | None:
         """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
+        if not self._may_be_next(thread, ticket):
+            return None
         mine = {"of_thread": thread, "of_ticket": ticket}
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
@@ -236,13 +244,25 @@ class Turns:
             self._places[ticket].begun = True
         return opened
 
+    def _may_be_next(self, thread: str, ticket: int) -> bool:
+        """Who waits behind others of this process asks the database now and then: hundreds would keep it busy."""
+        with self._changed:
+            place, now = self._places[ticket], time.monotonic()
+            if self._lines[thread][0] != ticket and now - place.looked_at < _BEHIND_POLL_SECONDS:
+                return False
+            place.looked_at = now
+        return True
+
     def _give_back(self, thread: str, ticket: int) -> None:
         try:
             with self._database.write(durable=False) as connection:
                 _GIVE_BACK.run(connection, {"of_thread": thread, "of_ticket": ticket})
         finally:
             with self._changed:
-                self._places.pop(ticket, None)
+                if self._places.pop(ticket, None) is not None:
+                    self._lines[thread].remove(ticket)
+                    if not self._lines[thread]:
+                        del self._lines[thread]
                 self._changed.notify_all()
 
     def _give_back_drawn(self, thread: str, drawing: Future[tuple[int, Opened | None]]) -> None:
