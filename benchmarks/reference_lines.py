@@ -1,8 +1,6 @@
-"""Lines that people text, in chats of our own writing, with the items that each means: the data of two benchmarks.
+"""Lines that people text, in chats of our own writing, with the items that each means: only there to measure.
 
-references_tuning.jsonl was looked at while the rules were written; references_fitting.jsonl, in other domains and by
-other hands, never, so that the confidence that is fitted on it is not that of who knows the answers;
-references_unseen.jsonl, in others again, is only there to measure. A line of a file is a chat with several
+No rule was made from references_unseen.jsonl. A line of a file is a chat with several
 lines said in it: {domain, lang, id, dialogue [{role, content}], results [{tool, turn, items [{_id, …}]}],
 lines [{utterance, target [ids] or "none", kind, rejected [ids]}]}; or one of these lines with its chat. `turn` counts
 the person's messages from 1.
@@ -20,9 +18,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langmem_plugin.references import Resolution
 
 Row = dict[str, Any]
-TUNING, FITTING, UNSEEN = (
-    Path(__file__).with_name(f"references_{part}.jsonl") for part in ("tuning", "fitting", "unseen")
-)
+UNSEEN = Path(__file__).with_name("references_unseen.jsonl")
 
 
 @dataclass(frozen=True)

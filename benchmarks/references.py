@@ -1,16 +1,18 @@
-"""How often references are understood, and how long it takes, against the targets; then what is left, by cause.
+"""How often references are understood, how often something is claimed where nothing is meant, and how long it takes.
 
     python -m benchmarks.references                          # our own lines: see benchmarks/reference_lines.py
-    python -m benchmarks.references --data FOLDER            # and refs_*, altentities_*, followup_*, texting_*.jsonl
-    python -m benchmarks.references --data FOLDER --no-embedder --causes
+    python -m benchmarks.references --data FOLDER            # and the rows of a folder: see below
+    python -m benchmarks.references --data FOLDER --show talk    # and the lines of one set that are not right
 
 The rows of FOLDER are not part of this project. They are made from public dialogues: Schema-Guided Dialogue and
-SMCalFlow (CC BY-SA 4.0), MultiWOZ, tau-bench and ToolTalk (MIT), AltEntities (CC BY-SA 3.0).
-One JSON object a line:
+SMCalFlow (CC BY-SA 4.0), MultiWOZ, tau-bench, ToolTalk and RealMem (MIT). One JSON object a line:
 
-  refs, altentities: dialogue [{role, content}], results [{tool, turn, items [{_id, …}], shown_order, n_total}],
+  refs_*: dialogue [{role, content}], results [{tool, turn, items [{_id, …}], shown_order, n_total}],
       utterance, target [ids] or "none", kind, and rejects for kind "negation"
-  followup: dialogue, utterance, label ("revise" when it changes the call before it)
+  texting_*: the same as our own lines
+  talk_*: dialogue, utterance, target [how items begin] or "none", kind: ordinary talk with an assistant
+  realmem_corpora_*: items [{at, speaker, text}] of whole sessions, in which hardly anything is picked
+  followup_*: dialogue, utterance, label ("revise" when it changes the call before it)
 """
 
 import argparse
@@ -20,29 +22,20 @@ import random
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from benchmarks.reference_lines import FITTING, TUNING, UNSEEN, Line, ids, read_lines, used
-from langmem_plugin.references import Closeness, Resolution, clear_cache, resolve
+from benchmarks.reference_lines import UNSEEN, Line, ids, read_lines, used
+from langmem_plugin.references import Resolution, clear_cache, resolve
 
 Row = dict[str, Any]
-TARGETS = {
-    "refs": 90,
-    "refs deictic": 85,
-    "refs descriptive": 95,
-    "refs ordinal": 98,
-    "refs negation": 92,
-    "refs none": 92,
-    "refs in an older list": 60,
-    "altentities": 80,
-    "revisions that are found": 90,
-    "found that are revisions": 45,
-}
-BINS = (0.0, 0.7, 0.8, 0.9, 0.95, 1.01)
+TALK = Path(__file__).parents[1] / "tests" / "references" / "ordinary_talk.jsonl"
+PLACES = frozenset(("number", "range", "ordinal", "last", "all_except"))
 
 
 def read(folder: Path, name: str) -> list[Row]:
@@ -57,8 +50,7 @@ def as_message(turn: Row) -> BaseMessage:
 def conversation(row: Row) -> list[BaseMessage]:
     """The row as messages. Results older than the dialogue's excerpt get a reply that names what was shown of them."""
     dialogue = row["dialogue"]
-    last = row["id"].rsplit("-", 1)[1]
-    first = (int(last) - len(dialogue)) if row["source"] != "altentities" else 0
+    first = int(row["id"].rsplit("-", 1)[1]) - len(dialogue)
     waiting: defaultdict[int, list[tuple[int, Row]]] = defaultdict(list)
     for number, result in enumerate(row["results"]):
         waiting[max(result["turn"], -1)].append((number, result))
@@ -91,115 +83,133 @@ def named(item: Row) -> str:
     )
 
 
-def right(row: Row, predicted: set[str]) -> bool:
-    """Exact, but where shown items are turned down: then nothing, or some of the others, is right."""
-    target = set() if row["target"] == "none" else set(row["target"])
-    if row["kind"] == "negation" and row["source"] != "altentities":
-        return not predicted & set(row.get("rejects", [])) and predicted <= target
-    return predicted == target
-
-
+@dataclass
 class Tally:
-    """Right and all per row of the table, and right and all per confidence."""
+    """Of one set: the right and all of each kind, of claims, of each sort of claim, and of lines that mean nothing."""
 
-    def __init__(self) -> None:
-        self.right: Counter[str] = Counter()
-        self.all: Counter[str] = Counter()
-        self.sure: defaultdict[int, list[bool]] = defaultdict(list)
-        self.sorts: defaultdict[str, list[bool]] = defaultdict(list)
-        self.causes: Counter[str] = Counter()
+    name: str
+    kinds: defaultdict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    sorts: defaultdict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    claims: list[bool] = field(default_factory=list)
+    claimed_of_none: list[bool] = field(default_factory=list)
+    rejected: int = 0
+    asked: int = 0
+    wrong: list[str] = field(default_factory=list)
 
-    def add(self, names: Iterable[str], good: bool) -> None:
-        for name in names:
-            self.all[name] += 1
-            self.right[name] += good
-
-    def confide(self, found: Resolution, good: bool) -> None:
-        for reference in found.references[:1]:
-            place = next(place for place in range(len(BINS)) if reference.confidence < BINS[place + 1])
-            self.sure[place].append(good)
-            self.sorts[reference.sort].append(good)
-
-
-def measure_references(rows: Sequence[Row], tally: Tally, closeness: Closeness | None) -> None:
-    for row in rows:
-        found = resolve(row["utterance"], conversation(row), closeness=closeness)
-        ids = {str(item.get("_id")) for item in found.items}
-        good = right(row, ids)
-        if row["source"] == "altentities":
-            names = ["altentities"]
-        else:
-            names = ["refs", f"refs {row['kind']}", *(["refs in an older list"] if row.get("hops") else [])]
-            tally.confide(found, good)
-        tally.add(names, good)
+    def add(self, kind: str, found: Resolution, *, good: bool, none: bool, rejected: bool, line: str) -> None:
+        self.kinds[kind].append(good)
+        self.asked += found.question is not None
+        self.rejected += rejected
+        if found.references:
+            self.claims.append(good)
+            self.sorts[found.references[0].sort].append(good)
+        if none:
+            self.claimed_of_none.append(bool(found.references))
         if not good:
-            what = (
-                "found none"
-                if not ids
-                else "found one where none is meant"
-                if row["target"] == "none"
-                else "found another"
-            )
-            tally.causes[f"{names[-1]}, {row.get('cue')} ({row.get('rule', '')}): {what}"] += 1
+            claimed = "; ".join(f"{each.words!r} ({each.sort}) = {str(each.items)[:120]}" for each in found.references)
+            self.wrong.append(f"  {kind:14} {line[:160]!r}\n{'':17}{claimed or 'nothing'}")
+
+    def report(self) -> str:
+        every = [good for kind in self.kinds.values() for good in kind]
+        picks = [good for kind, of in self.kinds.items() if "none" not in kind for good in of]
+        places = [good for kind, of in self.kinds.items() if kind in PLACES for good in of]
+        return (
+            f"{self.name:11} {share(every)} right; picks {share(picks)}, of them number to all-but {share(places)}, "
+            f"names {share(self.kinds.get('name', []))}; claims right {share(self.claims)}; "
+            f"an item where none is meant {share(self.claimed_of_none)}; "
+            f"rejected but picked {self.rejected}; asked {self.asked}\n"
+            f"{'':12}{counts(self.kinds)}\n{'':12}claims: {counts(self.sorts)}"
+        )
 
 
-def measure_revisions(rows: Sequence[Row], tally: Tally) -> None:
+def measure_refs(rows: Iterable[Row]) -> Tally:
+    tally = Tally("refs")
+    for row in rows:
+        found = resolve(row["utterance"], conversation(row))
+        meant = {str(item.get("_id")) for item in found.items}
+        target = set() if row["target"] == "none" else set(row["target"])
+        turned_down = bool(meant & set(row.get("rejects", [])))
+        good = not turned_down and meant <= target if row["kind"] == "negation" else meant == target
+        kind = row["cue"] if row.get("cue") == "name" else row["kind"]
+        none = row["target"] == "none"
+        tally.add(kind, found, good=good, none=none, rejected=turned_down, line=row["utterance"])
+    return tally
+
+
+def measure_lines(lines: Iterable[Line], name: str) -> Tally:
+    tally = Tally(name)
+    for line in lines:
+        found = resolve(line.utterance, line.messages)
+        good = ids(found) == line.meant
+        turned_down = bool(ids(found) & line.rejected)
+        tally.add(line.kind, found, good=good, none=not line.meant, rejected=turned_down, line=line.utterance)
+    return tally
+
+
+def measure_talk(rows: Iterable[Row], name: str) -> Tally:
+    """Rows as they are, or chats with several `lines`; an item is right that begins as the target says."""
+    tally = Tally(name)
+    for row in rows:
+        messages = [as_message(turn) for turn in row["dialogue"]]
+        for line in row.get("lines") or [row]:
+            found = resolve(line["utterance"], messages)
+            wanted = [] if line["target"] == "none" else line["target"]
+            told = [str(item.get("text") or item) for item in found.items]
+            good = len(told) == len(wanted) and all(any(holds(text, each) for text in told) for each in wanted)
+            tally.add(line["kind"], found, good=good, none=not wanted, rejected=False, line=line["utterance"])
+    return tally
+
+
+def holds(text: str, target: str) -> bool:
+    plain = "".join(letter for letter in text.casefold() if letter.isalnum())
+    return "".join(letter for letter in target.casefold() if letter.isalnum()) in plain
+
+
+def sessions(folder: Path) -> Iterator[tuple[str, list[BaseMessage]]]:
+    """Each message of a person in whole sessions with an assistant, and what was said before it."""
+    for corpus in read(folder, "realmem_corpora"):
+        for _, items in groupby(corpus["items"], key=lambda item: item["at"]):
+            before: list[BaseMessage] = []
+            for item in items:
+                if item["speaker"] == "user":
+                    yield item["text"], list(before)
+                before.append(HumanMessage(item["text"]) if item["speaker"] == "user" else AIMessage(item["text"]))
+
+
+def measure_sessions(folder: Path, *, show: bool) -> str:
+    every = claimed = asked = 0
+    for said, before in sessions(folder):
+        found = resolve(said, before)
+        every += 1
+        claimed += bool(found.references)
+        asked += found.question is not None
+        if show and found.references:
+            told = "; ".join(f"{each.words!r} ({each.sort}) = {str(each.items)[:160]}" for each in found.references)
+            print(f"  {said[:300]!r}\n      {told}")
+    return f"sessions    something claimed in {claimed} of {every} messages, a question in {asked}"
+
+
+def measure_revisions(rows: Sequence[Row]) -> str:
     call = [HumanMessage("hello"), *used("call_before", {}, [], 0)]
+    told: Counter[tuple[bool, bool]] = Counter()
     for row in rows:
         found = resolve(row["utterance"], [*call, *map(as_message, row["dialogue"])]).previous_call is not None
-        revises = row["label"] == "revise"
-        if revises:
-            tally.add(["revisions that are found"], found)
-        if found:
-            tally.add(["found that are revisions"], revises)
-        if found != revises:
-            tally.causes[f"revisions: {row['label']}, found: {found}"] += 1
-
-
-def measure_lines(lines: Iterable[Line], name: str, closeness: Closeness | None) -> None:
-    """Prints the shares that a person who texts would feel, and the right of each kind."""
-    kinds: defaultdict[str, list[bool]] = defaultdict(list)
-    claimed: list[bool] = []
-    sure: list[bool] = []
-    nothing: list[bool] = []
-    asked = rejected = 0
-    for line in lines:
-        found = resolve(line.utterance, line.messages, closeness=closeness)
-        good = ids(found) == line.meant
-        kinds[line.kind].append(good)
-        claimed += [good] if found.references else []
-        sure += [good] if found.sure else []
-        nothing += [bool(found.references)] if not line.meant else []
-        asked += found.question is not None
-        rejected += bool(ids(found) & line.rejected)
-    every = [good for of_kind in kinds.values() for good in of_kind]
-    print(
-        f"{name:10} {share(every)} right; something said {share(claimed)} right, sure {share(sure)} right; "
-        f"an item where none is meant {share(nothing)}; rejected but picked {rejected}; asked {asked}"
+        told[row["label"] == "revise", found] += 1
+    of_revising, of_found = told[True, True] + told[True, False], told[True, True] + told[False, True]
+    return (
+        f"revisions   found {told[True, True]} of {of_revising}; of those found {told[True, True]} of {of_found} revise"
     )
-    print("           " + ", ".join(f"{kind} {sum(good)}/{len(good)}" for kind, good in sorted(kinds.items())))
+
+
+def counts(of: dict[str, list[bool]]) -> str:
+    return ", ".join(f"{name} {sum(good)}/{len(good)}" for name, good in sorted(of.items()))
 
 
 def share(of: Sequence[bool]) -> str:
     return f"{100 * sum(of) / max(len(of), 1):.1f} % of {len(of)}"
 
 
-WORDS = (
-    "chicken",
-    "beef",
-    "tofu",
-    "lemon",
-    "garlic",
-    "stew",
-    "curry",
-    "soup",
-    "salad",
-    "rice",
-    "pasta",
-    "pizza",
-    "basil",
-    "ginger",
-)
+WORDS = ("chicken", "beef", "tofu", "lemon", "garlic", "stew", "curry", "soup", "salad", "rice", "pasta", "basil")
 UTTERANCES = (
     "number 7",
     "the last two",
@@ -250,6 +260,25 @@ def measure_time(results: int = 50, items: int = 20) -> tuple[list[float], list[
     return sorted(warm), sorted(growing)
 
 
+def measure_long_answers(answers: int = 10, letters: int = 4_000) -> list[float]:
+    """Milliseconds per utterance after long answers with lists of many kinds, read before."""
+    chance = random.Random(1)
+    messages: list[BaseMessage] = []
+    for _ in range(answers):
+        text = ""
+        while len(text) < letters:
+            text += f"\n\n## {chance.choice(WORDS).title()} for beginners\n\n" + "\n".join(
+                f"{chance.choice(['-', f'{place}.'])} **{' '.join(chance.sample(WORDS, 2)).title()}** – "
+                + " ".join(chance.choices(WORDS, k=12))
+                for place in range(1, 6)
+            )
+        messages += [HumanMessage("tell me about cooking"), AIMessage(text)]
+    resolve("hello", messages)
+    return sorted(
+        timed(lambda utterance=utterance: resolve(utterance, messages)) for _ in range(20) for utterance in UTTERANCES
+    )
+
+
 def timed(work: Callable[[], object]) -> float:
     """Milliseconds of the processor: what else runs on the machine does not count."""
     start = time.process_time()
@@ -257,68 +286,35 @@ def timed(work: Callable[[], object]) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def offline_closeness() -> Closeness:
-    """Cosine by the offline embedder, which an agent has anyway; each text is embedded once."""
-    from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-
-    embeddings = OfflineEmbeddings()
-    known: dict[str, list[float]] = {}
-
-    def vector(text: str) -> list[float]:
-        if text not in known:
-            known[text] = embeddings.embed_query(text)
-        return known[text]
-
-    return lambda text, others: [sum(map(float.__mul__, vector(text), vector(other))) for other in others]
-
-
-def report(tally: Tally, *, causes: bool) -> None:
-    print(f"{'set':28}{'right':>12}{'%':>8}{'target':>8}")
-    for name in sorted(tally.all, key=lambda name: (list(TARGETS).index(name) if name in TARGETS else 99, name)):
-        share = 100 * tally.right[name] / tally.all[name]
-        print(f"{name:28}{tally.right[name]:>6}/{tally.all[name]:<5}{share:>8.1f}{TARGETS.get(name, '-'):>8}")
-    if tally.sure:
-        print("\nreferences by confidence      said   right %")
-        total = sum(map(len, tally.sure.values()))
-        for place in sorted(tally.sure):
-            good = tally.sure[place]
-            claimed, correct = 100 * len(good) / total, 100 * sum(good) / len(good)
-            print(f"{BINS[place]:.2f} to {min(BINS[place + 1], 1):.2f}{'':14}{claimed:>6.1f} %{correct:>8.1f}")
-        print(
-            "by sort of evidence: "
-            + ", ".join(
-                f"{sort} {100 * sum(good) / len(good):.0f} of {len(good)}" for sort, good in sorted(tally.sorts.items())
-            )
-        )
-    if causes:
-        print("\nwhat is left, by cause")
-        for cause, count in tally.causes.most_common(40):
-            print(f"{count:5}  {cause}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with the .jsonl files")
-    parser.add_argument("--no-embedder", action="store_true", help="resolve choices by words alone")
-    parser.add_argument("--causes", action="store_true", help="list the remaining errors by cause")
+    parser.add_argument("--show", default="", help="a set, of which the lines that are not right are listed")
     asked = parser.parse_args()
-    tally = Tally()
-    closeness = None if asked.no_embedder else offline_closeness()
-    texting = sorted(asked.data.glob("texting_*.jsonl")) if asked.data else []
-    for file in (TUNING, FITTING, UNSEEN, *texting):
-        measure_lines(read_lines(file), file.stem.removeprefix("references_"), closeness)
-    print()
+    tallies = [
+        measure_lines(read_lines(UNSEEN), "unseen"),
+        measure_talk(map(json.loads, TALK.read_text("utf-8").splitlines()), "own-talk"),
+    ]
     if asked.data is None or not any(asked.data.glob("refs_*.jsonl")):
-        print("No data: give --data a folder with refs_*.jsonl and the like (see --help for the format). Time only.")
+        print("No data: give --data a folder with refs_*.jsonl and the like (see --help). Our own lines and time only.")
     else:
-        measure_references(read(asked.data, "refs"), tally, closeness)
-        measure_references(read(asked.data, "altentities"), tally, closeness)
-        measure_revisions(read(asked.data, "followup"), tally)
-        report(tally, causes=asked.causes)
+        tallies += [measure_lines(read_lines(file), "texting") for file in sorted(asked.data.glob("texting_*.jsonl"))]
+        tallies += [measure_talk(read(asked.data, "talk"), "talk"), measure_refs(read(asked.data, "refs"))]
+    for tally in tallies:
+        print(tally.report())
+        if tally.name == asked.show:
+            print("\n".join(tally.wrong))
+    if asked.data is not None:
+        print(measure_sessions(asked.data, show=asked.show == "sessions"))
+        print(measure_revisions(read(asked.data, "followup")))
     warm, growing = measure_time()
-    for name, taken in (("an utterance", warm), ("a turn with a new result", growing)):
+    for name, taken in (
+        ("an utterance, 50 results x 20 items", warm),
+        ("a turn with a new result, 50 results x 20 items", growing),
+        ("an utterance after 10 answers of 4 kB", measure_long_answers()),
+    ):
         half, most = taken[len(taken) // 2], taken[int(len(taken) * 0.95)]
-        print(f"{name}, 50 results x 20 items: p50 {half:.1f} ms, p95 {most:.1f} ms (target 5)")
+        print(f"{name}: p50 {half:.1f} ms, p95 {most:.1f} ms (target 2)")
 
 
 if __name__ == "__main__":

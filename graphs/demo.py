@@ -106,7 +106,7 @@ class Stage:
         meant = self.memory.resolved(messages[: asked + 1])
         for reference in meant.references:
             things = ", ".join(_name(item) for item in reference.items)
-            say(f"  · “{reference.words}” means {things}: {reference.reason} ({reference.confidence:.0%} sure)")
+            say(f"  · “{reference.words}” means {things}: {reference.reason}")
         calls = _calls(messages[asked:])
         repeated = meant.previous_call
         if repeated and repeated.tool in [call["name"] for call in calls]:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from langmem_plugin.agent.key_value_tools import KEY_VALUE_RULES
     from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
-    from langmem_plugin.agent.standalone_resolve import resolve
     from langmem_plugin.agent.turn_report import ReportedState, TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from langmem_plugin.memory.key_value import KeyValueMemory, inject_memory_context
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
     from langmem_plugin.privacy.receipts import ErasureReceipt
+    from langmem_plugin.references import resolve
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
@@ -64,7 +64,7 @@ _ROOMS = {
     "inject_memory_context": "memory.key_value",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
-    "resolve": "agent.standalone_resolve",
+    "resolve": "references",
 }
 
 __all__ = [

@@ -24,7 +24,6 @@ from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.summary import Summaries
@@ -78,7 +77,6 @@ class Given:
     serde: SerializerProtocol | None
     count_tokens: Callable[[BaseMessage], int]
     summarise: BaseChatModel | None
-    reference_model: BaseChatModel | None
     extraction_model: BaseChatModel | None
     now: Callable[[], datetime]
 
@@ -303,7 +301,6 @@ class Parts:
             claims=self.past_sessions if self._searches or self.extraction else None,
             extraction=None if self.extraction is None else self.extraction.mark,
             summaries=Summaries(given.summarise) if given.summarise else None,
-            choices=ReferenceChoices(given.reference_model) if given.reference_model else None,
             choice=self._choice,
             questions=questions,
             answers=self.commands.answers,

@@ -1,6 +1,6 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -81,8 +81,7 @@ class PhoneMemory:
     `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
     `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
-    `reference_model` one that is asked, at most once a turn, which of the items shown is meant where rules leave it
-    open (default: the person is asked); how long either may take is set on the model; `extraction_model` one that reads
+    how long it may take is set on the model; `extraction_model` one that reads
     in the background what people say of themselves, instead of `settings.extraction`;
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
@@ -99,7 +98,6 @@ class PhoneMemory:
         serde: SerializerProtocol | None = None,
         count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
-        reference_model: BaseChatModel | None = None,
         extraction_model: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -112,7 +110,6 @@ class PhoneMemory:
             serde=serde,
             count_tokens=count_tokens,
             summarise=summarise,
-            reference_model=reference_model,
             extraction_model=extraction_model,
             now=now,
         )
@@ -246,9 +243,15 @@ class PhoneMemory:
 
         return named_node(debug, "debug")
 
-    def middleware(self) -> MemoryMiddleware:
-        """The same for `create_agent(…, middleware=[memory.middleware()])`."""
-        return MemoryMiddleware(self._parts.context)
+    def middleware(self, *, changing: Iterable[str] | None = None) -> MemoryMiddleware:
+        """The same for `create_agent(…, middleware=[memory.middleware()])`.
+
+        A call of a tool that changes something is checked before it is done (`settings.check_tool_ids`): an id that no
+        tool has shown in this session, and that the person did not write, is answered with an error that names what was
+        shown. `changing` names the tools that change something; without it their annotation `readOnlyHint` or else the
+        verb of their names tells.
+        """
+        return MemoryMiddleware(self._parts.context, changing=changing)
 
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
@@ -269,8 +272,8 @@ class PhoneMemory:
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
         """What the person's newest message in a state, or a list of messages, refers to: in a node, a tool, anywhere.
 
-        `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear, which `reply`
-        and the middleware ask by themselves (`settings.ask_when_unclear`).
+        `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear: the offline
+        model asks it, and `reply` and the middleware before any model with `settings.ask_when_unclear` "always".
         """
         return self._parts.context.references.resolution(messages_of(state))
 

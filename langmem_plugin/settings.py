@@ -207,10 +207,12 @@ class Settings(BaseSettings):
     """
     godfather_in_groups: bool = False
     """Whether what the account's owner told the assistant alone is recalled for a message of theirs in a group."""
-    ask_when_unclear: bool = True
-    """Whether a person whose words may point at several things shown, or at nothing, is asked before the model is
-    called; else the model is told of it.
+    ask_when_unclear: Literal["offline", "always"] = "offline"
+    """Who is asked what their words point at, where they may point at several things shown, or at nothing: whom the
+    offline model serves, by that model; or everybody, before any model is called.
     """
+    check_tool_ids: bool = True
+    """Whether a call of a tool that changes something is refused where its id was neither shown nor written."""
     ask_for_consent: bool = False
     """Whether a reply asks once, at its end, for the leave to remember, when a person states something about
     themselves; and later once for sensitive facts, when they state one.

@@ -74,7 +74,9 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
         return "".join(f"[{each.number}]" for each in _meant(cited[1], known))
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
-    body = re.sub(r"(?<![ \t])[ \t]++(?=[.,;:!?\n]|$)", "", _CITED.sub(marked, text))
+    body = _CITED.sub(marked, text)
+    if body != text:  # what is taken out leaves no two spaces, and none before a full stop
+        body = re.sub(r"(?<=\S)[ \t]+(?=[.,;:!?\n]|$)|(?<=\S[ \t])[ \t]+(?=\S)", "", body)
     return "\n".join([body, "", *below]) if below else body
 
 

@@ -1,11 +1,13 @@
 """The same memory for `create_agent`: recall, or a question, before the agent; the view at each model call."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NotRequired, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import AnyMessage, SystemMessage, ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.prompt import joined
@@ -26,8 +28,9 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     state_schema = RememberingState
     trace_policy = TRACE_POLICY
 
-    def __init__(self, context: TurnContext) -> None:
+    def __init__(self, context: TurnContext, *, changing: Iterable[str] | None = None) -> None:
         super().__init__()
+        self._changing = None if changing is None else frozenset(changing)
         self._context = context
 
     @property
@@ -66,6 +69,17 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
         return await handler(await self._context.in_thread(self.view, request))
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        return self._context.strict.of(request, self._changing) or handler(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        refusal = await self._context.in_thread(self._context.strict.of, request, self._changing)
+        return refusal or await handler(request)
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with the window of its messages, the instructions, the memories and the references."""

@@ -8,18 +8,11 @@ from hashlib import sha256
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.topic import is_of_person, newest_of_person
-from langmem_plugin.conversation.media.media_reference import words_in
-from langmem_plugin.conversation.own_words import own_words
-from langmem_plugin.errors import EmbeddingUnavailable
-from langmem_plugin.logs import event_log
+from langmem_plugin.conversation.own_words import own_words, quoted_of
 from langmem_plugin.lru import LruCache
-from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.shown.plain_data import packed
-
-log = event_log(__name__)
 
 _KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
 
@@ -27,11 +20,7 @@ _KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
 class ReferencesInPrompt:
     """From the conversation alone: so every process tells the same of an older message."""
 
-    def __init__(
-        self, embedder: Embedder, choices: ReferenceChoices | None, count_tokens: Callable[[BaseMessage], int]
-    ) -> None:
-        self._embedder = embedder
-        self._choices = choices
+    def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
         self._told: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
 
@@ -40,14 +29,13 @@ class ReferencesInPrompt:
         last = newest_of_person(messages)
         if last is None:
             return Resolution()
-        return resolve(own_words(messages[last]), messages[:last], closeness=self._closeness, model=self._choices)
+        return _meant(messages[: last + 1])
 
     def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
         """What is told of each message of a person, by its place in `shown`; nothing where there is nothing to say.
 
         Of older messages only what tools were called for, as results are long and a lone reply is short; the oldest
-        first, as many as fit `most` tokens, so that what is told of one stays the same as others follow. No model is
-        asked about them.
+        first, as many as fit `most` tokens, so that what is told of one stays the same as others follow.
         """
         newest, last = newest_of_person(conversation), newest_of_person(shown)
         acted = {_same(message) for message in _acted_on(conversation)}
@@ -55,32 +43,30 @@ class ReferencesInPrompt:
         told: dict[int, str] = {}
         for at, key in enumerate(_keys(conversation)):
             if at == newest and last is not None:
-                if text := self._text(conversation[: at + 1], key, self._choices):
+                if text := self._text(conversation[: at + 1], key):
                     told[last] = text
             elif key is not None and (place := places.get(_same(conversation[at]))) is not None:
-                text = self._text(conversation[: at + 1], key, None)
+                text = self._text(conversation[: at + 1], key)
                 most -= self._count_tokens(SystemMessage(text)) if text else 0
                 if text and most >= 0:
                     told[place] = text
         return told
 
-    def _text(self, messages: Sequence[BaseMessage], key: bytes | None, choices: ReferenceChoices | None) -> str:
+    def _text(self, messages: Sequence[BaseMessage], key: bytes | None) -> str:
         text = None if key is None else self._told.get(key)
         if text is None:
-            said = own_words(messages[-1])
-            meant = resolve(said, messages[:-1], closeness=self._closeness, model=choices)
-            text = describe(meant, words_in(said))
+            text = describe(_meant(messages))
             if key is not None:
                 self._told.put(key, text, len(text) + _BYTES_BESIDE)
         return text
 
-    def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
-        """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
-        try:
-            return self._embedder.closeness(text, texts)
-        except EmbeddingUnavailable:
-            log.warning("closeness.skipped", exc_info=True)
-            return [0.0] * len(texts)
+
+def _meant(messages: Sequence[BaseMessage]) -> Resolution:
+    """What the last of the messages refers to in those before it."""
+    *before, last = messages
+    quoted = quoted_of(last)
+    by_id = quoted is not None and quoted.id is not None and any(each.id == quoted.id for each in before)
+    return resolve(own_words(last), before, quoted=None if quoted is None else quoted.id if by_id else quoted.text)
 
 
 def _same(message: BaseMessage) -> object:

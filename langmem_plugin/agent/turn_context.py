@@ -23,11 +23,11 @@ from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
-from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.strict_tools import StrictTools
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
@@ -62,7 +62,6 @@ class TurnContext:
         past_sessions: PastSessionIndexer | None,
         claims: PastSessionIndexer | None,
         summaries: Summaries | None,
-        choices: ReferenceChoices | None,
         choice: InstructionChoice,
         extraction: MarksSessions | None,
         people: People,
@@ -76,7 +75,7 @@ class TurnContext:
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
-        self._asks = settings.ask_when_unclear
+        self._asks = settings.ask_when_unclear == "always"
         self._languages = languages
         self._saver = saver
         self._questions = questions
@@ -98,7 +97,7 @@ class TurnContext:
         self._recall = Recall(
             reminders, self.person, self.shown, settings, documents=documents, past_sessions=past_sessions
         )
-        self.references = ReferencesInPrompt(service.embedder, choices, count_tokens)
+        self.references = ReferencesInPrompt(count_tokens)
         self.model_input = ModelInput(
             saver,
             self.person,
@@ -109,10 +108,16 @@ class TurnContext:
             summaries=summaries,
             references=self.references,
         )
+        self.strict = StrictTools(self._recalled_texts, enabled=settings.check_tool_ids)
         self.files = FilesInPrompt(service, self.person)
         self.use_notes = UseNotes(
             service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
         )
+
+    def _recalled_texts(self, recalled: Recalled, messages: Sequence[BaseMessage]) -> list[str]:
+        owner = self.person.owner()
+        told = self.shown.told_last(owner, recalled, messages)
+        return [*(each.text for each in told.memories), *(each.text for each in told.instructions)]
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
         """What bears on the talk, as Recall says, once the orders in it are kept: this very reply is to follow them."""

@@ -36,8 +36,6 @@ class Referred(TypedDict):
     tool: str
     numbers: list[int | None]
     reason: str
-    confidence: float
-    sure: bool
 
 
 class TurnReport(TypedDict):
@@ -90,8 +88,6 @@ class TurnReports:
                     "tool": each.tool,
                     "numbers": list(each.numbers),
                     "reason": each.reason,
-                    "confidence": each.confidence,
-                    "sure": each.sure,
                 }
                 for each in meaning.references
             ],

@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from langmem_plugin.agent.standalone_resolve import resolve as resolve_utterance
 from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen, note_read, opened
 from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.references import Resolution
+from langmem_plugin.references import resolve as resolve_utterance
 from langmem_plugin.terminal import visible
 
 
@@ -37,7 +37,7 @@ def resolve(
         print_json(_document(meant))
         return
     for reference in meant.references:
-        _show(f"“{reference.words}” ({reference.confidence:.0%} sure): {reference.reason}")
+        _show(f"“{reference.words}” ({reference.reason})")
         for item in reference.items:
             _show(f"  {item}")
     if meant.question:
@@ -76,7 +76,6 @@ def _document(meant: Resolution) -> dict[str, Any]:
         "references": [
             {
                 "words": each.words,
-                "confidence": each.confidence,
                 "reason": each.reason,
                 "items": [str(item) for item in each.items],
             }

@@ -119,7 +119,7 @@ class OfflineChatModel(BaseChatModel):
         written, known = without_context(messages[last])
         said = storable(written.text[:_LONGEST]).strip()
         meant = resolve(said, history)
-        request = Request(said, meant.references)
+        request = Request(said, meant.references, meant.previous_call)
         choice = (
             self._answered(request, tools, history)
             or self._repeated(request, tools, history)

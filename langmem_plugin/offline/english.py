@@ -59,5 +59,5 @@ def _tables(language: Language) -> tuple[dict[str, str], dict[str, str]]:
         }
         for part in (_FOLDER / f"{language.name}.txt").read_text("utf-8").split("\n\n")
     )
-    known = {form: english[0] for forms, english in language.concepts.items() for form in forms.split("|")}
+    known = {form: english[0] for form, english in language.concepts.items()}
     return words | {form: _DAYS[day] for form, day in language.weekdays.items()}, known | things

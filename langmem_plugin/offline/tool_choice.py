@@ -12,9 +12,9 @@ from langmem_plugin.offline.argument_schema import Json
 from langmem_plugin.offline.english import in_english
 from langmem_plugin.offline.message_values import CARRIERS
 from langmem_plugin.offline.tool_arguments import Filled, fill
-from langmem_plugin.references import Reference
-from langmem_plugin.references.said.lexicon import language_of
-from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references import PreviousCall, Reference
+from langmem_plugin.references.said.utterance import language_of
+from langmem_plugin.references.shown.tool_results import reads, tool_nouns
 
 # Cosines of the offline embeddings; the tests of the model and of the example graphs hold what they keep apart.
 _READ_FROM = 0.30  # below this no tool is meant
@@ -62,8 +62,9 @@ _POINTER = re.compile(
 class Request:
     """What a person asks for, and what it refers to: in English, whatever they wrote it in."""
 
-    def __init__(self, text: str, references: Sequence[Reference]) -> None:
+    def __init__(self, text: str, references: Sequence[Reference], follows: PreviousCall | None = None) -> None:
         self._text = text
+        self.follows = follows
         self._language = language_of(text)
         self.said = in_english(text, self._language)
         self.references = [replace(each, words=in_english(each.words, self._language)) for each in references]
@@ -78,6 +79,18 @@ class Request:
             for each in (self._text, *(each.words for each in self.references))
         )
         return text, [replace(each, words=said) for each, said in zip(self.references, words, strict=True)]
+
+    def standing(self, tool: Json) -> dict[str, Any]:
+        """What the call that this follows settled for a tool that acts on what it showed: its week, its account."""
+        if (
+            self.follows is None
+            or reads(tool["name"])
+            or tool_nouns(tool["name"]).isdisjoint(tool_nouns(self.follows.tool))
+        ):
+            return {}
+        parameters = tool.get("parameters", {})
+        optional = parameters.get("properties", {}).keys() - set(parameters.get("required", ()))
+        return {name: value for name, value in self.follows.arguments.items() if name in optional}
 
     def answered(self, answer: "Request") -> "Request":
         """With what the answer to a question about it says, in the place of the words that left it open."""
@@ -121,7 +134,7 @@ class Chooser:
         return np.array(self._embeddings.embed_query(text))
 
     def _choice(self, request: Request, spoken: list[Any], tool: Json) -> Choice:
-        filled = fill(tool, *request.to(tool), {})
+        filled = fill(tool, *request.to(tool), request.standing(tool))
         whole, *parts = self._vectors_of(tool)
         near = max(float(said @ whole + max(said @ part for part in [whole, *parts])) / 2 for said in spoken)
         return Choice(tool, filled, near + _adjustment(request.said, tool, filled))

@@ -3,11 +3,11 @@
     from langmem_plugin.references import describe, resolve
 
     found = resolve("save number 2", messages)      # LangChain messages, newest last, without the utterance
-    found.references                                # each with .items, .words, .reason, .confidence, .numbers, .part
+    found.references                                # each with .items, .words, .reason, .numbers, .part
     found.items                                     # every item meant: copies of the tool's own dicts
     found.item("recipe")                            # the one item of that type, or None
-    found.sure                                      # whether to act without asking
-    found.question                                  # set when several are equally meant, or words fit nothing: ask it
+    found.sure                                      # whether something is meant: what is not sure is not claimed
+    found.question                                  # set when several are equally meant, or words fit nothing
     found.candidates, found.unresolved              # the items the question is about; the words that fit nothing
     found.explain()                                 # what was shown, said and meant, and why
     found.previous_call                             # the tool and arguments an utterance revises, or None
@@ -18,20 +18,18 @@ an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are 
 English, Hebrew and Spanish. Pure and deterministic: no I/O, no model, and no state but
 a bounded memory of conversations read (`clear_cache` empties it).
 
-How it is made, each room importing those before it only: words/ has a table per language; text/ compares texts; said/
-reads the phrases of an utterance; shown/ reads tool results and replies into a ledger of what was shown; meant/ has a
-file for each way of finding an item (by_position, by_name, by_properties, …), decision.py asks them all, and the
-surest finding counts: confidence.py weighs the evidence by fitted trees.
+How it is made, each room importing those before it only: words/ has a data file per language; text/ compares texts;
+said/ reads what words of an utterance do; shown/ reads tool results and replies into a ledger of what was shown; meant/
+has a file for each way of finding an item, and decision.py asks them all. What is claimed is a closed set: numbers and
+letters, ordinals, last, ranges, all, both, all but; ids; names; the item in focus; an end of a scale; a value of one item.
 """
 
-from langmem_plugin.references.meant.by_choice import Closeness
 from langmem_plugin.references.meant.ledger_cache import clear_cache
 from langmem_plugin.references.meant.prompt_block import describe
 from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
 from langmem_plugin.references.meant.resolver import resolve
 
 __all__ = [
-    "Closeness",
     "PreviousCall",
     "Reference",
     "Resolution",

@@ -41,6 +41,15 @@ def answer(messages):
     return AIMessage(f"answered {last.text}")
 
 
+ALWAYS = Settings(ask_when_unclear="always")
+
+
+@pytest.fixture
+def memory(database_url, clock, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model, settings=ALWAYS, now=clock) as opened:
+        yield opened
+
+
 @pytest.fixture
 def model(scripted):
     return scripted(answer)
@@ -134,10 +143,9 @@ def test_a_run_of_ones_own_is_asked_by_the_middleware(memory, model, way):
 
 
 @pytest.mark.parametrize("how", ["nodes", "agent"])
-def test_with_the_setting_off_the_model_is_told_instead(database_url, offline_model, scripted, how):
-    settings = Settings(ask_when_unclear=False)
+def test_nothing_comes_before_a_model_unless_it_is_asked_for(database_url, offline_model, scripted, how):
     model = scripted(answer)
-    with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as memory:
+    with PhoneMemory(database_url, embeddings=offline_model) as memory:
         graph = built(how, memory, model)
         memory.reply(graph, ERIN, "find a dish")
         assert memory.reply(graph, ERIN, "save it") == "answered save it"
@@ -189,15 +197,15 @@ def test_a_message_delivered_twice_is_asked_about_once(memory, graph):
 def test_a_process_that_dies_when_it_has_asked_has_asked_once(database_url, offline_model, scripted):
     def asks_and_dies():
         MessageClaims.answered = lambda *_: os._exit(9)
-        with PhoneMemory(database_url, embeddings=offline_model) as memory:
+        with PhoneMemory(database_url, settings=ALWAYS, embeddings=offline_model) as memory:
             memory.reply(built("nodes", memory, scripted(answer)), ERIN, "save it", message_id="1")
 
-    with PhoneMemory(database_url, embeddings=offline_model) as memory:
+    with PhoneMemory(database_url, settings=ALWAYS, embeddings=offline_model) as memory:
         memory.reply(built("nodes", memory, scripted(answer)), ERIN, "find a dish")
     child = Child(asks_and_dies, 60)
     with pytest.raises(AssertionError, match="ended with status 2304"):
         child.result()
-    with PhoneMemory(database_url, embeddings=offline_model) as memory:
+    with PhoneMemory(database_url, settings=ALWAYS, embeddings=offline_model) as memory:
         graph = built("nodes", memory, scripted(answer))
         assert memory.reply(graph, ERIN, "save it", message_id="1") == WHICH
         assert history(graph)[-2:] == [("human", "save it"), ("ai", WHICH)]

@@ -54,7 +54,7 @@ def test_it_says_what_was_recalled_and_meant_and_holds_no_remembered_text(memory
     assert recalled["score"] > 0.5
     assert recalled["signals"]
     [referred] = report["referred"]
-    assert (referred["words"], referred["numbers"], referred["sure"]) == ("number 2", [2], True)
+    assert (referred["words"], referred["numbers"]) == ("number 2", [2])
     assert report["instructions"] == [instruction.id]
     assert (report["unresolved"], report["asks"]) == ([], False)
     for checkpoint in graph.get_state_history(config):

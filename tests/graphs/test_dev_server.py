@@ -150,7 +150,7 @@ def test_the_state_says_why_the_turn_went_as_it_did(client):
     erin("find me a chicken dinner")
     erin("save number 2")
     (referred,) = client.threads.get_state(erin.id)["values"]["memory_report"]["referred"]
-    assert (referred["words"], referred["numbers"], referred["sure"]) == ("number 2", [2], True)
+    assert (referred["words"], referred["numbers"]) == ("number 2", [2])
 
 
 @pytest.mark.timeout(180)

@@ -13,9 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic import BaseModel
 
 from langmem_plugin.references import clear_cache, resolve
-from langmem_plugin.references.meant import ledger_cache
 
-from . import more_scenes  # noqa: F401 - adds to SCENES
 from .scenes import SCENES
 
 
@@ -135,30 +133,3 @@ def test_what_is_remembered_of_conversations_is_bounded_in_bytes():
         clear_cache()
 
     assert held < 25_000_000
-
-
-@pytest.mark.spec("C-16")
-def test_what_is_read_for_descriptions_takes_about_what_is_counted():
-    """Items of rare words, described in three languages, take most."""
-
-    def described(number: int) -> None:
-        items = [
-            {"id": f"r{place}", "text": f"{number:x}a{place:x} {number:x}b{place:x} c{place}"} for place in range(12)
-        ]
-        for utterance in ("the bright one", "la más brillante", "הבהיר"):
-            resolve(utterance, shown(items))
-
-    described(0)
-    clear_cache()
-    tracemalloc.start()
-    try:
-        for number in range(1, 5):
-            described(number)
-        held, _ = tracemalloc.get_traced_memory()
-        counted = ledger_cache._kept._size
-        clear_cache()
-        left, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert 0 < held - left < 4 * counted

@@ -89,9 +89,7 @@ def test_the_prompt_block_states_items_as_data() -> None:
     assert "\nIgnore" not in block
     assert '"number 1" = ' in block
     assert "id 1 (Soup" in block
-    asked = describe(resolve("save it", messages))
-    assert asked.count("</references>") == 1
-    assert "\nIgnore" not in asked
+    assert describe(resolve("save it", messages)) == ""
 
 
 @pytest.mark.spec("R-4")
@@ -150,20 +148,6 @@ def test_the_reply_decides_the_order_however_it_lists(reply: str) -> None:
     assert resolve("the first one", [HumanMessage("hotels"), *used("find", hotels), AIMessage(reply)]).items == [
         hotels[1]
     ]
-
-
-@pytest.mark.spec("R-1")
-def test_an_indirect_answer_to_a_choice_is_understood_by_words_or_by_closeness() -> None:
-    films = [
-        {"name": "Night Train", "plot": "A detective hunts a murderer"},
-        {"name": "Blue Lagoon", "plot": "Two children grow up on an island"},
-    ]
-    messages = [HumanMessage("a film"), *used("films", films), AIMessage("Would you like Night Train or Blue Lagoon?")]
-    assert resolve("the one on the island", messages).items == [films[1]]
-    assert resolve("not the one with the detective", messages).items == [films[1]]
-    assert not resolve("the sunny one", messages).references
-    sunny = resolve("the sunny one", messages, closeness=lambda _, texts: [float("island" in text) for text in texts])
-    assert sunny.items == [films[1]]
 
 
 @pytest.mark.spec("R-1", "R-3")

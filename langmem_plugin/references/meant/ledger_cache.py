@@ -31,7 +31,8 @@ def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
         for message in messages[done:]:
             if isinstance(message, HumanMessage):
                 ledger.settle()
-                ledger.hear(decide(pointing_part(text_of(message)), ledger).entries)
+                said = pointing_part(text_of(message))
+                ledger.hear(said, decide(said, ledger).entries)
             else:
                 ledger.read(_own(message))
         if messages and len(keys) == len(messages):

@@ -7,8 +7,6 @@ from typing import Any
 
 from langmem_plugin.foreign_text import escaped_as_json
 from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
-from langmem_plugin.references.said.requests import is_verb, without_opening
-from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import Item, ItemEntry, leaves
 from langmem_plugin.references.text.tokens import key_words, normal
 
@@ -22,31 +20,19 @@ _SHORT = 40
 _BESIDE_AN_ID, _WITHOUT_ID = 80, 240
 """Letters of all such fields of one item."""
 _FIRST_FIELDS = 8
-_MOST_WORDS = 8
-"""A longer message says itself what is to be done."""
 _IDS = (("id",), ("uid",), ("uuid",))
 
 
-def describe(resolution: Resolution, utterance: str = "") -> str:
+def describe(resolution: Resolution) -> str:
     """One compact prompt block; "" when there is nothing to say.
 
     One line an item inside <references>: the person's words, the fields that identify it under the tool's own names with
     their exact values as JSON, its title, and short fields beside. Brackets and what cannot be seen are escaped, so
-    that text found in an item can neither close the block nor read as markup. The earlier call is stated only where nothing else is, and not
-    when `utterance`, if given, has a verb of its own.
+    that text found in an item can neither close the block nor read as markup. A call that the utterance revises is told
+    with its arguments. What is not sure is not told, nor that it is unclear.
     """
     lines = [line for reference in resolution.references for line in _stated(reference)]
-    if any(not reference.sure for reference in resolution.references):
-        lines.append('"Probably" is a guess: ask before you change anything.')
-    lines += [
-        f'Nothing shown fits "{inline(words)[:MAX_VALUE]}": ask which one is meant; '
-        "do not guess and call no tool that changes anything."
-        for words in resolution.unresolved
-    ]
-    if resolution.question:
-        unclear = "Unclear which item is meant: call no tool that changes anything before you know. "
-        lines.append(("" if resolution.unresolved else unclear) + f"Ask: {_value(resolution.question[:_LONGEST_PART])}")
-    if resolution.previous_call and not lines and not _has_verb(utterance):
+    if resolution.previous_call:
         lines.append(f"This follows the last call {_called(resolution.previous_call)}.")
     if not lines:
         return ""
@@ -58,7 +44,7 @@ def inline(text: str) -> str:
 
 
 def _stated(reference: Reference) -> Iterator[str]:
-    words = f'"{inline(reference.words)[:MAX_VALUE]}" = ' + ("" if reference.sure else "probably ")
+    words = f'"{inline(reference.words)[:MAX_VALUE]}" = '
     part = reference.part if len(reference.items) == 1 else None
     if part is not None:
         value = _part(ItemEntry(reference.items[0]).field_value(part))
@@ -132,12 +118,6 @@ def _part(value: object) -> str:
 
 def _called(call: PreviousCall) -> str:
     return f"{inline(call.tool)[:_LONGEST_TITLE]}({_json(dict(call.arguments))})"
-
-
-def _has_verb(utterance: str) -> bool:
-    said = normal(utterance).strip()
-    words = [mark.text for mark in Utterance(without_opening(said)[:_LONGEST_PART]).marks if mark.text[:1].isalnum()]
-    return len(words) > _MOST_WORDS or any(map(is_verb, words[:1]))
 
 
 def _value(value: object) -> str:

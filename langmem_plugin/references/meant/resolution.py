@@ -4,40 +4,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langmem_plugin.notebook_view import Cells, Mark, Share, card
-from langmem_plugin.references.meant.confidence import SURE
+from langmem_plugin.notebook_view import Cells, Mark, card
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.text.tokens import stem, words_of
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Items that some words of the utterance mean.
+    """Items that some words of the utterance mean: sure, or it is not here.
 
     `items` are copies of the tool's dicts, equal in every key and value; an item of a list that exists only as text is
     `{"number": 2, "text": "…"}` plus its `key: value` lines. `numbers` are the places the person saw (None where there
-    was none). `part` names the field asked for ("ingredients" in "those ingredients"). `confidence` in [0, 1] is the
-    measured share of right answers among references found for the same kind of reason.
+    was none). `part` names the field asked for ("ingredients" in "those ingredients"). `sort` is by what it was found:
+    number, range, ordinal, last, all, both, id, name, comparison, value, pointing.
     """
 
     items: tuple[dict[str, Any], ...]
     words: str
     reason: str
-    confidence: float
     numbers: tuple[int | None, ...] = ()
     part: str | None = None
     tool: str = ""
     sort: str = ""
-    """The sort of evidence: number, ordinal, name, comparison, pointing … (the sorts in `confidence.GROUPS`)."""
     kinds: frozenset[str] = frozenset()
     """Type nouns of the items, in singular: recipe, flight."""
-
-    @property
-    def sure(self) -> bool:
-        """Whether evidence like this was right at least 95 times in 100 when it was fitted; docs/decisions.md says how often
-        that held on lines that nobody had read.
-        """
-        return self.confidence >= SURE
 
 
 @dataclass(frozen=True)
@@ -85,7 +75,6 @@ class Resolution:
             "shown": [f"{number}. {name}" for number, name in enumerate(self.shown, 1)] or Mark("nothing", "dim"),
             "said": self.said,
             "meant": [_explained(each) for each in self.references] or Mark("nothing", "dim"),
-            "sure": Share(min(each.confidence for each in self.references)) if self.references else None,
             "fits nothing": Mark(", ".join(self.unresolved), "warn") if self.unresolved else None,
             "to ask": Mark(self.question, "warn") if self.question else None,
             "follows": f"{follows.tool}({dict(follows.arguments)})" if follows else None,
@@ -100,8 +89,8 @@ class Resolution:
 
     @property
     def sure(self) -> bool:
-        """Whether something is meant, and each of it sure."""
-        return bool(self.references) and all(reference.sure for reference in self.references)
+        """Whether something is meant."""
+        return bool(self.references)
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)
@@ -131,9 +120,8 @@ class Resolution:
 
 def _explained(reference: Reference) -> str:
     names = ", ".join(_named(item) for item in reference.items)
-    sure = "sure" if reference.sure else f"{reference.confidence:.2f}"
     part = f"the {reference.part} of " if reference.part else ""
-    return f'"{reference.words}" = {part}{names} ({sure}: {reference.reason})'
+    return f'"{reference.words}" = {part}{names} ({reference.reason})'
 
 
 def _named(item: Mapping[str, Any]) -> str:

@@ -1,43 +1,37 @@
 """From messages to a resolution: what is new is read into the ledger, then it is decided what the utterance means."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, cast
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    MessageLikeRepresentation,
+    convert_to_messages,
+)
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.references.meant.by_choice import Closeness
 from langmem_plugin.references.meant.decision import decide
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
-from langmem_plugin.references.meant.model_choice import Chooser, by_model, choose
 from langmem_plugin.references.meant.resolution import Reference, Resolution
 from langmem_plugin.references.meant.revised_call import previous_call
 from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import text_of
 from langmem_plugin.references.shown.plain_data import plain
 
 
-def resolve(
-    utterance: str,
-    messages: Sequence[MessageLikeRepresentation],
-    *,
-    closeness: Closeness | None = None,
-    model: BaseChatModel | Chooser | None = None,
-) -> Resolution:
-    """What `utterance` points at in the conversation `messages` (newest last, without the utterance itself), which may
-    be anything that LangChain takes for messages: dicts and tuples too.
+def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, quoted: str | None = None) -> Resolution:
+    """Returns what `utterance` points at in the conversation `messages` (newest last, without the utterance itself), which
+    may be anything that LangChain takes for messages: dicts and tuples too.
 
-    Without a model pure: same arguments, same answer; nothing is read or written elsewhere and no message is changed.
-    Says none rather than guess, and asks (`question`) when several items are equally meant. Conversations read
-    recently are kept in memory so that the next turn reads only what is new; `clear_cache` drops them.
-
-    `closeness(text, texts)`, if given, helps to understand an indirect answer to "do you mean A or B?" ("the sad
-    one"); it is called then and at no other time. `model`, if given, is asked once, shortly, where rules found
-    something without being sure. Raises InvalidInput, a ValueError,
-    for arguments in another order, and ValueError for what is no message.
+    `quoted` is the id or the text of the message of the conversation that the utterance answers, where it quotes one:
+    places and "this" are then of what that message showed. Pure: same arguments, same answer; nothing is read or written
+    elsewhere and no message is changed. It says none rather than guess. Conversations read recently are kept in memory
+    so that the next turn reads only what is new; `clear_cache` drops them. Raises InvalidInput, a
+    ValueError, for arguments in another order, and ValueError for what is no message.
     """
     if not isinstance(utterance, str) or isinstance(messages, str):
         raise InvalidInput("resolve(text, messages): first what the person said, then the messages before it")
@@ -45,10 +39,7 @@ def resolve(
     history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
     ledger = ledger_of(history)
     utterance = pointing_part(utterance)
-    decision = decide(utterance, ledger, closeness)
-    if model is not None:
-        chooser = partial(choose, model) if isinstance(model, BaseChatModel) else model
-        decision = by_model(decision, utterance, ledger, chooser)
+    decision = decide(utterance, ledger, ledger.shown_by(quoted_place(quoted, history)))
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
@@ -61,22 +52,33 @@ def resolve(
     )
 
 
+def quoted_place(quoted: str | None, messages: Sequence[BaseMessage]) -> int | None:
+    """Where the quoted message stands: by its id, else the newest whose text is, or holds, what is quoted."""
+    if not quoted:
+        return None
+    by_id = (place for place, message in enumerate(messages) if message.id == quoted)
+    if (found := next(by_id, None)) is not None:
+        return found
+    text = " ".join(quoted.split())
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], (AIMessage, HumanMessage)) and text in " ".join(
+            text_of(messages[place]).split()
+        ):
+            return place
+    return None
+
+
 def _reference(finding: Finding, items: dict[int, dict[str, Any]]) -> Reference:
     listed = finding.listed
-    number_of: dict[int, int | None] = {}
-    if listed is not None and (listed.numbered or len(listed.entries) > 1):
-        for place, (entry, shown) in enumerate(zip(listed.entries, listed.labels, strict=True), 1):
-            number_of[id(entry)] = shown if listed.numbered else place
     return Reference(
         items=tuple(items[id(entry)] for entry in finding.entries),
         words=finding.words,
         reason=finding.reason,
-        confidence=finding.confidence,
-        numbers=tuple(number_of.get(id(entry)) for entry in finding.entries),
+        numbers=tuple(listed.number_of(entry) if listed else None for entry in finding.entries),
         part=finding.part,
         tool=listed.tool if listed else "",
         sort=finding.sort,
-        kinds=frozenset().union(*(entry.kind_words for entry in finding.entries)) if finding.entries else frozenset(),
+        kinds=frozenset[str]().union(*(entry.kind_words for entry in finding.entries)),
     )
 
 

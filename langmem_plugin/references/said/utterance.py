@@ -1,244 +1,198 @@
-"""What a person said, read once: its words with their grammatical kinds, its phrases, its words and values."""
+"""What a person wrote, word by word: what each word does in pointing at something, in sentences and clauses."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from langmem_plugin.cached_property import cached_property
-from langmem_plugin.references.said.amounts import limited
-from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.phrase_reader import read_phrases
-from langmem_plugin.references.said.pointing_words import pointing
-from langmem_plugin.references.said.requests import asks_of_the_world
-from langmem_plugin.references.said.tagger import Mark, marked
-from langmem_plugin.references.text.atoms import atoms, word_atoms
-from langmem_plugin.references.text.said_values import said_values
-from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
-from langmem_plugin.references.text.values import Value
-from langmem_plugin.references.words import word_set
-from langmem_plugin.references.words.time_and_money import MEASURES
+from langmem_plugin.references.text.tokens import Token, stem, tokens
+from langmem_plugin.references.words import LANGUAGES, Language
 
-NEAR = 40
-"""Letters between two words that are still quoted as one stretch."""
-
-
-_BETWEEN = word_set("between|from|entre|desde|de|del|בין|מ")
-_AND = word_set("and|n|&|to|thru|through|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the")
-_SIGNS = " $€£₪"
-_UNITS = {unit for _, unit in MEASURES.values()} | {"percent"}
-_UP_TO = word_set("to|thru|through|hasta|עד")
-_FIGURE = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
-_OR_LESS, _OR_MORE = (
-    re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
-    for words in (
-        "or less|or under|or fewer|or below|or cheaper|or before|or earlier|or sooner|or shorter|or quicker|or faster|or smaller|or closer|max|tops|at most|o menos|como mucho|או פחות|מקסימום",
-        "or more|or over|or above|or after|or later|or longer|or bigger|or larger|or up|and up|and over|at least|o mas|o más|como minimo|או יותר|ומעלה|לפחות",
-    )
-)
+_LINE = re.compile(r"(?m)^(?:[^\S\n]*\d{1,2}[.)]\s)?([^\n]+)")  # without the number of a list of the person's own
+_SPANISH_MARKS = frozenset("áéíóúñ¿¡")
+_SENTENCE_END = frozenset(".!?…;")
+_LETTERS = "abcdefghijkl", "אבגדהוזחטי"
+_NO_LETTER = frozenset(("a", "i"))  # which are words by themselves, but for a place where nothing else stands
+_SHORTENED = frozenset(("dr", "mr", "mrs", "ms", "st", "vs", "sr", "sra"))
+_MOST = 200  # a number above it is a place of no list
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Where a value is said, in all its readings; `side` is 1 where it is the least, -1 the most, `upto` the other end;
-    what is `strict` is itself too little or too much.
+class Word:
+    """One word, number or mark, with the kinds that the language's table gives it (words/…toml: [kinds]).
+
+    `number` is the place that a digit, a number word, an ordinal or a letter says; `prefix` what was written onto it.
     """
 
-    span: tuple[int, int]
-    values: list[Value]
-    side: int = 0
-    upto: Value | None = None
-    strict: bool = False
+    text: str
+    stem: str
+    kinds: frozenset[str]
+    start: int
+    end: int
+    number: int = 0
+    prefix: str = ""
+    verb: bool = False
+    """Whether its form alone says that it is a verb: a Spanish infinitive."""
+    capital: bool = False
+    """Whether it is written with a capital and begins no sentence."""
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self.kinds
+
+    def any_of(self, *kinds: str) -> bool:
+        return not self.kinds.isdisjoint(kinds)
 
 
-class Utterance:
-    """`known` are words of the items shown, which are never taken for typos; `lettered` says that letters stand beside
-    them.
-    """
+@dataclass(frozen=True, eq=False)
+class Sentence:
+    """A sentence of an utterance; `clause_of` numbers the clause that each word is in."""
 
-    def __init__(self, text: str, known: frozenset[str] = frozenset(), *, lettered: bool = False) -> None:
-        self.text = text
-        self.known = known
-        self.marks, self.language = marked(text, known)
-        phrases = read_phrases(self.marks, self.language.name, lettered=lettered)
-        self.phrases = [
-            part
-            for phrase in phrases
-            if not self._describes(phrase, known) and not self._limits(phrase)
-            for part in self._parts(phrase)
-        ]
+    words: list[Word]
+    language: Language
 
-    def _describes(self, phrase: Phrase, known: frozenset[str]) -> bool:
-        """As "small" does where one is called so, and "menos" in "las doce menos cuarto": it compares nothing."""
-        if phrase.kind not in ("comparison", "all_but"):
-            return False
-        timed = (stretch.span for stretch in self.stretches if any(value.kind == "time" for value in stretch.values))
-        inside = any(start < phrase.start < end for start, end in timed)
-        return inside or stem(normal(self.words(phrase))) in known
+    def at(self, place: int) -> Word:
+        """The word at a place, or one of the kind "end" beyond both ends."""
+        return self.words[place] if 0 <= place < len(self.words) else _END
 
-    def _limits(self, phrase: Phrase) -> bool:
-        """As "40 to 50 euros" and "before the tenth" do: no places of a list, but for "the one before the tenth"."""
-        return phrase.kind == "numbers" and any(
-            (stretch.side or stretch.upto)
-            and stretch.span[0] < phrase.end
-            and phrase.start < stretch.span[1]
-            and any(value.unit in _UNITS or value.kind in ("money", "duration", "date") for value in stretch.values)
-            and not any(mark.has("one") for mark in self.before(phrase.start, 3))
-            for stretch in self.stretches
-        )
-
-    def _parts(self, phrase: Phrase) -> list[Phrase]:
-        """As in "not 2, 3": the first number is turned down, the others are meant instead."""
-        cut = self.text.find(",", phrase.start, phrase.end)
-        if phrase.kind != "numbers" or not phrase.negated or len(phrase.numbers) < 2 or cut < 0:
-            return [phrase]
-        first = replace(phrase, end=cut, numbers=phrase.numbers[:1])
-        return [first, replace(phrase, start=cut + 1, numbers=phrase.numbers[1:])]
-
-    def has(self, *kinds: str) -> bool:
-        """Whether a word of one of these kinds was said."""
-        return any(mark.has(*kinds) for mark in self.marks)
-
-    def words(self, phrase: Phrase) -> str:
-        return self.text[phrase.start : phrase.end].strip()
-
-    def before(self, place: int, count: int) -> list[Mark]:
-        """The last few marks that end at or before a place in the text."""
-        return [mark for mark in self.marks if mark.end <= place][-count:]
-
-    def quote(self, evidence: Collection[str]) -> str:
-        """The stretch that holds the words of some evidence; the whole utterance when none does."""
-        told = [
-            mark
-            for mark in self.marks
-            if any(word in evidence or stem(word) in evidence for word in words_of(mark.text))
-            or word_atoms(mark.text) & set(evidence)
-        ]
-        if not told:
-            return self.text.strip()
-        last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
-        return self.text[told[0].start : last.end]
-
-    @cached_property
-    def atoms(self) -> frozenset[str]:
-        return atoms(self.text)
-
-    @cached_property
-    def values(self) -> list[Value]:
-        """The times, dates, durations, amounts and quantities said, with where."""
-        return said_values(self.text)
-
-    @cached_property
-    def stretches(self) -> list["Stretch"]:
-        """Where values are said, in order, with what they limit; "between 3 and 5" is one stretch."""
-        readings: dict[tuple[int, int], list[Value]] = {}
-        for value in self.values:
-            readings.setdefault(value.span, []).append(value)
-        spans = sorted(readings)
-        found: list[Stretch] = []
-        place = 0
-        while place < len(spans):
-            span, after = spans[place], spans[place + 1] if place + 1 < len(spans) else None
-            ranged = self._range(readings[span], readings[after]) if after is not None else None
-            if ranged is not None:
-                found.append(ranged)
-                place += 2
-                continue
-            values = readings[span]
-            if (both := _both_ends(values)) is not None:
-                found.append(both)
-                place += 1
-                continue
-            clocked = any(value.kind in ("time", "date") for value in values)
-            starts = [span[0], *(mark.start for mark in self.marks if span[0] < mark.start < span[1])]  # "before two"
-            limits = (limited(self.before(start, 3), clocked=clocked) for start in starts)
-            side, strict = next((limit for limit in limits if limit[0]), (0, False))
-            behind = _OR_LESS.match(self.text, span[1]) or _OR_MORE.match(self.text, span[1])
-            if behind is not None:
-                side, strict = -1 if behind.re is _OR_LESS else 1, False
-            found.append(Stretch((span[0], behind.end() if behind else span[1]), values, side, strict=strict))
-            place += 1
-        return found
-
-    def _range(self, first: Sequence[Value], last: Sequence[Value]) -> "Stretch | None":
-        """As in "between monday and friday"."""
-        opened = self.before(first[0].span[0], 1)
-        figure = _FIGURE.search(self.text, *last[0].span)  # of "ל 100" too
-        joint = self.text[first[0].span[1] : figure.start() if figure else last[0].span[0]].strip(_SIGNS).lower()
-        if joint not in _AND or not ((opened and opened[0].text in _BETWEEN) or joint in _UP_TO):
-            return None
-        for value in (*first, *_as_measured(first, last, self.text)):
-            upto = next((other for other in last if (other.kind, other.unit) == (value.kind, value.unit)), None)
-            if upto is not None and upto.amount >= value.amount:
-                return Stretch((value.span[0], upto.span[1]), [value], 1, upto)
-        return None
-
-    @cached_property
-    def pointing(self) -> float:
-        """Log odds, by the words alone, that something shown is meant."""
-        return pointing(self.marks, self.language.name, self.known)
-
-    @cached_property
-    def of_the_world(self) -> bool:
-        """Whether it asks of the world, whatever is called so: "who was noether"."""
-        return asks_of_the_world(self.text)
-
-    @cached_property
-    def wanted_marks(self) -> list[Mark]:
-        """The words of the clauses that ask for something, without those of "no, don't …"."""
-        return _wanted(self.marks)
-
-    @cached_property
-    def definite_nouns(self) -> list[tuple[str, ...]]:
-        """Noun groups that a definite word introduces: "the rental car from before", "that place"."""
-        found = []
-        marks = self.wanted_marks
-        for index, mark in enumerate(marks):
-            if mark.has("the", "this", "these") or mark.definite or mark.text in ("your", "our"):
-                words = [mark.text] if mark.definite else []
-                for following in marks[index + 1 : index + 5]:
-                    if (
-                        following.has("punctuation", "not", "preposition")
-                        or not following.text[:1].isalpha()
-                        or is_stop(following.text)
-                    ):
-                        break
-                    words.append(following.text)
-                if words:
-                    found.append(tuple(words))
-        return found
+    def clause(self, place: int) -> tuple[int, int]:
+        """From where to where the clause goes in which a word stands."""
+        first, last = place, place
+        while first > 0 and "break" not in self.words[first - 1]:
+            first -= 1
+        while last < len(self.words) and "break" not in self.words[last]:
+            last += 1
+        return first, last
 
 
-def _both_ends(values: Sequence[Value]) -> Stretch | None:
-    """As "40 to 50 euros" is, one phrase of two amounts."""
-    first, *others = values
-    last = next((each for each in others if (each.kind, each.unit) == (first.kind, first.unit)), None)
-    if last is None or last.amount <= first.amount or first.kind not in ("money", "quantity", "duration"):
-        return None
-    return Stretch(first.span, [first], 1, last)
+_END = Word("", "", frozenset(("end", "break")), -1, -1)
 
 
-def _as_measured(first: Sequence[Value], last: Sequence[Value], text: str) -> list[Value]:
-    """As "85" in "85 to 100 minutes": in the measure of the other end."""
-    bare = next((value for value in first if value.kind == "quantity" and not value.unit), None)
-    if bare is None:
-        return []
-    figure = _FIGURE.search(text, *last[0].span)
-    measured = [value for value in last if value.unit or value.kind in ("duration", "money")]
-    if figure is not None and float(figure[0]):
-        return [
-            replace(value, amount=bare.amount * value.amount / float(figure[0]), span=bare.span) for value in measured
-        ]
-    whole = (value for value in measured if value.kind != "duration" and value.amount >= bare.amount)
-    return [replace(value, amount=bare.amount, span=bare.span) for value in whole]
+@cache
+def _lexicon(language: Language) -> tuple[Mapping[tuple[str, ...], frozenset[str]], Mapping[str, int]]:
+    """The kinds of every phrase of a language, and of how many words the longest is that begins with a word."""
+    kinds: dict[tuple[str, ...], set[str]] = {}
+    tables: dict[str, Iterable[str]] = {
+        **language.kinds,
+        "ordinal": language.ordinals,
+        "cardinal": language.cardinals,
+        "weekday": language.weekdays,
+        "month": language.months,
+    }
+    for name, scale in language.scales.items():
+        tables |= {f"least {name}": scale.least, f"most {name}": scale.most}
+    for kind, forms in tables.items():
+        for form in forms:
+            kinds.setdefault(tuple(token.text for token in tokens(form)), set()).add(kind)
+    longest: dict[str, int] = {}
+    for words in kinds:
+        longest[words[0]] = max(len(words), longest.get(words[0], 0))
+    return {words: frozenset(found) for words, found in kinds.items()}, longest
 
 
-def _wanted(marks: Sequence[Mark]) -> list[Mark]:
-    clauses: list[list[Mark]] = [[]]
-    for mark in marks:
-        if mark.text in (",", ".", ";", "!", "?", "but", "just", "pero", "אבל"):
-            clauses.append([])
-        clauses[-1].append(mark)
-    answer = marks[0] if marks and marks[0].text == "no" else None
-    kept = [clause for clause in clauses if not any(mark.has("not") and mark is not answer for mark in clause)]
-    flat = [mark for clause in kept for mark in clause if mark is not answer]
-    return flat if any(mark.text[:1].isalpha() for mark in flat) else []
+def language_of(text: str) -> Language:
+    """The language a text is written in: by script, else by its function words; English when in doubt."""
+    english, hebrew, spanish = LANGUAGES
+    if any("\u05d0" <= letter <= "\u05ea" for letter in text):
+        return hebrew
+    said = [token.text for token in tokens(text) if token.word]
+    accented = not _SPANISH_MARKS.isdisjoint(text.lower())
+    return spanish if _known(said, spanish) + 2 * accented > _known(said, english) else english
+
+
+def _known(said: list[str], language: Language) -> int:
+    forms = _lexicon(language)[0]
+    return sum((word in language.stop) + ((word,) in forms) for word in said)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of an utterance; what is an idiom in them ("first of all") points at nothing and is left blank."""
+    language = language_of(text)
+    found: list[Sentence] = []
+    for line in _LINE.finditer(text):
+        words: list[Word] = []
+        for word in _words(tokens(line[1]), language, line.start(1)):
+            if word.text and word.text in _SENTENCE_END and not _abbreviates(words):
+                own = (
+                    len(words) == 1
+                    and "digit" in words[0]
+                    and word.text == "."
+                    and text[word.end : word.end + 2].strip()
+                )
+                if words and not own:  # "2. I do not …" is a list of the person's own
+                    found.append(Sentence(words, language))
+                words = []
+            else:
+                capital = bool(words) and text[word.start].isupper()
+                words.append(replace(word, capital=capital) if capital else word)
+        if words:
+            found.append(Sentence(words, language))
+    return found
+
+
+def _carries_its_object(word: str, language: Language) -> bool:
+    """Whether a Spanish verb has its object written onto it: "guardala", "enviamelo"."""
+    if not word.endswith(("lo", "la")):
+        return False
+    verb = word[:-2]
+    kinds = _lexicon(language)[0]
+    return any(
+        "object" in kinds.get((form,), ()) for form in (verb, verb[:-2] if verb.endswith(("me", "te", "se")) else "")
+    )
+
+
+def _abbreviates(words: Sequence[Word]) -> bool:
+    """Whether a full stop behind these words ends none: "Dr. Cohen"."""
+    return bool(words) and words[-1].text in _SHORTENED
+
+
+def _words(said: list[Token], language: Language, offset: int) -> list[Word]:
+    forms, longest = _lexicon(language)
+    found: list[Word] = []
+    place = 0
+    while place < len(said):
+        token = said[place]
+        size, kinds, prefix = 1, frozenset[str](), ""
+        for cut in range(3 if language.prefixes and len(token.text) > 2 else 1):
+            if cut and token.text[cut - 1] not in language.prefixes:
+                break
+            bare = token.text[cut:]
+            if cut and len(bare) < 2:
+                break
+            for count in range(min(longest.get(bare, 0), len(said) - place), 0, -1):
+                phrase = (bare, *(each.text for each in said[place + 1 : place + count]))
+                if phrase in forms:
+                    size, kinds, prefix = count, forms[phrase], token.text[:cut]
+                    break
+            if kinds:
+                break
+        span = said[place : place + size]
+        found.append(_word(span, kinds, prefix, language, offset))
+        place += size
+    return found
+
+
+def _word(span: list[Token], kinds: frozenset[str], prefix: str, language: Language, offset: int) -> Word:
+    text = " ".join(token.text for token in span)
+    bare = text[len(prefix) :]
+    number = 0
+    digits = bare.lstrip("#").split("st")[0].split("nd")[0].split("rd")[0].split("th")[0].rstrip("ºª°)")
+    if digits.isdecimal() and len(digits) < 4 and digits[0] != "0" and 0 < int(digits) <= _MOST:
+        number = int(digits)
+        plain = bare.lstrip("#").isdecimal()
+        kinds |= {"digit", "hashed"} if bare.startswith("#") else {"digit"} if plain else {"ordinal", "dated"}
+    elif digits.isdecimal():
+        kinds |= {"amount"}
+    elif "ordinal" in kinds:
+        number = language.ordinals[bare]
+    elif "cardinal" in kinds:
+        number = language.cardinals[bare]
+    elif len(bare) == 1 and (place := max(letters.find(bare) for letters in _LETTERS)) >= 0:
+        number, kinds = place + 1, kinds | {"letter"}
+    if not kinds and language.name == "es" and _carries_its_object(bare, language):
+        kinds |= {"object", "carries"}
+    if "idiom" in kinds:
+        kinds, number = frozenset(("idiom",)), 0
+    if text in {",", "-", "–", ":", "(", ")"} or kinds & {"and"}:
+        kinds |= {"break"} if text not in {"-", "–"} else set()
+    verb = language.name == "es" and not kinds and len(bare) > 4 and bare.endswith(("ar", "er", "ir"))
+    return Word(bare, stem(bare), kinds, offset + span[0].start, offset + span[-1].end, number, prefix, verb)

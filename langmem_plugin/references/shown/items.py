@@ -3,32 +3,19 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.references.shown.field_values import field_values
-from langmem_plugin.references.shown.item_states import properties_of, states_of
 from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
-from langmem_plugin.references.text.values import Value, instant
-from langmem_plugin.references.words import phrases, word_set
+from langmem_plugin.references.words import phrases
 
 _SIGNS = re.compile(r"[\W_]")
-_BEGINS, _FINISHES = (
-    word_set(words)
-    for words in (
-        "start|starts|begin|begins|from|checkin|arrival|arrive|arrives|pickup|inicio",
-        "end|ends|finish|until|to|checkout|departure|depart|leave|leaves|return|dropoff|fin",
-    )
-)
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
-_STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
 Item = dict[str, Any]
 
 _LONGEST_NAME = 120  # letters
 _LONGEST_CODE = 60
-_MOST_FIELDS = 200  # that are read for values
 
 _NAME_KEYS = phrases(
     "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
@@ -66,10 +53,27 @@ class ItemEntry:
     position: int = 0
     nouns: frozenset[str] = frozenset()
     parts: Mapping[str, list["ItemEntry"]] = field(default_factory=dict)
+    called: str | None = None
+    """What a line of a text begins with, its name, "" where it has none; None where the item is data."""
+
+    @property
+    def proper_name(self) -> str:
+        """Its name as a person would say it, "" where it has only fields that are none."""
+        return self.called if self.called is not None else next(iter(self._named), "")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What people may call it, best first: values of name-like fields, then the key it was found under."""
+        """What people may call it, best first: its name, else the first short text of its fields."""
+        found = [self.called] if self.called else []
+        found += self._named
+        keys = {key: key_words(key) for key in self.item}
+        others = (value for key, value in self.item.items() if keys[key][-1:] != ("id",))
+        found = found or [value for value in others if _is_text(value, 60) and not value[0].isdigit()][:1]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """Values of name-like fields, then the key it was found under, then the name of what it holds."""
         keys = {key: key_words(key) for key in self.item}
         whole = [wanted for wanted in _NAME_KEYS if (wanted,) in keys.values()][:1]
         named = (
@@ -88,10 +92,7 @@ class ItemEntry:
             for name in ("name", "title", "nombre", "titulo")
             if name in value
         )
-        found = found or [name for name in inner if _is_text(name, _LONGEST_NAME)][:1]
-        others = (value for key, value in self.item.items() if keys[key][-1:] != ("id",))
-        found = found or [value for value in others if _is_text(value, 60) and not value[0].isdigit()][:1]
-        return tuple(dict.fromkeys(found))
+        return found or [name for name in inner if _is_text(name, _LONGEST_NAME)][:1]
 
     @property
     def title(self) -> str:
@@ -157,8 +158,6 @@ class ItemEntry:
                 found |= typed_atoms(str(value))
             elif isinstance(value, str) and value.lower() not in ("false", "no", "none"):
                 found |= atoms(value[:800])
-            if value in (0, "0") and any(stem(word) in _STOPS for word in key_words(key)):
-                found.update(("direct", "nonstop"))
         if self.key:
             found |= atoms(self.key.replace("_", " "))
         return frozenset(found)
@@ -187,54 +186,6 @@ class ItemEntry:
             if words and words[-1] in _KIND_KEYS and isinstance(value, str):
                 found.update(words_of(value))
         return frozenset(stem(word) for word in found)
-
-    @cached_property
-    def values(self) -> Mapping[str, list[Value]]:
-        """What its fields say as times, dates, durations, money and quantities; nested one level."""
-        found: dict[str, list[Value]] = {}
-        for key, value in islice(self.item.items(), _MOST_FIELDS):
-            if isinstance(value, Mapping):
-                for inner, part in islice(value.items(), _MOST_FIELDS):
-                    found[f"{key}.{inner}"] = field_values(f"{key}_{inner}", part, value)
-            else:
-                found[key] = field_values(key, value, self.item)
-        if lasting := self._lasting(found):
-            found["duration"] = [lasting]
-        return found
-
-    def _lasting(self, values: Mapping[str, list[Value]]) -> Value | None:
-        """From when it starts to when it ends, where it tells both and no duration."""
-        ends = []
-        for words in (_BEGINS, _FINISHES):
-            told = [name for name in values if self.fields.get(name, frozenset()) & words and instant(values[name])]
-            ends += [instant(values[told[0]])] if len(told) == 1 else []
-        if len(ends) < 2 or any(value.kind == "duration" for each in values.values() for value in each):
-            return None
-        first, last = (end or 0.0 for end in ends)
-        return Value("duration", last - first) if last > first else None
-
-    @cached_property
-    def states(self) -> Mapping[int, bool]:
-        """See item_states.py."""
-        return states_of(self.item)
-
-    @cached_property
-    def properties(self) -> Mapping[str, bool]:
-        """See item_states.py."""
-        return properties_of(self.item)
-
-    @cached_property
-    def labels(self) -> frozenset[str]:
-        """Its values of one word: a brand, a colour, a category."""
-        texts = (value for _, value in leaves(self.item) if isinstance(value, str) and " " not in value)
-        return frozenset(form for text in texts for form in (stem(normal(text)), _SIGNS.sub("", normal(text))))
-
-    @cached_property
-    def digits(self) -> frozenset[str]:
-        """Its whole numbers, as written."""
-        return frozenset(
-            str(value) for _, value in leaves(self.item) if isinstance(value, (str, int)) and str(value).isdecimal()
-        )
 
     @cached_property
     def _numberings(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.name_matching import aligned, named_in, sharing, spoken_of, told_of
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.shown.text_lists import ListLine, plain_lines, read_lines
+from langmem_plugin.references.shown.text_lists import ListLine, TextList, plain_lines, read_lists
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import words_of
@@ -19,6 +19,7 @@ MOST_LINES = 300
 """Lines of a reply that are taken for items, the first ones; each is compared with each item."""
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
+_LONGEST_ASKED = 300
 _OPENING = 30  # letters by which a line of a list is known
 _FEWEST_LINES = 3
 _MOST_TOLD = 30  # items of a reply in sentences, of which each is looked for
@@ -50,7 +51,12 @@ class Ledger:
     calls: list[Call] = field(default_factory=list)
     pending: list[ResultList] = field(default_factory=list)
     turn: int = 0
+    place: int = -1
+    """Of the message that was read or heard last, in the conversation."""
     reply: str = ""
+    """What the assistant said last."""
+    asked: str = ""
+    """What the person said last."""
     known: dict[str, ItemEntry] = field(default_factory=dict)
     """Entries with an identity, by all that they hold."""
 
@@ -59,6 +65,7 @@ class Ledger:
 
     def read(self, message: BaseMessage) -> None:
         """Take in an assistant or tool message."""
+        self.place += 1
         if isinstance(message, ToolMessage):
             self._read_result(message)
         elif isinstance(message, AIMessage):
@@ -68,16 +75,21 @@ class Ledger:
             if reply.strip():
                 self._read_reply(reply)
 
-    def hear(self, meant: Sequence[ItemEntry]) -> None:
+    def hear(self, said: str, meant: Sequence[ItemEntry]) -> None:
         """Take in that the person said something, which was found to mean these items."""
         self.settle()
+        self.place += 1
         self.turn += 1
-        self.reply = ""
+        self.reply, self.asked = "", said[:_LONGEST_ASKED]
         if len(meant) == 1:
             self.point(meant[0])
             self.chosen = [*(entry for entry in self.chosen if entry is not meant[0]), meant[0]]
         elif meant:
             self.together = list(meant)
+
+    def shown_by(self, place: int | None) -> list[ShownList]:
+        """The lists that the message at a place showed."""
+        return [each for each in self.shown_lists if each.place == place]
 
     def settle(self) -> None:
         """Results that no reply spoke of count as shown whole."""
@@ -115,10 +127,9 @@ class Ledger:
         sources: tuple[ResultList, ...],
         labels: Sequence[int | None] | None = None,
     ) -> ShownList:
-        nouns = frozenset[str]().union(*(source.nouns for source in sources))
-        tool, collective = sources[-1].tool if sources else "", any(source.collective for source in sources)
-        labels = labels or [None] * len(entries)
-        listed = ShownList(list(entries), list(labels), self.turn, kind, nouns, tool, collective, sources)
+        listed = ShownList(
+            list(entries), list(labels or [None] * len(entries)), self.turn, kind, sources, place=self.place
+        )
         self.shown_lists.append(listed)
         if len(listed.entries) == 1:
             self.point(listed.entries[0])
@@ -129,49 +140,81 @@ class Ledger:
 
     def _read_reply(self, reply: str) -> None:
         self.reply = reply
-        lines = read_lines(reply)[:MOST_LINES]
-        if not lines and self.pending:
-            candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
-            lines = _unmarked(plain_lines(reply)[:MOST_LINES], candidates)
-        if lines and self._show_lines(lines, reply):
-            self.pending.clear()
-            return
+        lists = read_lists(reply)
+        for each in lists:
+            if each.headings:
+                self._show_lines(each, each.lines[:MOST_LINES], [None] * len(each.lines[:MOST_LINES]), ())
+        lists = [each for each in lists if not each.headings]
         if self.pending:
-            self._show_pending(reply)
+            candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
+            if not lists and (lines := _unmarked(plain_lines(reply)[:MOST_LINES], candidates)):
+                lists = [TextList(lines)]
+            if any(self._show_results(each, reply, candidates) for each in sorted(lists, key=_size, reverse=True)):
+                self.pending.clear()
+            elif lists:
+                self.settle()
+                for each in lists:
+                    self._show_text(each)
+            else:
+                self._show_pending(reply)
+        elif lists:
+            for each in lists:
+                self._show_text(each)
         else:
             self._speak_of_older(reply)
 
-    def _show_lines(self, lines: list[ListLine], reply: str) -> bool:
-        sources = tuple(self.pending) or tuple(reversed(self.result_lists[-RECENT:]))
-        if self.pending:
-            candidates = [entry for result_list in sources for entry in result_list.entries][:MOST_ITEMS]
-        else:
-            candidates = sharing(atoms(reply), sources)[:MOST_ITEMS]
-        if self.pending and len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
+    def _show_results(self, text_list: TextList, reply: str, candidates: list[ItemEntry]) -> bool:
+        """A list of what tools have just given: which item stands on each line."""
+        lines, sources = text_list.lines[:MOST_LINES], tuple(self.pending)
+        if len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
             return True
         matched = aligned(lines, candidates)
-        hits = sum(entry is not None for entry in matched)
-        if hits == 0 and self.pending and len(self.pending[-1].entries) == len(lines):
-            matched, hits = list(self.pending[-1].entries), len(lines)
-        if hits == 0 and len(lines) < 2:
+        if not any(matched) and len(sources[-1].entries) == len(lines):
+            matched = list(sources[-1].entries)
+        if not any(matched):
             return False
         shown = {id(entry) for entry in matched if entry is not None}
-        used = tuple(result_list for result_list in sources if any(id(entry) in shown for entry in result_list.entries))
-        entries = [
-            entry or ItemEntry(line_item(line.number or place, line.text, line.details), position=place - 1)
-            for place, (line, entry) in enumerate(zip(lines, matched, strict=True), 1)
-        ]
-        if hits < len(lines):
-            texts = [entry for entry, match in zip(entries, matched, strict=True) if match is None]
-            self.result_lists.append(ResultList(texts))
-        for result_list in self.pending:
+        for result_list in sources:
             if not any(id(entry) in shown for entry in result_list.entries):
                 self._show(result_list.entries, "all", (result_list,))
         self._show_beside(reply, lines, [entry for entry in candidates if id(entry) not in shown])
-        listed = self._show(entries, "list", used, [line.number for line in lines])
-        listed.captions = [line.text for line in lines]
-        listed.lettered = any(line.lettered for line in lines)
+        self._show_lines(text_list, lines, matched, sources)
         return True
+
+    def _show_text(self, text_list: TextList) -> None:
+        """A list without new results: of items known from before, or of words alone."""
+        lines = text_list.lines[:MOST_LINES]
+        recent = tuple(reversed(self.result_lists[-RECENT:]))
+        known = sharing(atoms("\n".join(line.text for line in lines)), recent)[:MOST_ITEMS]
+        matched = aligned(lines, known) if known else [None] * len(lines)
+        if sum(entry is not None for entry in matched) * 2 < len(lines):
+            matched = [None] * len(lines)
+        self._show_lines(text_list, lines, matched, recent)
+
+    def _show_lines(
+        self,
+        text_list: TextList,
+        lines: list[ListLine],
+        matched: Sequence[ItemEntry | None],
+        sources: tuple[ResultList, ...],
+    ) -> None:
+        shown = {id(entry) for entry in matched if entry is not None}
+        used = tuple(result_list for result_list in sources if any(id(entry) in shown for entry in result_list.entries))
+        entries = [
+            entry
+            or ItemEntry(
+                line_item(line.number or place, line.text, line.details), position=place - 1, called=line.called
+            )
+            for place, (line, entry) in enumerate(zip(lines, matched, strict=True), 1)
+        ]
+        labels = [line.number for line in lines]
+        if text_list.headings:
+            self.shown_lists.append(ShownList(entries, labels, self.turn, "headings", place=self.place))
+            return
+        listed = self._show(entries, "list", used, labels)
+        listed.captions = [line.text for line in lines]
+        listed.title, listed.label, listed.lettered = text_list.title, text_list.label, text_list.lettered
+        listed.asked = self.asked
 
     def _show_beside(self, reply: str, lines: list[ListLine], left: list[ItemEntry]) -> None:
         """What the sentences around a list tell of the same result: seen, but in no place of the list."""
@@ -185,10 +228,7 @@ class Ledger:
         found = [entry for entry in left if id(entry) in told]
         if found:
             sources = tuple(each for each in self.pending if any(entry in each.entries for entry in found))
-            nouns = frozenset[str]().union(*(source.nouns for source in sources))
-            beside = ShownList(
-                found, [None] * len(found), self.turn, "beside", nouns, sources[-1].tool, sources=sources
-            )
+            beside = ShownList(found, [None] * len(found), self.turn, "beside", sources)
             beside.captions = [told[id(entry)] for entry in found]
             self.shown_lists.append(beside)
 
@@ -240,6 +280,10 @@ def _unmarked(lines: list[ListLine], candidates: Sequence[ItemEntry]) -> list[Li
     told = [place for place, entry in enumerate(aligned(lines, candidates)) if entry is not None]
     between = told[-1] - told[0] + 1 if told else 0
     return [lines[place] for place in told] if len(told) >= _FEWEST_LINES and len(told) * 2 > between else []
+
+
+def _size(text_list: TextList) -> tuple[bool, int]:
+    return text_list.numbered, len(text_list.lines)
 
 
 def text_of(message: BaseMessage) -> str:

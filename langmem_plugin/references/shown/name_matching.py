@@ -11,9 +11,7 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.text_lists import ListLine
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
-from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.tokens import is_stop, normal, words_of
-from langmem_plugin.references.text.values import likeness
 
 
 @dataclass(frozen=True)
@@ -116,9 +114,6 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
                 and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=lambda name: (len(name), name)) in own))
             ):
                 mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
-    if mentions and len(mentions) < len(entries):
-        for entry in _told_by_value(text, [entry for entry in entries if id(entry) not in mentions], entries):
-            mentions[id(entry)] = max(mentions.values())
     if mentions:
         named = sorted((entry for entry in entries if id(entry) in mentions), key=lambda entry: mentions[id(entry)])
         return named, max(mentions.values())
@@ -138,27 +133,6 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
         return sorted(told, key=lambda entry: first[id(entry)]), -1
     near = closest(text, entries)
     return (near, -1) if len(near) == 1 else ([], -1)
-
-
-def _told_by_value(text: str, wanted: Sequence[ItemEntry], entries: Sequence[ItemEntry]) -> list[ItemEntry]:
-    """Those that a time, date or amount tells of which no other entry has."""
-    said = [value for value in written_values(text) if value.kind in _TELLING]
-    if not said or len(entries) > _MOST_TOLD:
-        return []
-    held = [
-        [value for values in entry.values.values() for value in values if value.kind in _TELLING] for entry in entries
-    ]
-    found = []
-    for value in said:
-        fitting = [
-            entry for entry, own in zip(entries, held, strict=True) if any(likeness(value, each) == 1 for each in own)
-        ]
-        if len(fitting) == 1 and any(fitting[0] is entry for entry in wanted):
-            found.append(fitting[0])
-    return list({id(entry): entry for entry in found}.values())
-
-
-_TELLING, _MOST_TOLD = ("time", "money"), 30
 
 
 def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:

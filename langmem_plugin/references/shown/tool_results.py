@@ -11,23 +11,24 @@ from langmem_plugin.references.shown.items import ItemEntry, has_identity
 from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.text_lists import read_lines, read_table
 from langmem_plugin.references.text.tokens import key_words
-from langmem_plugin.references.words import word_set
+from langmem_plugin.references.words import phrases
 
-_ENVELOPE = word_set(
-    "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
+_ENVELOPE = frozenset(
+    phrases(
+        "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
+    )
 )
-_ACKNOWLEDGING = word_set(
-    "status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total"
+_ACKNOWLEDGING = frozenset(
+    phrases("status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total")
 )
-_READING = word_set(
-    "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
+_READING = frozenset(
+    phrases(
+        "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
+    )
 )
-_DONE = word_set("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
-COLLECTIVE = word_set(
-    "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
+_DONE = frozenset(
+    phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
 )
-
-
 MOST_ITEMS = 2_000
 """Items of one result; nobody is shown more, and a reply's lines are compared with each."""
 
@@ -41,8 +42,6 @@ class ResultList:
     nouns: frozenset[str] = frozenset()
     weak: bool = False
     """An acknowledgement ("status": "ok"), not something to point at."""
-    collective: bool = False
-    """Meant as one whole: a grocery list, a meal plan, an order."""
 
     @cached_property
     def postings(self) -> dict[str, list[ItemEntry]]:
@@ -117,7 +116,7 @@ def _list(
     items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None, *, weak: bool = False
 ) -> ResultList:
     entries = [_entry(item, nouns, index, keys[index] if keys else "") for index, item in enumerate(items)]
-    return ResultList(entries, tool, nouns, weak, collective=bool(nouns & COLLECTIVE))
+    return ResultList(entries, tool, nouns, weak)
 
 
 def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:

@@ -1,1 +1,1 @@
-"""Text as it is compared: tokens, stemmed words, dates and numbers."""
+"""Comparing texts: their words, and the dates, times and numbers in them."""

@@ -1,12 +1,74 @@
-"""The languages the resolver reads: a table each. What no table can hold (script, word order, letters written onto a
-word) is a branch by the language's name in said/; another language needs both.
-"""
+"""The words that reading references needs: a data file per language, read once; edit the file, not the code."""
 
-from langmem_plugin.references.words.english import ENGLISH
-from langmem_plugin.references.words.hebrew import HEBREW
-from langmem_plugin.references.words.language_table import Comparison, Language, phrases, word_set
-from langmem_plugin.references.words.spanish import SPANISH
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
-LANGUAGES: tuple[Language, ...] = (ENGLISH, HEBREW, SPANISH)
 
-__all__ = ["ENGLISH", "HEBREW", "LANGUAGES", "SPANISH", "Comparison", "Language", "phrases", "word_set"]
+@dataclass(frozen=True)
+class Scale:
+    """What can be compared: the words of fields that tell it, and the phrases that ask for the least and the most."""
+
+    fields: frozenset[str]
+    least: frozenset[str]
+    most: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """One language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
+
+    `kinds` maps a grammatical kind (said/utterance.py) to its phrases; `concepts` a word of a thing to English;
+    `prefixes` are letters written onto the next word, of which `articles` make it definite.
+    """
+
+    name: str
+    kinds: Mapping[str, tuple[str, ...]]
+    ordinals: Mapping[str, int]
+    cardinals: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    months: Mapping[str, int]
+    scales: Mapping[str, Scale]
+    concepts: Mapping[str, tuple[str, ...]]
+    prefixes: str
+    articles: str
+    stop: frozenset[str]
+
+
+def phrases(cell: str) -> tuple[str, ...]:
+    """Split a `|`-separated cell; a phrase may hold spaces."""
+    return tuple(" ".join(part.split()) for part in cell.split("|") if part.strip())
+
+
+def _numbered(cells: str, start: int = 1) -> dict[str, int]:
+    """Number the cells of "one | uno; two" from `start`."""
+    return {form: number for number, cell in enumerate(cells.split(";"), start) for form in phrases(cell)}
+
+
+@cache
+def _read(name: str) -> Language:
+    data = tomllib.loads((resources.files(__name__) / f"{name}.toml").read_text("utf-8"))
+    return Language(
+        name=name,
+        kinds={kind: phrases(cell) for kind, cell in data["kinds"].items()},
+        ordinals=_numbered(data["ordinals"]),
+        cardinals=_numbered(data["cardinals"]),
+        weekdays=_numbered(data["weekdays"], 0),
+        months=_numbered(data["months"]),
+        scales={name: Scale(*(frozenset(phrases(cell)) for cell in cells)) for name, cells in data["scales"].items()},
+        concepts={form: phrases(cell) for forms, cell in data.get("concepts", {}).items() for form in phrases(forms)},
+        prefixes=data["prefixes"],
+        articles=data["articles"],
+        stop=frozenset(phrases(data["stop"])),
+    )
+
+
+LANGUAGES: tuple[Language, ...] = tuple(map(_read, ("en", "he", "es")))
+ENGLISH, HEBREW, SPANISH = LANGUAGES
+SCALES: Mapping[str, frozenset[str]] = {
+    name: frozenset[str]().union(*(each.scales[name].fields for each in LANGUAGES if name in each.scales))
+    for name in ENGLISH.scales
+}
+"""The words of fields, in every language, by what they tell: data may be in another language than what is said of it."""

@@ -1,0 +1,157 @@
+"""Which of the lists that were shown a place, a whole or a description is of."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from langmem_plugin.references.said.positions import Position
+from langmem_plugin.references.said.utterance import Sentence
+from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.atoms import word_atoms
+
+_MOST_GROUPS = 6
+_NO_NOUNS = ("generic", "polite", "copula", "the", "of", "act", "person", "this", "break", "digit", "it", "time")
+_CONSTRUCT = 3  # letters by which forms of a Hebrew noun are known
+
+
+def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
+    """The lists of each turn that showed any, newest first: single items told of in sentences, and parts, left out."""
+    several = [
+        each for each in lists if each.kind not in ("beside", "headings") and (len(each.entries) > 1 or each.numbered)
+    ]
+    by_turn = [list(group) for _, group in groupby(several, key=lambda each: each.turn)]
+    return by_turn[::-1][:_MOST_GROUPS]
+
+
+def is_called(listed: ShownList, nouns: Iterable[str]) -> bool:
+    """Whether one of the words is what its items are called."""
+    return any(_among(noun, listed.nouns) for noun in nouns)
+
+
+def _among(noun: str, known: frozenset[str]) -> bool:
+    forms = {noun, *word_atoms(noun)}
+    if not known.isdisjoint(forms):
+        return True
+    hebrew = [form for form in forms if form[:1] >= "\u05d0" and len(form) > _CONSTRUCT]
+    return any(each.startswith(form[: max(_CONSTRUCT, len(form) - 1)]) for form in hebrew for each in known)
+
+
+def qualified(sentence: Sentence, position: Position) -> tuple[str, ...]:
+    """The nouns of what stands behind "of", "from" or "in" beside some places: "the second of the longer term fixes"."""
+    found: list[str] = []
+    for step, begin in ((1, position.end), (-1, position.start - 1)):
+        place, open_ = begin, False
+        while 0 <= place < len(sentence.words) and abs(place - begin) < 9:
+            word = sentence.words[place]
+            if step > 0 and "break" in word and open_:
+                break
+            open_ = open_ or "of" in word
+            if (open_ or step < 0) and not word.any_of(*_NO_NOUNS):
+                found.append(word.stem)
+            place += step
+        if found:
+            break
+    return tuple(found)
+
+
+def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) -> ShownList | None:
+    """The list that the places are of; None where it cannot be told, or has none of them."""
+    found = groups(lists)
+    generic = {word.stem for word in sentence.words if "generic" in word}
+    if nouns := position.noun:
+        for group in found:
+            by_title = position.lettered
+            called = [
+                each
+                for each in group
+                if any(_among(noun, each.nouns | (each.title_words if by_title else frozenset())) for noun in nouns)
+                and _has(each, position)
+            ]
+            labelled = [each for each in called if each.label in nouns]
+            if labelled or called:
+                way = _in_group(labelled or called, position)
+                sure = isinstance(way, ShownList) and (position.framed or way.of_data or way.label in nouns)
+                return way if isinstance(way, ShownList) and sure else None
+        if not generic.issuperset(nouns):
+            return _single(position, nouns, lists)
+    if (about := qualified(sentence, position)) and position.sort not in ("all", "both"):
+        for group in found:
+            told = {id(each): sum(_among(noun, each.nouns | each.title_words) for noun in about) for each in group}
+            most = max(told.values())
+            called = [each for each in group if told[id(each)] == most > 0 and _has(each, position)]
+            if len(called) == 1:
+                return called[0]
+    if any("older" in word for word in sentence.words) and len(found) > 1:
+        ways = [_in_group(group, position) for group in found[1:]]
+        return next((way for way in reversed(ways) if isinstance(way, ShownList)), None)
+    if not found:
+        return None
+    fallback: ShownList | None = None
+    for group in found:
+        way = _in_group(group, position)
+        if way is False:
+            break
+        if isinstance(way, ShownList):
+            if way.of_data or way.numbered or position.sort not in ("number", "range"):
+                return fallback if fallback is not None and position.ordered else way
+            fallback = fallback or way
+    return fallback
+
+
+def _single(position: Position, nouns: Sequence[str], lists: Sequence[ShownList]) -> ShownList | None:
+    """The one thing shown last, which "the last car" or "the first flight" is where only one is told of at a time."""
+    alone = [each for each in lists if len(each.entries) == 1 and each.of_data and is_called(each, nouns)]
+    return alone[-1] if alone and position.numbers in ((1,), (-1,)) and not position.count else None
+
+
+def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | bool | None:
+    """The list of one reply that the places are of; False where the search ends here, None where it may go on."""
+    printed = [each for each in group if each.numbered]
+    if position.lettered:
+        lettered = [each for each in printed if each.lettered and _has(each, position)]
+        return lettered[0] if len(lettered) == 1 else False if printed and not lettered else None
+    if position.sort in ("number", "range"):
+        holding = [each for each in printed if _has(each, position)]
+        holding = [each for each in holding if not each.label] or holding
+        if holding:
+            return _main(holding) or False
+        if any(each.of_data for each in printed) or (printed and len(printed) == len(group)):
+            return False
+        plain = [each for each in group if not each.numbered]
+        main = _main(plain) if plain else None
+        if main is not None and main.of_data and not _has(main, position):
+            return False
+        return main if main is not None and _has(main, position) else (False if printed else None)
+    main = _main(printed) if printed and position.ordered else None
+    main = main or _main(group)
+    return main if main is not None and _has(main, position) else False
+
+
+def _main(lists: Sequence[ShownList]) -> ShownList | None:
+    """The one list, or the one whose items are data; else None. Of data the newest counts."""
+    if len(lists) == 1:
+        return lists[0]
+    told = [each for each in lists if each.of_data]
+    if told:
+        return told[-1]
+    return None
+
+
+def _has(listed: ShownList, position: Position) -> bool:
+    if position.sort in ("all", "both"):
+        return not position.count or position.count == len(listed.entries)
+    if position.count:
+        return position.count <= len(listed.entries)
+    if position.ordered:
+        return all(listed.at(number) for number in position.numbers)
+    return all(listed.item(number) for number in position.numbers)
+
+
+def newest_data(lists: Sequence[ShownList]) -> ShownList | None:
+    """The newest list of several items that are data."""
+    for group in groups(lists):
+        told = [each for each in group if each.of_data]
+        if told:
+            return told[-1]
+        tables = [each for each in group if each.entries and all(len(entry.item) > 3 for entry in each.entries)]
+        return tables[0] if len(tables) == 1 else None
+    return None

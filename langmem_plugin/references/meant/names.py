@@ -1,0 +1,175 @@
+"""Items that a sentence names: in full, or by words that only one item's name holds."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from langmem_plugin.references.said.utterance import Sentence, Word
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import WORD, is_stop, normal, stem, words_of
+
+_HEAD = re.compile(r"\s+[–—-]\s|[:;(]|[.?!]\s")
+
+_MOST_LISTS = 12
+_GAP = 2  # words that may stand between two of a name
+_SHORT = 3  # letters; a shorter word names nothing by itself
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """An item that the words from `start` up to `end` name; `whole` where they hold all of its name."""
+
+    entry: ItemEntry
+    listed: ShownList
+    start: int
+    end: int
+    whole: bool
+    size: int
+    """How many words of the name were said."""
+
+
+def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:
+    """Every item that is named and meant by it, in the order of the sentence; newer lists before older ones."""
+    found: list[Named] = []
+    said = [_forms(word) for word in sentence.words]
+    for listed in reversed([each for each in lists if each.kind != "parts"][-_MOST_LISTS:]):
+        for each in _in_list(said, sentence, listed):
+            if not any(
+                _overlap(each, other) and (other.listed is not listed or other.size >= each.size) for other in found
+            ):
+                found = [other for other in found if not _overlap(each, other)]
+                found.append(each)
+    return sorted((each for each in found if _is_meant(sentence, each)), key=lambda each: each.start)
+
+
+def _overlap(one: Named, other: Named) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _forms(word: Word) -> frozenset[str]:
+    """A word in the forms that names are compared by; nothing of function words."""
+    if "idiom" in word or not word.text[:1].isalnum():
+        return frozenset()
+    return word_atoms(word.prefix + word.text) | ({word.stem} if not is_stop(word.text) else frozenset())
+
+
+def _in_list(said: Sequence[frozenset[str]], sentence: Sentence, listed: ShownList) -> Iterator[Named]:
+    called = _called(listed)
+    names = [_name_words(name) for name in called]
+    frequency = Counter(word for words in names for word in set(words))
+    if len(names) > 1:
+        names = [[word for word in words if frequency[word] < len(names)] for words in names]
+    for at_place, (entry, words) in enumerate(zip(listed.entries, names, strict=True)):
+        spelled = [stem(word) for word in WORD.findall(normal(called[at_place]))]
+        if len(spelled) > 1 and (literal := _literal(spelled, sentence)):
+            yield Named(entry, listed, *literal, whole=True, size=len(spelled))
+            continue
+        if not words:
+            continue
+        told = set(words)
+        if listed.captions and entry.called is not None:
+            told |= set(_name_words(_HEAD.split(listed.captions[at_place])[0]))
+        at = [place for place, forms in enumerate(said) if not forms.isdisjoint(told)]
+        for start, end in _runs(at, sentence):
+            held = {word for place in range(start, end) for word in said[place] & told}
+            whole = held >= set(names[at_place])
+            own = [
+                word for word in held if frequency[word] == 1 and (len(word) > _SHORT or whole or not word.isascii())
+            ]
+            rivals = [each for each in names if each is not names[at_place] and set(each) >= held]
+            if (
+                not rivals
+                and (whole or 2 * len(held) >= len(names[at_place]) or not held <= set(names[at_place]))
+                and (whole or own or len(held) > 1)
+            ):
+                yield Named(entry, listed, start, end, whole, len(held))
+
+
+def _called(listed: ShownList) -> list[str]:
+    """The name of each item; where none has any, what tells them apart best: "Dining out" of `category`."""
+    found = [entry.proper_name for entry in listed.entries]
+    if not any(found) and listed.of_data and len(found) > 1:
+        told = [next(iter(entry.names), "") for entry in listed.entries]
+        found = told if len(set(told)) == len(told) else found
+    return found
+
+
+def _literal(spelled: Sequence[str], sentence: Sentence) -> tuple[int, int] | None:
+    """Where a sentence spells a name, word for word."""
+    said = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
+    for at in range(len(said) - len(spelled) + 1):
+        if all(said[at + more][1] == part for more, part in enumerate(spelled)):
+            return said[at][0], said[at + len(spelled) - 1][0] + 1
+    return None
+
+
+def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
+    """Places that stand together, or with function words between, as from and to."""
+    found: list[tuple[int, int]] = []
+    for place in places:
+        between = sentence.words[found[-1][1] : place] if found else []
+        if found and len(between) <= _GAP and all(is_stop(word.text) for word in between):
+            found[-1] = (found[-1][0], place + 1)
+        else:
+            found.append((place, place + 1))
+    return found
+
+
+def _name_words(name: str) -> list[str]:
+    """The words of a name without function words."""
+    words = [word for word in words_of(name) if not is_stop(word)]
+    return list(dict.fromkeys(words))
+
+
+def _is_meant(sentence: Sentence, each: Named) -> bool:
+    """Whether the sentence points at what it names, and does not merely mention it."""
+    named_so = any(word.capital for word in sentence.words[each.start : each.end])
+    if each.listed.of_data and each.whole and (each.size > 1 or named_so):
+        return "owner" not in sentence.at(each.start - 1)
+    start = each.start
+    while sentence.at(start - 1).any_of("the", "this") and not sentence.at(start - 1).any_of("act"):
+        start -= 1
+    first = sentence.at(each.start)
+    definite = (
+        start < each.start or bool(first.prefix) or first.text[:1] in tuple(sentence.language.articles) or named_so
+    )
+    before, after = sentence.at(start - 1), sentence.at(each.end)
+    if (
+        each.size == 1
+        and not definite
+        and first.text != first.stem
+        and first.text not in normal(each.entry.proper_name)
+    ):
+        return False  # "show me soups" is a search
+    compound = (
+        not after.kinds and after.text.isalpha() and not is_stop(after.text) and after.stem not in each.listed.nouns
+    )
+    if each.size == 1 and (compound or "listing" in after) and sentence.language.name == "en":
+        return False  # "the grocery list" is no item called groceries
+    if "owner" in before:
+        return False
+    if ("generic" in after or (after.stem in each.listed.nouns and each.listed.of_data)) and definite:
+        return True
+    rest = [*sentence.words[:start], *sentence.words[each.end :]]
+    if all(word.any_of("polite", "break", "act", "it", "copula", "the") for word in rest):
+        return each.whole or definite or before.any_of("choose", "object") or each.listed.of_data
+    if before.any_of("except"):
+        return True
+    if not (each.whole or (definite and (each.listed.of_data or each.size > 1))):
+        return False
+    placed = (
+        each.whole and each.listed.of_data and sentence.language.name == "en" and before.any_of("time", "of", "with")
+    )
+    if placed or before.any_of("choose", "except", "oneof") or (each.listed.of_data and before.any_of("act", "object")):
+        return True
+    if (
+        each.size == 1
+        and not each.listed.of_data
+        and (each.listed.kind == "headings" or "this" in sentence.at(each.start - 1))
+    ):
+        return False
+    opens = all(word.any_of("polite", "break") for word in sentence.words[sentence.clause(start)[0] : start])
+    return opens and (definite or each.whole) and after.any_of("copula", "polite", "it")

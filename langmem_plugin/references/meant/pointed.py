@@ -1,0 +1,124 @@
+"""Items pointed at without a name: "it", "that one", "that recipe", "those ingredients", "them"."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from langmem_plugin.references.meant.lists import groups, is_called
+from langmem_plugin.references.said.utterance import Sentence
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import is_stop
+
+_MOST_ASKED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Pointed:
+    """`entries` are meant; or, where `unclear`, each of them may be."""
+
+    entries: list[ItemEntry]
+    start: int
+    end: int
+    listed: ShownList | None = None
+    part: str | None = None
+    unclear: bool = False
+
+
+def in_focus(ledger: Ledger) -> ItemEntry | None:
+    """The one item that the talk is about: what was last picked from what is shown, or shown alone."""
+    if ledger.chosen:
+        return ledger.chosen[-1]
+    newest = next((each for each in reversed(ledger.shown_lists) if each.kind not in ("beside", "parts")), None)
+    return newest.entries[0] if newest is not None and len(newest.entries) == 1 else None
+
+
+def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None) -> Iterator[Pointed]:
+    place = 0
+    while place < len(sentence.words):
+        found = _singular(sentence, place, ledger, focus) or _plural(sentence, place, ledger, focus)
+        if found is not None:
+            yield found
+        place = max(place + 1, found.end if found is not None else 0)
+
+
+def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None) -> Pointed | None:
+    word, after = sentence.at(place), sentence.at(place + 1)
+    before = sentence.at(place - (2 if sentence.at(place - 1).text == "את" else 1))
+    if "carries" in word:
+        known = focus is not None and focus.called is None
+        return Pointed([focus], place, place + 1) if focus and known else _unclear(ledger, place, place + 1)
+    if "this" in word and after.any_of("one"):
+        if not before.any_of("act", "object", "polite", "copula", "end", "break"):
+            return None
+        return Pointed([focus], place, place + 2) if focus is not None else _unclear(ledger, place, place + 2)
+    noun = after.text.isalpha() and not after.any_of("copula", "polite", "act", "object", "range", "time", "of", "and")
+    if "this" in word and noun:
+        return _of_kind(place, ledger, after.stem)
+    if not (
+        word.any_of("it", "this")
+        and before.any_of("object", "of")
+        and after.any_of("end", "break", "polite", "act", "time", "of", "range", "copula", "generic")
+    ):
+        return None
+    if word.any_of("it") and "the" in word and sentence.language.name == "es":
+        return None
+    if focus is not None and focus.called is None:
+        return Pointed([focus], place, place + 1)
+    return _unclear(ledger, place, place + 1) if focus is None else None
+
+
+def _unclear(ledger: Ledger, start: int, end: int) -> Pointed | None:
+    """All that was just shown, where a word means one of it and nothing tells which."""
+    newest = groups(ledger.shown_lists)
+    told = newest[0][-1] if newest and newest[0][-1].of_data else None
+    if told is None or not 1 < len(told.entries) <= _MOST_ASKED or told.turn != ledger.turn:
+        return None
+    return Pointed(list(told.entries), start, end, told, unclear=True)
+
+
+def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
+    """Finds "that recipe": the last one of its kind that was spoken of alone."""
+    nouns = {noun, *word_atoms(noun)}
+    for entry in reversed(ledger.focus):
+        if not entry.kind_words.isdisjoint(nouns) and entry.called is None:
+            newer = next((each for each in reversed(ledger.shown_lists) if is_called(each, (noun,))), None)
+            if newer is not None and len(newer.entries) > 1 and entry in newer.entries and entry not in ledger.chosen:
+                return None
+            return Pointed([entry], place, place + 2)
+    return None
+
+
+def _plural(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None) -> Pointed | None:
+    word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
+    if (
+        word.any_of("these", "the", "its")
+        and after.text.isalpha()
+        and not is_stop(after.text)
+        and not after.any_of("act", "copula")
+    ):
+        part = _part_of(focus, after.stem) if focus is not None else None
+        if focus is not None and part is not None and ("these" in word or before.any_of("object", "act")):
+            return Pointed([focus], place, place + 2, part=part)
+    if sentence.language.name == "he" and word.text[:1] == "ה" and not word.kinds and before.text == "את":
+        part = _part_of(focus, word.text) if focus is not None else None
+        return Pointed([focus], place, place + 1, part=part) if focus is not None and part is not None else None
+    if (
+        word.any_of("these", "them")
+        and before.any_of("object", "of")
+        and after.any_of("end", "break", "polite", "range", "act", "time", "of", "all")
+    ):
+        newest = groups(ledger.shown_lists)
+        if newest and newest[0][-1].of_data and focus is None and newest[0][-1].turn == ledger.turn:
+            listed = newest[0][-1]
+            return Pointed(list(listed.entries), place, place + 1, listed)
+    return None
+
+
+def _part_of(entry: ItemEntry, noun: str) -> str | None:
+    wanted = {noun, *word_atoms(noun)}
+    for name, words in entry.fields.items():
+        if words & wanted and isinstance(entry.field_value(name), (list, tuple)):
+            return name
+    return None

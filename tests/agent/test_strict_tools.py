@@ -1,0 +1,132 @@
+"""A call that changes something by an id that nobody showed is answered with what was shown, and not done."""
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+
+from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.agent.strict_tools import changes
+from tests.stated import conversation
+
+pytestmark = pytest.mark.spec("R-7")
+
+ERIN = "+972501234567"
+LAMPS = [{"lamp_id": f"l-{number}", "name": name, "watts": 40} for number, name in enumerate(("Arc", "Dome"), 1)]
+bought: list[str] = []
+
+
+@tool
+def find_lamps() -> list[dict]:
+    """Find lamps."""
+    return LAMPS
+
+
+@tool
+def buy_lamp(lamp_id: str) -> str:
+    """Buy a lamp."""
+    bought.append(lamp_id)
+    return "bought"
+
+
+@tool
+def read_lamp(lamp_id: str) -> str:
+    """Tell about a lamp."""
+    return f"{lamp_id} shines"
+
+
+def answer(messages):
+    """Does what it is told: "find_lamps", or "buy_lamp dome"; then says what came back."""
+    last = conversation(messages)[-1]
+    if last.type == "tool":
+        return AIMessage(f"{last.status}: {last.text}")
+    name, _, lamp = last.text.split("\n")[0].partition(" ")
+    args = {"lamp_id": {"dome": "l-2"}.get(lamp, "l-9")} if lamp else {}
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": last.id or "1"}])
+
+
+@pytest.fixture(autouse=True)
+def nothing_bought():
+    bought.clear()
+
+
+@pytest.fixture
+def graph(memory, scripted):
+    tools = [find_lamps, buy_lamp, read_lamp]
+    return create_agent(scripted(answer), tools, middleware=[memory.middleware()], checkpointer=memory.saver)
+
+
+@pytest.mark.parametrize("reply", ["reply", "areply"])
+def test_what_was_shown_can_be_bought_and_what_was_not_is_refused_with_what_was(memory, graph, reply):
+    def text(said):
+        made = getattr(memory, reply)(graph, ERIN, said)
+        return asyncio.run(made) if reply == "areply" else made
+
+    text("find_lamps")
+    assert text("buy_lamp moon").startswith("error: unknown lamp_id l-9; shown: l-1 Arc, l-2 Dome")
+    assert bought == []
+    assert text("buy_lamp dome") == "success: bought"
+    assert bought == ["l-2"]
+
+
+def refused(memory, args, messages, name="buy_lamp", tool=buy_lamp, changing=None):
+    call = {"name": name, "args": args, "id": "c"}
+    return memory._parts.context.strict.refusal(call, tool, {"messages": messages}, changing)
+
+
+SHOWN = [
+    HumanMessage("find"),
+    AIMessage("", tool_calls=[{"name": "find_lamps", "args": {}, "id": "1"}]),
+    ToolMessage(
+        '[{"lamp_id": "l-1", "name": "Arc"}, {"lamp_id": "l-2", "name": "Dome"}]', tool_call_id="1", name="find_lamps"
+    ),
+    AIMessage("1. Arc\n2. Dome"),
+    HumanMessage("buy number 2"),
+]
+
+
+def test_the_error_names_what_was_shown_and_is_no_showing_itself(memory):
+    error = refused(memory, {"lamp_id": "l-9"}, SHOWN)
+    assert error.status == "error"
+    assert error.content.startswith("unknown lamp_id l-9; shown: l-1 Arc, l-2 Dome")
+    assert refused(memory, {"lamp_id": "l-9"}, [*SHOWN, error]) is not None
+    assert refused(memory, {"lamp_id": "l-2"}, SHOWN) is None
+    assert refused(memory, {"lamp_ids": ["l-1", "l-7"]}, SHOWN).content.startswith("unknown lamp_ids l-7")
+
+
+def test_what_the_person_wrote_is_known_and_numbers_are_ids_only_whole(memory):
+    assert refused(memory, {"lamp_id": "QX-77"}, [*SHOWN, HumanMessage("buy qx-77")]) is None
+    assert refused(memory, {"lamp_id": "7"}, [*SHOWN, HumanMessage("buy qx-775")]) is not None
+    assert refused(memory, {"lamp_id": 40}, SHOWN) is not None
+
+
+def test_only_tools_that_change_something_are_checked(memory):
+    assert refused(memory, {"lamp_id": "l-9"}, SHOWN, "read_lamp", read_lamp) is None
+    assert refused(memory, {"lamp_id": "l-9"}, SHOWN, "read_lamp", read_lamp, ["read_lamp"]) is not None
+    assert refused(memory, {"lamp_id": "l-9"}, SHOWN, changing=[]) is None
+    assert refused(memory, {"colour": "red"}, SHOWN) is None
+    assert not changes("purge_cache", read_lamp.model_copy(update={"metadata": {"readOnlyHint": True}}))
+    assert changes("get_rid_of", buy_lamp.model_copy(update={"metadata": {"annotations": {"readOnlyHint": False}}}))
+
+
+@pytest.mark.spec("R-5")
+def test_after_a_silence_nothing_was_shown(memory, graph, clock):
+    memory.reply(graph, ERIN, "find_lamps")
+    clock.forward(hours=2)
+    assert memory.reply(graph, ERIN, "buy_lamp dome").startswith("error: unknown lamp_id l-2; nothing with such an id")
+    assert bought == []
+
+
+def test_a_recalled_id_is_known(memory, monkeypatch):
+    strict = memory._parts.context.strict
+    monkeypatch.setattr(strict, "_recalled_texts", lambda _recalled, _messages: ["The lamp l-5 is the good one"])
+    call = {"name": "buy_lamp", "args": {"lamp_id": "l-5"}, "id": "c"}
+    assert strict.refusal(call, buy_lamp, {"messages": SHOWN, "recalled": [("m", 1.0)]}) is None
+    assert strict.refusal(call, buy_lamp, {"messages": SHOWN}) is not None
+
+
+def test_the_setting_turns_it_off(database_url, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model, settings=Settings(check_tool_ids=False)) as lax:
+        assert refused(lax, {"lamp_id": "l-9"}, SHOWN) is None
