@@ -225,9 +225,11 @@ class PhoneMemory:
 
     def tool_node(self, tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:
         """LangGraph's ToolNode, with its `options`, but that a call which is done is not done again: not where another
-        tool of the same step stops to ask the person, nor where the process ends in one.
+        tool of the same step stops to ask the person, nor where the process ends in one; and that a tool which changes
+        something gets only ids that were shown or written: see `middleware`.
         """
-        return tool_node(tools, **options)
+        strict = self._parts.context.strict
+        return tool_node(tools, **{"wrap_tool_call": strict.wrap, "awrap_tool_call": strict.awrap, **options})
 
     def debug_node(self) -> Node:
         """A node that says why the turn went as it did, in ids, scores and reasons: see TurnReport. Put it last.

@@ -1,7 +1,7 @@
 """Refuses a tool call that would change something by an id that nobody showed: any model then asks, or looks it up."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolCall, ToolMessage
@@ -45,6 +45,15 @@ class StrictTools:
     def of(self, request: ToolCallRequest, changing: Iterable[str] | None = None) -> ToolMessage | None:
         """The same as `refusal`, for what wraps a tool call."""
         return self.refusal(request.tool_call, request.tool, request.state, changing)
+
+    def wrap(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        """For ToolNode's `wrap_tool_call`."""
+        return self.of(request) or handler(request)
+
+    async def awrap(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]) -> Any:
+        """For ToolNode's `awrap_tool_call`."""
+        refusal = self.of(request)  # a cached ledger and, rarely, a few memories: as quick as the view of a model call
+        return refusal or await handler(request)
 
     def refusal(
         self, call: ToolCall, tool: BaseTool | None, state: Any, changing: Iterable[str] | None = None
