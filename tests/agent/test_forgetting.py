@@ -295,3 +295,35 @@ def test_a_question_is_answered_by_any_yes_that_a_graphs_is(memory, said):
     memory.command(ERIN, said)
 
     assert memory.service.list_memories(ERIN) == []
+
+
+@pytest.mark.spec("U-2", "W-9")
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("The garage code is 8812", "please delete the garage code"),
+        ("I live in Ghent", "can you forget where I live?"),
+        ("My sister Ada is moving out", "delete what you know about my sister"),
+        ("El código del garaje es 8812", "borra el código del garaje, por favor"),
+        ("הקוד של החניה הוא 8812", "תמחקי את הקוד של החניה"),
+    ],
+)
+def test_what_is_to_be_deleted_in_plain_words_is_found_and_asked_about(memory, kept, said):
+    memory.command(ERIN, f"/remember {kept}")
+    told = memory.command(ERIN, said)
+
+    assert kept in told
+    assert [each.text for each in memory.service.list_memories(ERIN)] == [kept]
+    memory.command(ERIN, "yes")
+    assert memory.service.list_memories(ERIN) == []
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(
+    "said",
+    ["delete the milk from the list", "remove the recipe", "delete the second one", "forget the milk", "borra la cita"],
+)
+def test_what_is_no_memory_is_the_agents_to_delete(memory, said):
+    memory.command(ERIN, "/remember The garage code is 8812")
+
+    assert memory.command(ERIN, said) is None

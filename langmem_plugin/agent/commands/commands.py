@@ -18,7 +18,7 @@ from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions, QuestionClosed
 from langmem_plugin.agent.commands.page_link import PageLinks
-from langmem_plugin.agent.commands.plain_words import Said, asks_why, said
+from langmem_plugin.agent.commands.plain_words import Said, asks_why, said, wants_gone
 from langmem_plugin.agent.commands.privacy import Privacy
 from langmem_plugin.agent.commands.told import remembered
 from langmem_plugin.agent.incoming_message import as_utc
@@ -200,7 +200,8 @@ class Commands:
             if question.kind != "confirm":
                 self._close(owner, question)
         is_open = question is not None and question.kind == "confirm"
-        return Reading(is_answered=self._asks_why(owner, text), is_asked=is_open, may_ask=may_ask)
+        is_answered = self._asks_why(owner, text) or self._deletes(owner, text) is not None
+        return Reading(is_answered=is_answered, is_asked=is_open, may_ask=may_ask)
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
         """The reply to what the last reply asked at its end, or to whether to forget something. None for anything else,
@@ -249,7 +250,7 @@ class Commands:
             replies = self._languages.language_for(owner, text)
             role = self._role_of(owner)
             return self._kept(owner, "why", replies, lambda: self._explaining.of_last_reply(owner, role, replies))
-        found = self._said_by(owner, text)
+        found = self._said_by(owner, text) or self._deletes(owner, text)
         return self._answered(owner, text, found.command, found.rest) if found else None
 
     def _said(self, text: str) -> Said | None:
@@ -263,6 +264,17 @@ class Commands:
             return found
         order = instruction_in(text)
         return None if order is not None and order.names else found
+
+    def _deletes(self, owner: OwnerKey, text: str) -> Said | None:
+        """Something remembered, to be forgotten: only where a memory has all the words that name it."""
+        wanted = None if not self._remembers or may_be_typed(text) else wants_gone(cleaned(text))
+        if wanted is None:
+            return None
+        try:
+            return Said("forget", wanted) if self._forgetting.knows(owner, wanted) else None
+        except StoreUnavailable:
+            log.warning("forget.not_read", exc_info=True, extra={"owner": masked(owner)})
+            return None
 
     def _asks_why(self, owner: OwnerKey, text: str) -> bool:
         """Only where the last reply rests on something that is remembered."""

@@ -58,6 +58,10 @@ class Forgetting:
             return replies.forget_unknown.format(words=one_line(wanted))
         return self._ask(owner, found, replies)
 
+    def knows(self, owner: OwnerKey, wanted: str) -> bool:
+        """Whether a memory has every word of it."""
+        return bool(asked(wanted)) and bool(self._by_words(owner, wanted))
+
     def answered(self, owner: OwnerKey, text: str, question: Mapping[str, Any], replies: Replies) -> str | None:
         """The reply to what a person said to `question`; None if that is no answer to it."""
         choices: list[list[tuple[str, int]]] = question["choices"]

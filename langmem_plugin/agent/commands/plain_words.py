@@ -56,6 +56,10 @@ class _Language:
     """All that is known of the person: they are asked whether that is meant."""
     asks_why: re.Pattern[str]
     """On what the last reply rests."""
+    drops: re.Pattern[str]
+    """That something is deleted, "rest", which may be remembered or the business of the agent."""
+    of_a_tool: re.Pattern[str]
+    """It is the agent's: deleted from a list, an order, a calendar."""
 
 
 def said(text: str) -> Said | None:
@@ -100,6 +104,18 @@ def asks_why(text: str) -> bool:
     return any(
         language.letters.search(plain) and language.asks_why.fullmatch(plain) for language in _LANGUAGES.values()
     )
+
+
+def wants_gone(text: str) -> str | None:
+    """What a text asks to delete, "my address", where that may be a memory: a command only if one is found by it."""
+    if not text or len(text) > _LONGEST_QUESTION:
+        return None
+    plain = " ".join(text.split()).translate(_APOSTROPHES)
+    for language in _LANGUAGES.values():
+        found = language.drops.fullmatch(plain) if language.letters.search(plain) else None
+        if found is not None and not language.of_a_tool.search(plain):
+            return found["rest"].strip(" ,")
+    return None
 
 
 def _switched(language: _Language, text: str) -> str | None:
@@ -159,6 +175,16 @@ _EN_JUDGED = r"""\A[^\W\d_]{2,20}\s(?:is|was|are|were)\s(?:(?:so|really|very|suc
     [\s.!]{0,5}\Z"""
 
 _ENGLISH = _Language(
+    drops=_pattern(
+        rf"""{_EN_HEAD}(?:(?:can|could|would|will)\syou\s(?:please\s)?)?(?:forget|delete|remove|erase|wipe)\s(?:please\s)?
+        (?:about\s|(?:what|everything|all|anything)\syou\s(?:know|remember|have|saved|noted)\s(?:about|on|of)\s
+        |the\s(?:fact|memory|note|entry)\s(?:that|about|with)\s)?
+        (?P<rest>(?:my|our|his|her|their|the|where|when|how|who|that)\s[^?]{{2,}}?)(?:\sfrom\s(?:your\s)?memory)?(?:,?\splease)?[\s.!?]{{0,5}}\Z"""
+    ),
+    of_a_tool=_pattern(
+        r"\b(?:from|off|in|on|to)\s(?:the|my|our|this|that)\b|\b(?:lists?|cart|basket|orders?|calendars?|reminders?|tasks?|meetings?|files?"
+        r"|events?|bookings?|messages?|emails?|recipes?|that\sone|last\sone|first\sone)\b"
+    ),
     letters=re.compile("[A-Za-z]"),
     asks_for_all=_pattern(
         rf"""{_EN_HEAD}(?:(?:can\syou\s|could\syou\s)?(?:please\s)?(?:show|tell|list)\s(?:me\s)?(?:everything\s|all\s)?(?:that\s)?(?:what\s)?you\s
@@ -249,6 +275,13 @@ _HE_SAID_BY_ME = (
 )
 
 _HEBREW = _Language(
+    drops=_pattern(
+        r"""\A(?:(?:היי|טוב|בבקשה)[\s,]{1,3})?(?:(?:את\s|אתה\s)?(?:יכול|יכולה|אפשר)\s)?(?:תמחקי?|תשכחי?|מחקי?|שכחי?|למחוק|לשכוח)\s(?:בבקשה\s)?
+        (?:(?:את\s)?(?:כל\s)?מה\sשאתה?\sיודעת?\sעל\s|את\s|על\s)(?P<rest>[^?]{2,}?)(?:\sמהזיכרון)?(?:,?\sבבקשה)?[\s.!?]{0,5}\Z"""
+    ),
+    of_a_tool=_pattern(
+        r"רשימה|מהרשימה|רשימת|עגלה|הזמנה|יומן|תזכורת|משימה|פגישה|קובץ|אירוע|הודעה|הודעות|מתכון|אחרון|אחרונה|ראשון|ראשונה"
+    ),
     letters=re.compile("[א-ת]"),
     asks_for_all=_pattern(
         rf"""{_HE_HEAD}(?:(?:תגיד|תגידי|תראה|תראי|ספר|ספרי)\sלי\s)?(?:מה|כל\sמה\sש)\s?(?:את|אתה)\s(?:זוכר|זוכרת|יודע|יודעת)\s(?:עלי|עליי)[\s.!?]{{0,5}}\Z"""
@@ -344,6 +377,15 @@ _ES_SAID_BY_ME = (
 )
 
 _SPANISH = _Language(
+    drops=_pattern(
+        r"""\A(?:(?:oye|vale|hola|por\sfavor)[\s,]{1,3})?(?:(?:puedes|podrías|podés)\s)?(?:olvid(?:a|ar|es|e|á)(?:te\sde|rte\sde)?|borr(?:a|ar|es|á)|elimin(?:a|ar|es|á)|quit(?:a|ar|á))\s
+        (?:(?:todo\s)?lo\sque\ssabes\s(?:de|sobre)\s)?(?P<rest>(?:mis?|el|la|los|las|nuestr[oa]s?|d[óo]nde|cu[áa]ndo|que|qui[ée]n)\s[^?]{2,}?)
+        (?:\sde\s(?:tu\s)?memoria)?(?:,?\spor\sfavor)?[\s.!?]{0,5}\Z"""
+    ),
+    of_a_tool=_pattern(
+        r"\b(?:listas?|carrito|cesta|pedidos?|calendario|recordatorios?|tareas?|reuni[óo]n|reuniones|archivos?|eventos?|reservas?"
+        r"|mensajes?|correos?|recetas?|[úu]ltim[oa]|primer[oa]?)\b"
+    ),
     letters=re.compile("[A-Za-z]"),
     asks_for_all=_pattern(
         rf"""[¿\s]{{0,3}}{_ES_HEAD}(?:(?:dime|muéstrame|enséñame)\s)?[¿\s]{{0,3}}(?:qué|que|lo\sque|todo\slo\sque)\s(?:recuerdas|sabes|has\saprendido)\s(?:de|sobre|acerca\sde)\sm[íi][\s.!?]{{0,5}}\Z"""
