@@ -250,7 +250,7 @@ def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
     evidence = f"{said.message[said.sentence_start() : _sentence_end(said.message, said.end)]} {_flat(heard)}"
     stated = _numbers(evidence)
     dated = _names_time(evidence)
-    bare = _flat(fact)
+    bare = _flat(fact).replace(said_on.isoformat(), " ")
     for found in _NUMBER.finditer(bare):
         if not (_one_number(found.group()) & stated) and not (dated and _of_a_date(bare, found, said_on, evidence)):
             return "holds a number that was not said"
@@ -293,7 +293,7 @@ def _names_time(text: str) -> bool:
     return (
         any(word in _times() or _bare(word) in _times() for word in told)
         or _pattern("when", r"(?!\w)").search(text) is not None
-        or re.search(r"\d[/.-]\d", text) is not None
+        or re.search(r"\d[/.-]\d|\d(?:st|nd|rd|th)\b|\b(?:el|del) \d|ב-?\d", text) is not None
     )
 
 
@@ -337,7 +337,8 @@ def _is_number(word: str) -> bool:
 
 
 def _denial(clause: str, language: Language) -> bool:
-    return re.search(rf"(?<!\w)(?:{language.guards.denies})(?!\w)", clause) is not None
+    joined = "ו?" if language.name == "he" else ""
+    return re.search(rf"(?<!\w){joined}(?:{language.guards.denies})(?!\w)", clause) is not None
 
 
 def _says_denial(fact: str, clause: str) -> bool:
@@ -347,7 +348,7 @@ def _says_denial(fact: str, clause: str) -> bool:
         return True
     held = _stems(clause)
     return any(
-        found.group()[:_STEM] not in held
+        found.group()[:_STEM] not in held or " " in found.group()
         for each in (language, language_of(clause, clause))
         for found in re.finditer(rf"(?<!\w)(?:{each.guards.denying})(?!\w)", told)
     )

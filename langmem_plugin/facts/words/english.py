@@ -443,7 +443,7 @@ ENGLISH = Language(
         denies_not=r"not (?:gonna|going to) lie|can'?t (?:wait|help|stop|get enough)|why not|not (?:only|just)\b|not to mention|"
         r"don'?t (?:forget|worry|mind|get me wrong|tell)|if i'?m not mistaken|(?:not sure|don'?t (?:know|remember)) (?:if|whether)"
         r"(?: i| you)? ?(?:told|said|mentioned|know)?|couldn'?t be (?:happier|better)|never mind|quit my job",
-        denying=r"no|none|dislike\w*|hate\w*|avoid\w*|allerg\w*|intoleran\w*|vegan\w*|vegetarian\w*|left|former\w*|ex|"
+        denying=r"no|none|nothing|nobody|nowhere|(?:moved?|moving|switched|changed) (?:away )?from|instead of|rather than|dislike\w*|hate\w*|avoid\w*|allerg\w*|intoleran\w*|vegan\w*|vegetarian\w*|left|former\w*|ex|"
         r"ended|gave up|given up|los[te]\w*|refus\w*|free|except|sober|teetotal\w*|fear\w*|against|"
         r"instead|only|moved|unable|unemploy\w*|unmarried|single|childless|non\w*",
         corrects=r"no,? wait|wait,? no|scratch that|strike that|i mean(?:t)?|oops|whoops|sorry|my bad|correction|actually|"

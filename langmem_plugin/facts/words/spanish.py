@@ -378,7 +378,7 @@ SPANISH = Language(
         denies_not=r"no (?:te )?(?:olvides|preocupes)|no pasa nada|no hay problema|no importa|no solo|por que no|a que no|verdad que no|"
         r"no se si (?:te )?(?:lo )?(?:dije|conte|sabes|he dicho|comente)|antes de|sin duda|sin problema|como no",
         denying=r"odi\w+|evit\w+|alerg\w+|intoleran\w+|vegan\w+|vegetarian\w+|celiac\w+|dej\w+|ex|soltero|soltera|asco|"
-        r"detest\w+|libre|excepto|menos|salvo|solo|miedo|mudo|nada|ningun\w*",
+        r"detest\w+|libre|excepto|menos|salvo|solo|miedo|mudo|nada|nadie|en vez de|en lugar de|ningun\w*",
         corrects=r"digo|mejor dicho|perdon|perdona|perdone|quiero decir|corrijo|no,? espera|espera,? no|me equivoque|en realidad|"
         r"miento|bueno|ay no|ups|uy|corrección|correccion",
         idle=r"perdon\w* (?:por|que|si|pero)|bueno (?:pues|si|no|ya|y|que|nada|vale|gracias)|tarde|gracias|adios|en realidad (?:me|si|no)|"
