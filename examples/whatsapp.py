@@ -7,7 +7,8 @@ from functools import partial
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
+from examples.assistant import check_secret, check_sent, instant, json_of, parts, serving, setting
+from examples.whatsapp_messages import NOT_ANSWERED, as_it_came, opened
 
 TOKEN, SECRET, VERIFY = map(setting, ("WHATSAPP_TOKEN", "WHATSAPP_APP_SECRET", "WHATSAPP_VERIFY_TOKEN"))
 API = os.environ.get("WHATSAPP_API_URL", "https://graph.facebook.com/v23.0")
@@ -36,32 +37,13 @@ async def receive(webhook: Request):
         match message:
             case {"system": {"type": "user_changed_number", "wa_id": str(new)}} if phone:
                 await run_in_threadpool(webhook.state.memory.people.moved, f"+{phone}", f"+{new}")
-        if not phone and not user_id:
-            continue
-        context, about = message.get("context") or {}, {"message_id": message_id, "sent_at": sent_at}
-        about["forwarded"] = bool(context.get("forwarded") or context.get("frequently_forwarded"))
-        match message:
-            case {"edit": {"original_message_id": original, "message": dict(message)}}:
-                about |= {"message_id": original, "edited": True}
-        if message.get("type") not in ("reaction", "revoke", "system", "unsupported"):  # nobody awaits an answer
-            text, image = await opened(message, webhook.state.api)
+        said, about = as_it_came(message)
+        if (phone or user_id) and said.get("type") not in NOT_ANSWERED:
+            text, image = await opened(said, webhook.state.api, API)
             who, to = (f"+{phone}", {"to": phone}) if phone else (user_id, {"recipient": user_id})
             send = partial(send_text, webhook.state.api, number, to)
-            about["quoted"] = context.get("id")
+            about = {"message_id": message_id, "sent_at": sent_at, **about}
             await webhook.state.memory.areply(webhook.state.graph, who, text, image, send=send, **about)
-
-
-async def opened(message, api):
-    """The text of a message, and the bytes of its picture."""
-    match message:
-        case {"text": {"body": text}} | {"button": {"text": text}}:
-            return text, None
-        case {"interactive": {"button_reply": {"title": text}} | {"list_reply": {"title": text}}}:
-            return text, None
-        case {"image": {"id": media_id} as image}:
-            media = (await api.get(f"{API}/{media_id}")).raise_for_status().json()
-            return image.get("caption", ""), (await api.get(media["url"])).raise_for_status().content
-    return NOT_OPENED, None
 
 
 async def send_text(api, number, to, text):

@@ -82,6 +82,8 @@ class StrictTools:
         if _holds(said, value):
             return True
         recalled = [] if isinstance(state, Sequence) else recalled_of(state)
+        if any(value == memory_id for memory_id, _ in recalled):
+            return True
         return bool(recalled) and _holds(self._recalled_texts(recalled, messages), value)
 
 

@@ -37,7 +37,7 @@ _LARGEST_REWRITTEN = 256 * 2**20  # bytes: some seconds in which nobody reads th
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _POOLED = "pgbouncer"  # the parameter by which others who offer poolers name one
-_OPTION = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|\S)*)\s*", re.DOTALL)
+_OPTION = re.compile(r"(?:-c\s{0,9}+|--)([\w.][\w.-]{0,99}+)=((?:\\.|\S)*+)\s{0,9}+", re.DOTALL)
 _LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; vectors lie in a schema beside it
 _CONSTRAINT = "23"
 _FORBIDDEN = "42501"  # insufficient_privilege

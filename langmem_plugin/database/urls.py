@@ -9,14 +9,14 @@ from sqlalchemy.exc import ArgumentError
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 
 _HOW = "give sqlite:///path/to/file.db, postgresql://user@host/name, or the path of a SQLite file (./name for any name)"
-_URL = re.compile(r"([a-z][a-z0-9]*)(?:\+[a-z0-9_]+)?://", re.IGNORECASE)
+_URL = re.compile(r"([a-z][a-z0-9]{0,20}+)(?:\+[a-z0-9_]{1,20}+)?://", re.IGNORECASE)
 _EVIDENT_PATH = re.compile(r"(?:\.{1,2})?/(?!/)|[a-z]:\\", re.IGNORECASE)
 _KEYWORD = re.compile(
-    r"(?:^|\s)(?:host(?:addr)?|port|dbname|user|\w*pas{1,2}w\w*|passfile|pwd|service|options|ssl\w+|gss\w+|require\w+"
-    r"|krbsrvname|application_name|connect_timeout|client_encoding|target_session_attrs|channel_binding)\s*="
+    r"(?:^|\s)(?:host(?:addr)?|port|dbname|user|\w{0,20}pas{1,2}w\w{0,20}|passfile|pwd|service|options|ssl\w{1,20}|gss\w{1,20}|require\w{1,20}"
+    r"|krbsrvname|application_name|connect_timeout|client_encoding|target_session_attrs|channel_binding)\s{0,9}="
 )
 # `scheme:rest` and `user:password@host` are URLs that somebody mistyped, and may hold a password.
-_MISTYPED = re.compile(r"\w[\w+.-]+:|//|.*:.*@|.*[\x00-\x1f]", re.DOTALL)
+_MISTYPED = re.compile(r"\w[\w+.-]{1,40}+:|//")
 _PARAMETER = re.compile(r"\?\w+=")
 _SECRETS = ("password", "sslpassword", "options")
 
@@ -38,7 +38,8 @@ def database_url(named: str | Path) -> URL:
         return URL.create("sqlite", database=named)
     if _KEYWORD.search(named):
         return _of_keywords(named)
-    if not named.strip() or _MISTYPED.match(named):
+    is_mistyped = _MISTYPED.match(named) or "@" in named.partition(":")[2] or min(named, default=" ") < " "
+    if not named.strip() or is_mistyped:
         raise ConfigurationError(f"this names no database: {_HOW}")
     return URL.create("sqlite", database=named)
 

@@ -20,10 +20,9 @@ from langmem_plugin.facts.words.language_table import words
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
 _NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
-_SENTENCE_END = re.compile(r"[.!?…\n]+(?=\s|$)")
-_CLAUSE_END = re.compile(r"[,;:()\n–—]|[.!?…]+(?=\s|$)")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
+_CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")
 _QUOTED = re.compile(r"\"[^\"]*\"")
-_CAPITAL = re.compile(r"\w*[A-ZÁÉÍÓÚÑÜ]\w*")
 _STEM: Final = 4  # letters by which two forms of a word are taken for one
 _ALIKE: Final = 0.75
 _LONGEST_CORRECTION: Final = 8  # words
@@ -175,7 +174,9 @@ def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
         if any(_same(word, held) for word in _contrast(following) for held in _words(claim.text)):
             return "was corrected"
         text = f"{text}\n{following}"
-    capitals = {_flat(word) for word in _CAPITAL.findall(f"{said.written} {following}")}
+    capitals = {
+        _flat(word) for word in re.findall(r"\w++", f"{said.written} {following}") if any(map(str.isupper, word))
+    }
     for found in _correcting().finditer(text):
         if found.end() <= said.start or _pattern("idle").match(text, found.start()):
             continue

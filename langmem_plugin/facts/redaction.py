@@ -12,9 +12,8 @@ _TOKEN = re.compile(r"langmem_[0-9a-f]{12}_[0-9a-f]+")
 # The codes of people/link_codes.py. Digits alone, such as two years, are one only behind a command.
 _CODE = re.compile(r"(/\w+\s+)?(?<![\w-])[0-9BCDFGHJKMNPQRSTVWXYZ]{4}-[0-9BCDFGHJKMNPQRSTVWXYZ]{4}(?![\w-])")
 _OPEN_END = re.compile(r"(?:[:=]|\bis|\bes|הוא|היא)\s*$")
-_MARKED = re.compile(
-    r"\s*(?:[^\w\s\"'“(]+ [^:]*?: |\d+\. |- )?"
-)  # what begins a line of ours: "✅ Remembered: ", "2. "
+# What begins a line of ours: "✅ Remembered: ", "2. ".
+_MARKED = re.compile(r"\s{0,9}+(?:[^\w\s\"'“(]{1,4}+ [^:]{0,60}?: |\d{1,4}+\. |- )?")
 
 
 def is_redacted(text: str) -> bool:

@@ -22,7 +22,7 @@ MODEL_TIMEOUT = timedelta(seconds=60)
 _TRIES = 3
 _LONGEST_REASON = 500  # letters
 _LONGEST_ANSWER = 100_000
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THOUGHT_ENDS = re.compile(r"</think(?:ing)?+>")
 _MOST_STARTS = 200  # braces that an answer is tried to begin at
 
 Read = TypeVar("Read")
@@ -115,7 +115,7 @@ class StructuredAnswers:
 
 def _json_in(text: str) -> Any:
     """The longest JSON object in a text, which may think aloud before it, and hold others."""
-    text = _THOUGHT.sub(" ", text.strip()[:_LONGEST_ANSWER])
+    text = _THOUGHT_ENDS.split(text.strip()[:_LONGEST_ANSWER])[-1].strip()
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(text)
     longest, found, at = 0, None, -1

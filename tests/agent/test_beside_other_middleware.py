@@ -136,12 +136,12 @@ def test_a_tool_that_needs_leave_is_asked_about_and_answered_in_words(memory, ag
 
 @pytest.mark.spec("U-1", "R-6")
 @ORDERS
-def test_what_is_unclear_is_asked_whatever_stands_beside(memory, agent, ours_first):
+def test_what_is_unclear_is_the_models_to_ask_whatever_stands_beside(memory, agent, ours_first):
     graph, model = agent(SummarizationMiddleware(SUMMARISER, trigger=("messages", 50)), ours_first=ours_first)
     memory.reply(graph, ERIN, "find me a dinner")
     calls = len(model.seen)
-    assert "?" in memory.reply(graph, ERIN, "save number 7")
-    assert len(model.seen) == calls
+    memory.reply(graph, ERIN, "save number 7")
+    assert len(model.seen) > calls
 
 
 @pytest.mark.spec("U-1", "W-7", "C-2")

@@ -15,7 +15,16 @@ from langmem_plugin.agent.replies import ENGLISH, Replies, replies_in
 from langmem_plugin.errors import ConfigurationError
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
-FOR_THE_MODEL = {"prompt.py", "summary.py", "tools.py", "key_value_tools.py", "run_writing.py", "pictures.py"}
+FOR_THE_MODEL = {
+    "prompt.py",
+    "summary.py",
+    "tools.py",
+    "key_value_tools.py",
+    "run_writing.py",
+    "pictures.py",
+    "strict_tools.py",
+    "incoming_message.py",
+}
 WHAT_PEOPLE_WRITE = {"command_words.py", "plain_words.py", "forgetting.py", "languages.py", "questions.py"}
 FOR_WHO_WRITES_CODE = {"wiring.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")

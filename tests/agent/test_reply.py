@@ -62,7 +62,7 @@ def test_a_phone_of_unknown_form_is_an_opaque_key_with_a_warning(memory, graph_o
 
 
 def test_no_phone_at_all_is_refused(memory, graph_of, scripted):
-    with pytest.raises(InvalidInput, match="a phone is needed"):
+    with pytest.raises(InvalidInput, match="names nobody"):
         memory.reply(graph_of(scripted()), " ", "hello")
 
 

@@ -219,7 +219,7 @@ def test_two_chats_never_see_each_other_and_a_group_is_its_own(manager):
 
 @pytest.mark.spec("C-13")
 def test_an_empty_chat_is_refused(manager):
-    with pytest.raises(InvalidInput, match="a phone is needed"):
+    with pytest.raises(InvalidInput, match="names nobody"):
         manager.get_session("  ")
 
 

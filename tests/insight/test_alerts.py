@@ -182,7 +182,7 @@ def test_who_closes_does_not_wait_for_a_post(caplog):
     ],
 )
 def test_an_address_that_would_be_told_in_plain_is_refused(url, monkeypatch):
-    with pytest.raises(ValueError):
+    with pytest.raises(ConfigurationError):
         Settings(alert_url=url)
     monkeypatch.setenv("LANGMEM_ALERT_URL", url)
     with pytest.raises(ConfigurationError, match="LANGMEM_ALERT_URL holds what cannot be used"):

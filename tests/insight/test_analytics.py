@@ -220,7 +220,7 @@ def test_damaged_rows_are_counted_and_break_nothing(tmp_path, migrated_file, clo
             connection.execute(text(damage), {"id": made.id})
         found = memory.analytics(ERIN)
         assert found.summary.total_memories == 2
-        assert {each.name for each in found.categories} == {"p?", "uncategorized"}
+        assert {each.name for each in found.categories} == {"p\ufffd", "uncategorized"}
         assert [each.text for each in found.most_used] == [None]
         json.dumps(found.to_dict()).encode()
         assert memory.recommendations(ERIN) == []

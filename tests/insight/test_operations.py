@@ -14,7 +14,13 @@ from sqlalchemy import func, select, update
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin import operation_timing as measuring
 from langmem_plugin.database.operation_table import operation as table
-from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
+from langmem_plugin.errors import (
+    ConfigurationError,
+    EmbeddingUnavailable,
+    InvalidInput,
+    MemoryNotFound,
+    StoreUnavailable,
+)
 from langmem_plugin.insight.operations import OperationFlusher
 from langmem_plugin.operation_timing import Latencies, OperationTimes, timed, timing
 from tests.chat_graph import chat_graph
@@ -268,7 +274,7 @@ def test_thresholds_that_are_named_change_and_the_others_stay():
         "store": 100,
     }
     for wrong in ({"sing": 5}, {"search": 0}, {"search": float("inf")}):
-        with pytest.raises(ValueError):
+        with pytest.raises(ConfigurationError):
             Settings(thresholds_ms=wrong)
 
 

@@ -89,7 +89,7 @@ def test_a_process_serves_http_to_those_with_a_token(tmp_path, migrated_file):
     [
         ([], "--phone PHONE"),
         (["--phone", ANNA, "--http", "8080"], "--phone PHONE"),
-        (["--phone", " "], "a phone is needed"),
+        (["--phone", " "], "names nobody"),
         (["--http", "0", "--host", "0.0.0.0"], "langmem token new"),
     ],
 )

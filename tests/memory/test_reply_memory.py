@@ -4,11 +4,12 @@ import pytest
 from sqlalchemy import event, select
 
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.visibility import scopes_of, share
 
-ANNA, BEN = "+972501234567", "+972507654321"
+ANNA, BEN = OwnerKey("+972501234567"), OwnerKey("+972507654321")
 SAID = ["what about the office of TestCorp?", "and who helps me there?"]
 
 

@@ -1,5 +1,7 @@
 """One person in two businesses is two people, and the database itself keeps them apart."""
 
+from pathlib import Path
+
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
@@ -92,7 +94,7 @@ def test_the_tenant_is_a_setting_of_the_environment_too(monkeypatch, tmp_path):
     assert settings.tenant == "acme"
     assert media_of(settings) == tmp_path / "pictures.acme"
     assert vector_index_of(settings) == f"chroma:{tmp_path}/vectors.acme"
-    assert database_of(settings, "sqlite:////data/langmem.db") == ("sqlite:////data/langmem.acme.db", None)
+    assert database_of(settings, "sqlite:////data/langmem.db") == (Path("/data/langmem.acme.db"), None)
     assert database_of(settings, "sqlite://") == ("sqlite://", None)
     url = "postgresql://ann:s%40cret@host/name"
     assert database_of(settings, url) == (url, "langmem_acme")

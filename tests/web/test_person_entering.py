@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.web.conftest import ADDRESS, Visitor, hidden, link_in
 from tests.web.sample_person import BEN, ERIN
@@ -66,7 +66,7 @@ def test_what_is_remembered_is_told_also_where_no_link_can_be_made(memory, monke
     "address", ["bot.example", "ftp://bot.example", "https://", "https://bot.example/?a=b", "https://b.example/#x"]
 )
 def test_an_address_that_no_browser_opens_is_refused(address):
-    with pytest.raises(ValueError, match="address that a browser opens"):
+    with pytest.raises(ConfigurationError, match="address that a browser opens"):
         Settings(page_address=address)
 
 

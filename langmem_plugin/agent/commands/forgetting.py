@@ -195,6 +195,6 @@ def _number(text: str, many: int) -> int | None:
         return int(found[1])
     listed = AIMessage("\n".join(f"{number}. {number}" for number in range(1, many + 1)))
     for reference in resolve(text, [listed]).references:
-        if reference.sort in ("number", "ordinal") and len(reference.numbers) == 1:
+        if reference.sort in ("number", "ordinal", "last") and len(reference.numbers) == 1:
             return reference.numbers[0]
     return None

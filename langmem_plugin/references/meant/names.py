@@ -11,7 +11,7 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import WORD, is_stop, normal, stem, words_of
 
-_HEAD = re.compile(r"\s+[–—-]\s|[:;(]|[.?!]\s")
+_HEAD = re.compile(r"(?<!\s)\s++[–—-]\s|[:;(]|[.?!]\s")
 
 _MOST_LISTS = 12
 _GAP = 2  # words that may stand between two of a name

@@ -29,7 +29,7 @@ _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1
 _DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(.*)|\*\*([^*]+)\*\*:?|__([^_]+)__:?)\s*$")
 _CALLED = re.compile(r"^\s*(?:\*\*(.+?)\*\*|__(.+?)__|\*([^*]+)\*|[\"“«](.+?)[\"”»])")
-_HEAD = re.compile(r"\s+[–—-]\s+|\s*[:;(]\s*|[.?!,]\s+")
+_HEAD = re.compile(r"(?<!\s)\s++[–—-]\s++|(?<!\s)\s*+[:;(]\s*+|[.?!,]\s++")
 _NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
 _RULE = re.compile(r"^[\s:|-]+$")
 _MARKS = re.compile(r"\*+|__|`")
