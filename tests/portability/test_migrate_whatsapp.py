@@ -271,3 +271,17 @@ def test_an_archive_without_one_chat_and_bytes_that_are_no_text_are_refused(tmp_
     broken.write_bytes(bytes(range(256)) * 40)
     with pytest.raises(UnreadableImport, match="no WhatsApp chat"):
         list(whatsapp.records(broken, **options))
+
+
+@pytest.mark.spec("U-9", "C-13")
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_a_chat_that_becomes_too_large_is_refused_before_it_is_read(tmp_path, is_zip):
+    text, chat = tmp_path / "WhatsApp Chat.txt", tmp_path / "chat.zip"
+    with text.open("wb") as vast:
+        vast.truncate(100_000_001)
+    if is_zip:
+        with zipfile.ZipFile(chat, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.write(text, text.name)
+        assert chat.stat().st_size < 1_000_000
+    with pytest.raises(UnreadableImport, match="in parts of at most"):
+        list(whatsapp.records(chat if is_zip else text, bot="Shop", silence=None, zone=ZoneInfo("UTC")))

@@ -28,6 +28,7 @@ from langmem_plugin.portability.sources.whatsapp_lines import (
 )
 
 _MOST_NAMED = 10
+_LARGEST_CHAT = 100_000_000  # bytes of text: a busy group of ten years has some 20
 _SAID_BY: dict[bool, Speaker] = {True: "assistant", False: "user"}
 
 
@@ -97,6 +98,7 @@ def recognises(path: Path) -> bool:
 def _text_of(path: Path) -> Iterator[Iterable[str]]:
     """The lines of the chat; in an archive it is the one text, or the one that WhatsApp names so."""
     if not zipfile.is_zipfile(path):
+        _refuse_vast(path.name, path.stat().st_size)
         with path.open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
             yield lines
         return
@@ -105,8 +107,14 @@ def _text_of(path: Path) -> Iterator[Iterable[str]]:
         chats = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))] or texts
         if len(chats) != 1:
             raise UnreadableImport(f"{path.name} holds {len(chats)} chats: give the .txt of one")
+        _refuse_vast(chats[0].filename, chats[0].file_size)  # and no more than that is read
         with _stored(archive, chats[0]) as stored:
             yield io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline="\n")
+
+
+def _refuse_vast(name: str, size: int) -> None:
+    if size > _LARGEST_CHAT:
+        raise UnreadableImport(f"{name} holds {size:,} bytes: bring it in in parts of at most {_LARGEST_CHAT:,}")
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
