@@ -52,6 +52,7 @@ from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
+_CONVERSATION = "conversation"  # what could not be had: the turn itself
 _TRIES = 2  # one that lost its turn takes another
 _MOST_PAUSES = 5
 _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
@@ -84,8 +85,11 @@ class _Task:
     reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
-        """With a sentence about it."""
-        return f"{text}\n\n{self.replies.without_memory}" if text and self.missing else text
+        """With a sentence about it, and another where the message is in no history."""
+        if not (text and self.missing):
+            return text
+        told = [self.replies.without_memory, *([self.replies.without_history] if _CONVERSATION in self.missing else [])]
+        return f"{text}\n\n{' '.join(told)}"
 
 
 class _NotSent(Exception):
@@ -456,4 +460,4 @@ class Channel:
 
 def _note_outage(thread: str, error: StoreUnavailable) -> None:
     log.warning("turn.store_unavailable", exc_info=error, extra={"phone": masked(thread)})
-    outage_note.note("conversation")
+    outage_note.note(_CONVERSATION)

@@ -33,6 +33,8 @@ class Replies:
     storage_full: str
     without_memory: str
     """Added to a reply that went out although the memory could not be reached."""
+    without_history: str
+    """Added to that where the message and its answer are not kept in the conversation either."""
 
     failed: str
     """A node of the graph raised."""
@@ -210,6 +212,7 @@ ENGLISH = Replies(
     not_kept="⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment.",
     storage_full="⚠️ Cannot save conversation history - system storage full. Please contact administrator.",
     without_memory="⚠️ Memory system temporarily unavailable. Your message was processed without memory context.",
+    without_history="It is not kept in our conversation: please tell me again if it matters later.",
     failed="Something went wrong while I was working on that. Please try again, or say it in another way.",
     too_many_steps="That took me more steps than I may take, so I stopped. Please ask for less at once.",
     nothing_said="I have no answer to that. Please say it in another way.",

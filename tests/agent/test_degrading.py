@@ -71,7 +71,7 @@ def test_when_the_database_is_away_the_reply_goes_out_with_a_notice_and_later_al
         listed = memory.reply(graph, ERIN, "/memories")
         remembered = memory.reply(graph, ERIN, "/remember I like tea")
 
-    assert answer == f"heard 2\n\n{ENGLISH.without_memory}"
+    assert answer == f"heard 2\n\n{ENGLISH.without_memory} {ENGLISH.without_history}"
     assert sent == [answer]
     assert old == ""
     assert listed == "⚠️ Memory system temporarily unavailable. Please try again."

@@ -224,7 +224,7 @@ def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
         again = server.says(MOM, "And now?")
 
     assert answer.startswith("Where is the key now? / ")
-    assert answer.endswith(ENGLISH.without_memory)
+    assert answer.endswith(f"{ENGLISH.without_memory} {ENGLISH.without_history}")
     assert again.startswith("And now? / ")
     assert ENGLISH.without_memory not in again
     assert waited < 2 * TIMEOUT.total_seconds() + 0.5
@@ -245,5 +245,5 @@ def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, 
             answer = server.says(MOM, "Where is the key now?")
             waited = time.monotonic() - begun
 
-    assert answer.endswith(ENGLISH.without_memory)
+    assert answer.endswith(f"{ENGLISH.without_memory} {ENGLISH.without_history}")
     assert waited < 2 * TIMEOUT.total_seconds()
