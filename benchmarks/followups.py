@@ -21,7 +21,6 @@ is `OPENAI_API_KEY`, if the server wants one.
 """
 
 import argparse
-import inspect
 import json
 import os
 import shutil
@@ -29,22 +28,22 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
+from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import Field, PrivateAttr
 
 from graphs import family_assistant
@@ -56,7 +55,6 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.offline.chat_model import OfflineChatModel
-from langmem_plugin.references import Resolution
 
 HOW_TO_GET_A_MODEL = """\
 Give --base-url and --model of a server that speaks as OpenAI's does, or --offline to try this without any.
@@ -97,19 +95,6 @@ class Turn:
     new_tokens: list[int]
     seconds: float
     failed: bool
-
-
-class _Alone:
-    """What the household's tools ask a memory for, without one."""
-
-    def __init__(self, phone: str) -> None:
-        self._phone = phone
-
-    def owner(self) -> str:
-        return self._phone
-
-    def resolved(self, _state: object) -> Resolution:
-        return Resolution()
 
 
 class Watched(BaseChatModel):
@@ -188,7 +173,7 @@ def served(base_url: str, name: str) -> Watched:
 
 def plain_assistant(model: BaseChatModel, household: Household, phone: str) -> Any:
     """The household assistant without the memory."""
-    tools = household_tools(household, cast("PhoneMemory", _Alone(phone)))
+    tools = household_tools(household, lambda: phone)
     thinking = model.bind_tools(tools)
 
     def agent(state: MessagesState) -> Row:
@@ -266,7 +251,7 @@ def script(turn: Row, household: Household, phone: str) -> list[AIMessage]:
     reply = turn.get("reply")
     if reply is None:
         name, arguments = turn["given"][-1]
-        rows = used(tools_of(household, phone)[name], arguments)
+        rows = tools_of(household, phone)[name].invoke(arguments)
         reply = "\n".join(f"{number}. {line_of(row)}" for number, row in enumerate(rows, 1))
     return [AIMessage("", tool_calls=calls), AIMessage(reply)]
 
@@ -286,20 +271,8 @@ def line_of(row: Row) -> str:
 
 
 def tools_of(household: Household, phone: str) -> dict[str, BaseTool]:
-    tools = household_tools(household, cast("PhoneMemory", _Alone(phone)))
+    tools = household_tools(household, lambda: phone)
     return {tool.name: tool for tool in tools}
-
-
-def _parameters(tool: BaseTool) -> Iterable[str]:
-    return inspect.signature(cast("StructuredTool", tool).func or str).parameters
-
-
-def used(tool: BaseTool, arguments: Row) -> object:
-    """What a tool gives outside of a graph."""
-    run = ToolRuntime(
-        state={"messages": []}, context=None, config={}, stream_writer=lambda _: None, tool_call_id=None, store=None
-    )
-    return tool.invoke({**arguments, **({"runtime": run} if "runtime" in _parameters(tool) else {})})
 
 
 def written(file: Path) -> list[list[tuple[Any, ...]]]:
@@ -336,7 +309,7 @@ class Score:
         tools = tools_of(opened(tried), self._phone)
         for name, arguments in calls:
             if name in WRITING:
-                used(tools[name], arguments)
+                tools[name].invoke(arguments)
         return written(tried)
 
     def _read(self, expected: Sequence[Call], made: Sequence[Call]) -> bool:

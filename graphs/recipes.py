@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-from difflib import get_close_matches
 from typing import Any
 
 from graphs.household import Household, HouseholdError
@@ -30,15 +29,6 @@ def get(household: Household, recipe_id: str) -> dict[str, Any]:
     if row is None:
         raise HouseholdError(f'There is no recipe "{recipe_id}"; search for it first.')
     return _recipe(row)
-
-
-def is_known(household: Household, recipe_id: Any) -> bool:
-    return any(recipe["recipe_id"] == recipe_id for recipe in _all(household))
-
-
-def like(household: Household, recipe_id: str) -> list[str]:
-    """The ids that are most like this one."""
-    return get_close_matches(recipe_id[:100], [recipe["recipe_id"] for recipe in _all(household)], cutoff=0)
 
 
 def save(household: Household, phone: str, recipe_id: str) -> dict[str, Any]:

@@ -3,16 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Literal, NotRequired
 
-from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, tool
 from typing_extensions import TypedDict
 
 from graphs import groceries, planner, recipes
 from graphs.household import Household, HouseholdError
-from langmem_plugin import PhoneMemory
 
 Week = Literal["this week", "next week"]
-Known = Callable[[str, ToolRuntime], str]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 
@@ -27,26 +24,14 @@ def broken(error: Exception) -> str:
     return f"That did not work: {error}"
 
 
-def household_tools(household: Household, memory: PhoneMemory) -> list[BaseTool]:
+def household_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
     """All tools over one household; what they refuse becomes a tool message, never an exception.
 
-    `memory` tells whose run it is, and what their words refer to.
+    `phone` tells whose run it is.
     """
-
-    def known(recipe_id: str, runtime: ToolRuntime) -> str:
-        """The id of a recipe. Raises HouseholdError for one that there is not, which says what to do instead."""
-        if recipes.is_known(household, recipe_id):
-            return recipe_id
-        meant = memory.resolved(runtime.state)
-        recipe = meant.item("recipe")
-        if recipe is not None and recipes.is_known(household, recipe.get("recipe_id")):
-            raise HouseholdError(f'There is no recipe "{recipe_id}". They mean "{recipe["recipe_id"]}".')
-        near = ", ".join(recipes.like(household, recipe_id))
-        raise HouseholdError(meant.question or f'There is no recipe "{recipe_id}". Ask which one they mean: {near}?')
-
     tools = [
-        *_recipe_tools(household, memory.owner, known),
-        *_grocery_tools(household, memory.owner, known),
+        *_recipe_tools(household, phone),
+        *_grocery_tools(household, phone),
         *_plan_tools(household),
         *_budget_tools(household),
     ]
@@ -55,7 +40,7 @@ def household_tools(household: Household, memory: PhoneMemory) -> list[BaseTool]
     return tools
 
 
-def _recipe_tools(household: Household, phone: Callable[[], str], known: Known) -> list[BaseTool]:
+def _recipe_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
     @tool
     def search_recipes(query: str) -> list[dict[str, Any]]:
         """Find something to cook or eat: recipes for a dinner, lunch, breakfast or dessert. `query` is an
@@ -64,14 +49,14 @@ def _recipe_tools(household: Household, phone: Callable[[], str], known: Known) 
         return recipes.search(household, query)
 
     @tool
-    def get_recipe(recipe_id: str, runtime: ToolRuntime) -> dict[str, Any]:
+    def get_recipe(recipe_id: str) -> dict[str, Any]:
         """Tell more about one recipe: its ingredients, steps and details."""
-        return recipes.get(household, known(recipe_id, runtime))
+        return recipes.get(household, recipe_id)
 
     @tool
-    def save_recipe(recipe_id: str, runtime: ToolRuntime) -> dict[str, Any]:
+    def save_recipe(recipe_id: str) -> dict[str, Any]:
         """Save one recipe to this person's favourites, to keep it for later."""
-        return recipes.save(household, phone(), known(recipe_id, runtime))
+        return recipes.save(household, phone(), recipe_id)
 
     @tool
     def show_saved_recipes() -> list[dict[str, Any]] | str:
@@ -81,16 +66,14 @@ def _recipe_tools(household: Household, phone: Callable[[], str], known: Known) 
     return [search_recipes, get_recipe, save_recipe, show_saved_recipes]
 
 
-def _grocery_tools(household: Household, phone: Callable[[], str], known: Known) -> list[BaseTool]:
+def _grocery_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
     @tool
-    def add_to_grocery_list(
-        runtime: ToolRuntime, recipe_id: str | None = None, items: list[str] | None = None
-    ) -> dict[str, Any]:
+    def add_to_grocery_list(recipe_id: str | None = None, items: list[str] | None = None) -> dict[str, Any]:
         """Add to the grocery list, put on the shopping list: all ingredients of the recipe with that recipe_id, or
         the items named.
         """
         if recipe_id:
-            return groceries.add_recipe(household, phone(), known(recipe_id, runtime))
+            return groceries.add_recipe(household, phone(), recipe_id)
         if items:
             return groceries.add_items(household, phone(), items)
         raise HouseholdError("Add which recipe's ingredients, or which items?")

@@ -50,13 +50,13 @@ SOUP, PIE = call("save_recipe", recipe_id="minestrone"), call("save_recipe", rec
 def test_a_write_is_right_when_just_that_is_written(household, tools, made, expected, right, wrong_write):
     score = followups.Score(household, PHONE)
     for name, arguments in made:
-        followups.used(tools[name], arguments)
+        tools[name].invoke(arguments)
     assert score.of(expected, made, "") == (right, wrong_write)
 
 
 @pytest.mark.spec("R-3")
 def test_what_is_written_already_is_right_only_if_it_is_written_again(household, tools):
-    followups.used(tools["save_recipe"], SOUP[1])
+    tools["save_recipe"].invoke(SOUP[1])
     score = followups.Score(household, PHONE)
     assert score.of([one_of(SOUP)], [], "") == (False, False)
     assert score.of([one_of(SOUP)], [SOUP], "") == (True, False)
@@ -64,9 +64,9 @@ def test_what_is_written_already_is_right_only_if_it_is_written_again(household,
 
 @pytest.mark.spec("R-3")
 def test_an_order_is_meant_of_what_was_on_the_list_before(household, tools):
-    followups.used(tools["add_to_grocery_list"], {"items": ["bread"]})
+    tools["add_to_grocery_list"].invoke({"items": ["bread"]})
     score = followups.Score(household, PHONE)
-    followups.used(tools["push_grocery_list"], {})
+    tools["push_grocery_list"].invoke({})
     assert score.of([one_of(call("push_grocery_list"))], [call("push_grocery_list")], "") == (True, False)
     assert score.of([one_of()], [call("push_grocery_list")], "") == (False, True)
 
@@ -160,4 +160,4 @@ def test_every_conversation_of_the_benchmark_can_be_played(household, tools):
         for name, arguments in [*turn.get("given", ()), *(each for of in turn.get("any", ()) for each in of["calls"])]:
             recipe = arguments.get("recipe_id")
             assert set(arguments) <= set(tools[name].args)
-            assert recipe is None or followups.used(tools["get_recipe"], {"recipe_id": recipe})
+            assert recipe is None or tools["get_recipe"].invoke({"recipe_id": recipe})

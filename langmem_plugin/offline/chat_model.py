@@ -36,6 +36,9 @@ log = event_log(__name__)
 FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
 )
+_MEMORY = re.compile(  # a line of the prompt's block; when it was said is for a model, not for the person
+    r"^(\d+)\. (.+?)(?: \(over by now\))?(?: \(said \d{1,2} [A-Z][a-z]{2} \d{4}\))?$", re.MULTILINE
+)
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
 _LONGEST = 4_000  # characters that are read
 _ANSWER_WORDS = 4  # a longer message may well be a new request
@@ -170,7 +173,7 @@ class OfflineChatModel(BaseChatModel):
         question = self._chooser.vector(said)
         near = [
             (float(self._chooser.vector(memory[2]) @ question), f"{memory[2]} [Memory: {memory[1]}]")
-            for memory in re.finditer(r"^(\d+)\. (.+)$", block[1] if block else "", re.MULTILINE)
+            for memory in _MEMORY.finditer(block[1] if block else "")
         ]
         return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
 

@@ -253,6 +253,14 @@ def test_a_stated_memory_answers_when_no_tool_does(model):
     assert "Anna" not in bound.invoke([known, HumanMessage("what's the capital of France?")]).text
 
 
+@pytest.mark.spec("M-12")
+@pytest.mark.parametrize("mark", ["(said 1 Mar 2026)", "(over by now) (said 28 Feb 2026)"])
+@pytest.mark.parametrize("fact", ["The dentist is at 9:30", "The dentist is at 9:30 (said the nurse)"])
+def test_the_day_a_memory_was_said_is_not_read_out(model, fact, mark):
+    known = SystemMessage(f"<memories>\n1. {fact} {mark}\n2. The boiler is a Vaillant {mark}\n</memories>")
+    assert model.invoke([known, HumanMessage("when is the dentist?")]).text == f"{fact} [Memory: 1]"
+
+
 @tool
 def swap_guest(day: Literal["Monday", "Friday"], guest: str) -> dict:
     """Swap the guest of one day for another."""
