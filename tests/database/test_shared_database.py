@@ -133,6 +133,8 @@ def without_later_revisions(engine):
                 connection.execute(text(f"DROP TABLE {table.name}"))
         connection.execute(text("ALTER TABLE langmem_media DROP COLUMN payload"))
         connection.execute(text("DROP INDEX langmem_memory_category_of"))
+        for rule in ("confidence", "fact_type", "source_type"):
+            connection.execute(text(f"ALTER TABLE langmem_memory DROP CONSTRAINT langmem_memory_{rule}"))
         for column in ("slot", "quote", "said_at", "valid_from", "valid_to", "doubted_at", "asked_at"):
             connection.execute(text(f"ALTER TABLE langmem_memory DROP COLUMN {column}"))
         for table in ("memory", "standing_instruction", "history_message"):

@@ -57,7 +57,7 @@ def test_merges_lose_nothing_and_undo_is_exact(told, links, offline_model, clock
         merges = [merge_id for pair in links if (merge_id := people.link(*pair))]
         for owner in OWNERS:
             all_theirs = set().union(*(live[each] for each in people.identifiers(owner)))
-            assert _live(service, people.resolve(owner)) == all_theirs
+            assert _live(service, people.resolve(str(owner))) == all_theirs
         for merge_id in reversed(merges):
             people.undo(merge_id)
         assert _held(service) == before

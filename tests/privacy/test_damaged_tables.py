@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import LargeBinary, String, literal_column, text, update
 
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.schema import Checked, Instant, Json
 from langmem_plugin.database.writing_tables import Rows, extraction_job
@@ -49,6 +50,7 @@ _ON_SQLITE = {
     "number": "'many'",
 }
 _ON_A_SERVER = {"JSON": "'5'", "bytes": "decode('00ff', 'hex')", "text": "'\ufffd'"}  # the rest it refuses itself
+_REFUSED_BY_A_SERVER = {memory_table.c.fact_type, memory_table.c.source_type}  # it keeps them to their types
 _CASES = [
     (table, kind)
     for table, columns in personal_tables()
@@ -61,7 +63,8 @@ def damage(memory, table, kind):
     """All that Anna has in the table, in every column of the kind."""
     how = (_ON_SQLITE if memory.database.is_sqlite else _ON_A_SERVER)[kind]
     columns = dict(personal_tables())[table]
-    values = {each.name: literal_column(how) for each in table.columns if each not in columns and _kind(each) == kind}
+    beyond = {*columns} if memory.database.is_sqlite else {*columns} | _REFUSED_BY_A_SERVER
+    values = {each.name: literal_column(how) for each in table.columns if each not in beyond and _kind(each) == kind}
     with memory.database.write() as connection:
         if memory.database.is_sqlite:
             connection.execute(text("PRAGMA ignore_check_constraints = ON"))
