@@ -80,7 +80,6 @@ def main(folder):
         embeddings=Letters(),
         summarise=ours,
         extraction_model=ours,
-        reference_model=ours,
     ) as memory:
         agent = create_agent(
             model, [find_boats], system_prompt="You are Mom Bot.", middleware=[memory.middleware()],

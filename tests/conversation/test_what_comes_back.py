@@ -718,3 +718,12 @@ def test_an_item_of_a_store_comes_back(saver):
 
     [back] = [saver.get_tuple(stored(saver, {"value": item})).checkpoint["channel_values"]["value"]]
     assert (back.dict(), back.namespace) == (item.dict(), ("n",))
+
+
+@pytest.mark.spec("C-25")
+def test_an_error_that_was_looked_at_is_stored_as_often_as_it_comes(database_url):
+    error = ValueError("x")
+    with ConversationSaver(database_url) as saver:
+        for _ in range(3):
+            assert repr(saver.serde.loads_typed(saver.serde.dumps_typed(error))) == repr(error)
+            assert vars(error) == {}

@@ -180,6 +180,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "get": lambda: instructions.get(ANNA, ids["brief"]),
             "list_instructions": lambda: instructions.list_instructions(ANNA),
             "update": lambda: instructions.update(ANNA, ids["brief"], priority=3),
+            "release": lambda: instructions.release(ANNA, "to be polite"),
             "remove": lambda: instructions.remove(ANNA, ids["brief"]),
         },
         ReplyMemory: {

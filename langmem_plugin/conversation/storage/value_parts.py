@@ -43,6 +43,8 @@ def parts_of(value: Any) -> list[Any]:
         return [False, [value.key]]
     reduced = value.__reduce_ex__(2 if isinstance(value, array) else 4)  # a function's is its name alone
     function, arguments, state, items, entries, *more = (*reduced, None, None, None)[: max(5, len(reduced))]
+    if isinstance(value, BaseException):
+        state = state or None  # one whose empty attributes were once looked at says so
     uncalled = function is _NEW
     if kind is not (arguments[0] if uncalled else function) or any(more):
         raise NotSerializable(f"a {kind.__module__}.{kind.__qualname__} cannot be taken apart into plain values")
