@@ -12,11 +12,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine
+from sqlalchemy import URL, Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
+from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
@@ -281,6 +282,12 @@ class Database:
             yield
         finally:
             _condition.reset(token)
+
+    def ask(self) -> None:
+        """Reads one row of its own. Raises StoreUnavailable where the database does not answer, or is gone."""
+        self._backend.check()
+        with self.read() as connection:
+            connection.execute(select(thread_owner.c.thread).limit(1)).first()
 
     def close(self) -> None:
         """Lets the transactions that run end, within the timeout, and closes every connection.

@@ -2,7 +2,6 @@
 
 from anyio import to_thread
 from fastapi import APIRouter
-from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,5 +34,4 @@ async def health(request: Request) -> Response:
 
 
 def _ask(served: Served) -> None:
-    with served.memory.database.read() as connection:
-        connection.execute(text("SELECT 1"))
+    served.memory.database.ask()

@@ -138,6 +138,13 @@ def test_health_says_yes_or_no_and_nothing_else(client, memory):
 
 
 @pytest.mark.spec("U-3", "M-14")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_health_says_no_where_the_file_of_the_database_is_gone(client, memory):
+    memory.database.path.unlink()
+    assert client.get("/api/health").status_code == 503
+
+
+@pytest.mark.spec("U-3", "M-14")
 def test_a_database_that_is_gone_is_told_as_503_and_nothing_of_it_is(anna, memory, tmp_path, caplog):
     memory.database.close()
     for method, path in (("GET", "memory"), ("POST", "memory"), ("GET", "nothing"), ("POST", "erasure")):
