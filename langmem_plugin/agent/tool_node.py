@@ -18,6 +18,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
 from langmem_plugin.agent.memory_state import messages_of
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import InvalidInput
 
 
@@ -41,7 +42,14 @@ def tool_node(tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) ->
         return _together(await asyncio.gather(*(atool(call, state) for call in _calls(state))))
 
     every.langmem_node = aevery.langmem_node = "tools"  # type: ignore[attr-defined]
-    return RunnableLambda(every, aevery, name="tools")
+    return _Node(every, aevery, name="tools")
+
+
+class _Node(RunnableLambda[Any, Any]):
+    @cached_property
+    def deps(self) -> list[Runnable[Any, Any]]:
+        """None: LangChain's keep the function in a cache of the process, and with it a memory that nobody closed."""
+        return []
 
 
 def may_ask(tool: BaseTool) -> bool:

@@ -1,4 +1,4 @@
-"""One process at a time does what several would do twice; one that is killed holds nobody up for long."""
+"""One process at a time does what several would do twice; one that is killed holds others up for 30 seconds at most."""
 
 import contextlib
 import threading

@@ -16,7 +16,7 @@ from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 
 from langmem_plugin import MemoryState
-from tests.agent.test_exactly_once import die, killed
+from tests.agent.test_exactly_once import die, killed, until
 
 ERIN = "+972501234567"
 
@@ -104,11 +104,13 @@ def test_the_same_for_asynchronous_code_and_tools(memory, shop):
 @pytest.mark.slow
 @pytest.mark.spec("C-21")
 def test_what_was_done_when_the_process_was_killed_is_not_done_again(memory, shop):
+    config = {"configurable": {"thread_id": ERIN}}
+
     @tool
     def breaks() -> str:
         """Break."""
-        if shop.done() == ["ordered after 2"] and "DYING" in os.environ:
-            time.sleep(0.3)
+        if "DYING" in os.environ:
+            until(lambda: "'ordered'" in str(memory.saver.get_tuple(config).pending_writes))
             die()
         return "whole"
 
@@ -117,7 +119,6 @@ def test_what_was_done_when_the_process_was_killed_is_not_done_again(memory, sho
 
     def dying():
         os.environ["DYING"] = "1"
-        time.sleep(0.1)
         memory.reply(graph(), ERIN, "order it", message_id="m1")
 
     killed(dying)

@@ -188,12 +188,12 @@ def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_mode
                 "one long word each": [(f"{owner}x{number}" + "y" * 20_000, {}) for number in range(5)],
                 "a thousand tags each": [("tagged", {"tags": [f"tag {owner} {number}" for number in range(1_000)]})],
             }[kind]
-            memory.remember_many(f"owner {owner}", texts, embeddings=[flat] * len(texts))
-        memory.search("owner 0", "level", mode="text")
+            memory.remember_many(f"telegram:{100_000 + owner}", texts, embeddings=[flat] * len(texts))
+        memory.search("telegram:100000", "level", mode="text")
         gc.collect()
         tracemalloc.start()
         for owner in range(many if kind != "nothing at all" else 250):
-            memory.search(f"owner {owner}", "level", mode="text")
+            memory.search(f"telegram:{100_000 + owner}", "level", mode="text")
         gc.collect()
         held = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()

@@ -128,13 +128,6 @@ def test_a_collection_that_exists_already_is_used_with_what_is_in_it(at_home, th
         assert memory.reindex(ANNA) is True
 
 
-@pytest.mark.parametrize(("space", "dimension"), [("l2", 384), ("cosine", 8)])
-def test_a_collection_of_another_distance_or_dimension_is_refused_by_name(at_home, there, space, dimension):
-    there.create_collection(NAME, metadata={"hnsw:space": space}).add(ids=["old"], embeddings=[[0.1] * dimension])
-    with pytest.raises(ConfigurationError, match=f"{NAME}.*{dimension}.*{space}"):
-        at_home()
-
-
 def test_two_owners_cannot_share_one(at_home):
     with pytest.raises(ConfigurationError):
         at_home(anna=NAME, ben=NAME)
