@@ -157,6 +157,17 @@ def test_a_memory_is_edited_in_its_place_and_a_lost_update_is_shown(site):
         row.locator(".words", has_text="Bosch after all").wait_for()
 
 
+def test_what_is_pressed_as_soon_as_it_is_there_is_not_lost(site):
+    with site.opened("people/{person}/memories?q=dishwasher&mode=text") as page:
+        page.evaluate(
+            """document.addEventListener("htmx:afterSwap", () => setTimeout(
+                () => document.querySelector("[data-leave]")?.click()), {once: true})"""
+        )
+        with page.expect_response(re.compile(r"/row")):
+            page.locator(".memory").first.get_by_role("link", name="Edit").click()
+        page.locator(".memory .words").first.wait_for()
+
+
 def test_many_are_ticked_forgotten_and_brought_back(site):
     before = sorted(site.texts())
     with site.opened("people/{person}/memories?type=note", width=390) as page:
