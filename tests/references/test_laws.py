@@ -36,7 +36,12 @@ WORDS = [
     "and",
     "for",
 ]
-utterances = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join) | st.text(max_size=40)
+PICKS = ["number 1", "the first one", "save the last one", "all but the first", "1 and 2", "all of them", "el primero"]
+utterances = (
+    st.sampled_from(PICKS)
+    | st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
+    | st.text(max_size=40)
+)
 scenes = st.sampled_from(sorted(SCENES))
 items = st.lists(
     st.fixed_dictionaries(
