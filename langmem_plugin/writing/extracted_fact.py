@@ -40,9 +40,14 @@ class ExtractedFact(BaseModel):
     advice: Advice | None = None
 
     @classmethod
-    def believed(cls, statement: Statement, said: Said, *, heard: str = "") -> "ExtractedFact | None":
-        """As far as no guard speaks against it, whoever read it; `heard` is what else its names may be from."""
-        about_speaker = statement.slot is None or statement.slot.who in ("self", "")
+    def believed(
+        cls, statement: Statement, said: Said, *, about: str = "self", heard: str = ""
+    ) -> "ExtractedFact | None":
+        """As far as no guard speaks against it, whoever read it.
+
+        `about` is whom a statement without a slot is about, and `heard` what else its names may be from.
+        """
+        about_speaker = (about if statement.slot is None else statement.slot.who) in ("self", "")
         claim = Claim(statement.text, statement.quote, about_speaker)
         why_not = unbelieved(
             claim, said.text, said.said_at.date(), heard=f"{said.before} {heard}", following=said.following

@@ -188,7 +188,7 @@ def _checked(fact: StatedFact, asked: Sequence[Said]) -> ExtractedFact | None:
         valid_from=_instant(fact.holds_from, said.said_at.tzinfo),
         valid_to=_instant(fact.holds_until, said.said_at.tzinfo),
     )
-    made = ExtractedFact.believed(statement, said, heard=heard)
+    made = ExtractedFact.believed(statement, said, about=plain(fact.about), heard=heard)
     return None if made is None else made.model_copy(update={"quote": storable(evidence)})
 
 

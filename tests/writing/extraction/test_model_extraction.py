@@ -221,6 +221,15 @@ def test_a_fact_without_its_words_is_none(extracting, missing):
 
 
 @pytest.mark.spec("W-3")
+def test_what_is_said_of_somebody_else_is_believed_of_them_and_not_of_the_person(extracting):
+    quote = "vive en Lugo"
+    of_aunt, of_self = fact("Tía Berta vive en Lugo", quote, about="tía Berta"), fact("Vive en Lugo", quote)
+    made = read(extracting([of_aunt, of_self]), "mi tía Berta no viene, vive en Lugo")
+
+    assert [each.text for each in made] == ["Tía Berta vive en Lugo"]
+
+
+@pytest.mark.spec("W-3")
 def test_a_model_that_thinks_aloud_is_understood(extracting):
     answer = json.dumps({"facts": [fact("Likes tea", "I like tea")]})
     thought = f'<think>A set {{tea}} or {{"facts": [1]}}?</think>\nHere: {answer} as {{asked}}.'
