@@ -17,7 +17,7 @@ from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
 from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import phrases, words
+from langmem_plugin.facts.words.language_table import words
 
 _LONGEST_SENTENCE: Final = 120
 _HAVING: Final = words("have|am|was|are|he|me|i've|just|nos|ya")
@@ -80,8 +80,8 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Itera
     """What has ended without being named: "I got laid off", "we broke up"; nobody else's."""
     leading = language.selves | language.fillers | {word for lead in language.leads for word in lead} | _HAVING
     for at in range(len(tokens)):
-        for (attribute, value), cell in language.life_events.items():
-            used = begins(tokens, at, phrases(cell))
+        for (attribute, value), events in language.life_events.items():
+            used = begins(tokens, at, events)
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
             if used and following not in _OF_A_THING:
                 quote = text[tokens[0].start : tokens[at + used - 1].end]

@@ -8,7 +8,6 @@ from typing import Final
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import LANGUAGES, Language
-from langmem_plugin.facts.words.language_table import phrases as split
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
@@ -253,7 +252,7 @@ def _marks(language: Language) -> frozenset[str]:
         for e in pattern.elements
         for word in e.of_self | e.of_other
     )
-    events = [phrase for cell in language.life_events.values() for phrase in split(cell)]
+    events = [phrase for phrases_of in language.life_events.values() for phrase in phrases_of]
     phrases = (*language.people, *language.attributes, *language.leads, *language.copulas, *events)
     return (
         language.common

@@ -326,11 +326,13 @@ def _one_number(written: str) -> set[float]:
     return {float(each) for each in forms if each.count(".") <= 1 and each.replace(".", "").isdigit()}
 
 
-@cache
 def _number_word(word: str) -> int | None:
-    return next(
-        (each.numbers[form] for each in LANGUAGES for form in (word, _bare(word)) if form in each.numbers), None
-    )
+    return _number_words().get(word, _number_words().get(_bare(word)))
+
+
+@cache
+def _number_words() -> dict[str, int]:
+    return {word: number for each in reversed(LANGUAGES) for word, number in each.numbers.items()}
 
 
 def _is_number(word: str) -> bool:

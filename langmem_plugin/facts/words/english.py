@@ -433,9 +433,11 @@ ENGLISH = Language(
         (
             "employer",
             "",
-        ): "got laid off|was laid off|been laid off|lost my job|got fired|was fired|was made redundant|got made redundant|got the sack|quit my job|left my job|retired",
-        ("relationship", ""): "broke up|split up|separated|got divorced|are divorced|are getting divorced",
-        ("health", "pregnant"): "gave birth|had the baby|had our baby|had my baby",
+        ): phrases(
+            "got laid off|was laid off|been laid off|lost my job|got fired|was fired|was made redundant|got made redundant|got the sack|quit my job|left my job|retired"
+        ),
+        ("relationship", ""): phrases("broke up|split up|separated|got divorced|are divorced|are getting divorced"),
+        ("health", "pregnant"): phrases("gave birth|had the baby|had our baby|had my baby"),
     },
     guards=GuardWords(
         denies=r"no(?! (?:i|we|my|it|he|she|that|wait|problem|worries|doubt|wonder|idea|way|one)\b)|not|never|neither|nor|no longer|no more|without|isn'?t|aren'?t|wasn'?t|weren'?t|don'?t|doesn'?t|didn'?t|"

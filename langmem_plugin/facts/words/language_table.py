@@ -146,7 +146,7 @@ class Language:
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
     guards: GuardWords
-    life_events: Mapping[tuple[str, str], str]
+    life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

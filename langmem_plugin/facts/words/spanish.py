@@ -366,12 +366,16 @@ SPANISH = Language(
         (
             "employer",
             "",
-        ): "me han echado|me echaron|me despidieron|me han despedido|me quede sin trabajo|perdi el trabajo|perdi mi trabajo|deje el trabajo|deje mi trabajo|me jubile|me he jubilado",
+        ): phrases(
+            "me han echado|me echaron|me despidieron|me han despedido|me quede sin trabajo|perdi el trabajo|perdi mi trabajo|deje el trabajo|deje mi trabajo|me jubile|me he jubilado"
+        ),
         (
             "relationship",
             "",
-        ): "rompimos|hemos roto|lo dejamos|lo hemos dejado|nos separamos|nos hemos separado|me divorcie|me he divorciado|nos divorciamos|nos hemos divorciado",
-        ("health", "embarazada"): "di a luz|he dado a luz",
+        ): phrases(
+            "rompimos|hemos roto|lo dejamos|lo hemos dejado|nos separamos|nos hemos separado|me divorcie|me he divorciado|nos divorciamos|nos hemos divorciado"
+        ),
+        ("health", "embarazada"): phrases("di a luz|he dado a luz"),
     },
     guards=GuardWords(
         denies=r"no|nunca|jamas|tampoco|ni|sin|ya no|apenas|deje de|dejo de|dejamos de|antes",
