@@ -169,7 +169,7 @@ if __name__ == "__main__":
     try:
         from langmem_plugin.memory.embedding.multilingual_embeddings import MultilingualEmbeddings
     except ImportError:
-        print("the multilingual model is not measured: pip install 'langmem-plugin[multilingual]'")
+        print("the multilingual model is not measured: pip install 'phone-memory[multilingual]'")
     else:
         models.append(MultilingualEmbeddings())
     for each in models:

@@ -31,7 +31,7 @@ _ADVICE = {
     "reply.storage_full": "free some space where the database lies",
     "reply.not_confirmed": "it was sent, and may be sent again if the channel delivers the message again",
     "reply.not_kept": "the database failed in the middle of a turn: the person was asked to send the message again",
-    "embedding.language_unknown": "pip install 'langmem-plugin[multilingual]' and set embedding_model to multilingual",
+    "embedding.language_unknown": "pip install 'phone-memory[multilingual]' and set embedding_model to multilingual",
     "embedding.model_changed": "words find what was stored before; it is embedded anew in the background",
     "embedding.retry": "the embedding model failed and is asked again",
     "config.missing": "the file does not say it: its default is used",

@@ -7,14 +7,14 @@ try:
     import rich  # noqa: F401
     import typer
 except ImportError as error:
-    raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
+    raise ImportError("the langmem command needs more: pip install 'phone-memory[cli]'") from error
 
 from langmem_plugin.cli.lazy_commands import LazyCommands
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"langmem {metadata.version('langmem-plugin')}")
+        typer.echo(f"langmem {metadata.version('phone-memory')}")
         raise typer.Exit
 
 

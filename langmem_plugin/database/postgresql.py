@@ -24,7 +24,7 @@ try:
     import psycopg
     from psycopg import sql
 except ImportError as error:
-    raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+    raise ImportError("PostgreSQL needs more: pip install 'phone-memory[postgres]'") from error
 
 _Result = TypeVar("_Result")
 

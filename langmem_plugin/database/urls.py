@@ -76,7 +76,7 @@ def _of_keywords(named: str) -> URL:
     try:
         import psycopg  # noqa: PLC0415 - of the extra `postgres`
     except ImportError as error:
-        raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+        raise ImportError("PostgreSQL needs more: pip install 'phone-memory[postgres]'") from error
     try:
         found = {key: str(value) for key, value in psycopg.conninfo.conninfo_to_dict(named).items()}
     except psycopg.ProgrammingError:

@@ -3,7 +3,7 @@
 try:
     import mcp  # noqa: F401
 except ImportError as error:
-    raise ImportError("the MCP server needs more: pip install 'langmem-plugin[mcp]'") from error
+    raise ImportError("the MCP server needs more: pip install 'phone-memory[mcp]'") from error
 
 from langmem_plugin.mcp_server.http import http_app
 from langmem_plugin.mcp_server.server import memory_server

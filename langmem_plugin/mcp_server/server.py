@@ -33,7 +33,7 @@ def memory_server(
         "langmem",
         title="Long-term memory",
         instructions=_INSTRUCTIONS,
-        version=version("langmem-plugin"),
+        version=version("phone-memory"),
         auth=auth,
         token_verifier=token_verifier,
         tools=[*fact_tools(connection), *conversation_tools(connection)],

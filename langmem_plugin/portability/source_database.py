@@ -77,7 +77,7 @@ def _engine(path_or_url: str) -> Engine:
     try:
         import psycopg  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
-        raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+        raise ImportError("PostgreSQL needs more: pip install 'phone-memory[postgres]'") from error
     engine = create_engine(
         url.set(drivername="postgresql+psycopg").difference_update_query(["pgbouncer"]),
         poolclass=NullPool,

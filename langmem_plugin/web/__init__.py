@@ -4,4 +4,4 @@ try:
     import fastapi as _fastapi  # noqa: F401
     import jinja2 as _jinja2  # noqa: F401
 except ImportError as error:
-    raise ImportError("pip install 'langmem-plugin[web]'") from error
+    raise ImportError("pip install 'phone-memory[web]'") from error

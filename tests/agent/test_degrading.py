@@ -151,7 +151,7 @@ def test_a_language_that_the_model_does_not_know_is_told_once_with_what_would(me
 
     told = [each for each in caplog.records if getattr(each, "event", "") == "embedding.language_unknown"]
     assert [each.language for each in told] == ["spanish", "hebrew"]
-    assert all("langmem-plugin[multilingual]" in each.getMessage() for each in told)
+    assert all("phone-memory[multilingual]" in each.getMessage() for each in told)
 
 
 @pytest.mark.spec("M-4", "M-5")

@@ -47,7 +47,7 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
         return
     if found is not None and not any(file.name.startswith(f"{found}_") for file in _REVISIONS.iterdir()):
         raise ConfigurationError(
-            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade langmem-plugin"
+            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade phone-memory"
         )
     with write() as connection:
         if connection.dialect.name == "postgresql":

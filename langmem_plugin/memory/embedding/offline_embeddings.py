@@ -104,7 +104,7 @@ def _installed(package: str, file: str, *, sha256: str) -> Path:
     folder = Path(found.origin).parent if found and found.origin else None
     path = folder / file if folder else None
     if path is None or not path.is_file():
-        raise ConfigurationError(f"{file} of the package {package} is not installed: reinstall langmem-plugin")
+        raise ConfigurationError(f"{file} of the package {package} is not installed: reinstall phone-memory")
     if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-        raise ConfigurationError(f"{path} is not the file this version was made for: reinstall langmem-plugin")
+        raise ConfigurationError(f"{path} is not the file this version was made for: reinstall phone-memory")
     return path

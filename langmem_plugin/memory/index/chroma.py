@@ -28,7 +28,7 @@ try:
     from chromadb.errors import ChromaError
     from langchain_chroma import Chroma
 except ImportError as error:
-    raise ImportError("the index chroma needs more: pip install 'langmem-plugin[chroma]'") from error
+    raise ImportError("the index chroma needs more: pip install 'phone-memory[chroma]'") from error
 
 log = event_log(__name__)
 

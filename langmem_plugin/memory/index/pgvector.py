@@ -20,7 +20,7 @@ from langmem_plugin.memory.index.store_contract import VectorsById
 try:
     from pgvector.sqlalchemy import HALFVEC
 except ImportError as error:
-    raise ImportError("the index pgvector needs more: pip install 'langmem-plugin[postgres]'") from error
+    raise ImportError("the index pgvector needs more: pip install 'phone-memory[postgres]'") from error
 
 _LARGEST_SEARCH = 1_000  # of hnsw.ef_search
 _INDEXING = timedelta(hours=1)  # a million vectors at once

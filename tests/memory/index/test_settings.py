@@ -78,7 +78,7 @@ def test_what_needs_an_extra_names_it_when_it_is_configured(extra):
         "except ImportError as error:\n    print(error)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert f"pip install 'langmem-plugin[{extra}]'" in ended.stdout
+    assert f"pip install 'phone-memory[{extra}]'" in ended.stdout
 
 
 def test_without_any_extra_a_memory_remembers_and_recalls():
