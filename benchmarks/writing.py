@@ -24,10 +24,9 @@ from pathlib import Path
 
 from langmem_plugin.facts import Statement, classify, statements
 from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
-from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, within
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.plain_text import plain
 from langmem_plugin.memory import MemoryService
 
 _HERE = Path(__file__).parent

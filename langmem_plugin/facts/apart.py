@@ -7,10 +7,9 @@ from typing import Final
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import phrases, words
+from langmem_plugin.languages.language import LANGUAGES, phrases, words
+from langmem_plugin.languages.plain_text import plain
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|,")
 _MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)

@@ -10,12 +10,11 @@ from typing import Final
 
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.marks import adds, marks, names
+from langmem_plugin.facts.meaning_phrases import HAPPENING, LEFT_OUT, MAKERS, ONE_MEANING, SHIFTS, TELLING_ALONE
 from langmem_plugin.facts.one_meaning import shared
-from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import canonical, in_one_form
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import phrases, words
-from langmem_plugin.facts.words.one_meaning import HAPPENING, LEFT_OUT, MAKERS, ONE_MEANING, SHIFTS, TELLING_ALONE
+from langmem_plugin.languages.language import LANGUAGES, phrases, words
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
 _KEPT: Final = 4_096

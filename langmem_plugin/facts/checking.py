@@ -12,7 +12,7 @@ from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_checks import is_value
 from langmem_plugin.facts.value_span import boundary, moments_in, value_end
 from langmem_plugin.facts.wording import UNTIMED
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"

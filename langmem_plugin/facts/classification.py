@@ -11,10 +11,10 @@ from langmem_plugin.facts.grammar import begins, language_of
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.statement import FactType, Statement
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
+from langmem_plugin.facts.tokens import Sentence, Token, sentences
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
+from langmem_plugin.languages.plain_text import plain
 
 _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # what is said does not depend on when
 _TASTES: Final = frozenset({"like", "dislike", "preference", "diet", "drinking"})

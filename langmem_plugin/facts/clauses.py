@@ -6,8 +6,7 @@ from typing import Final
 
 from langmem_plugin.facts.grammar import begins
 from langmem_plugin.facts.tokens import Sentence, Token
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _QUOTES: Final = frozenset('"“”„«»')
 _LONGEST_QUOTED: Final = 60

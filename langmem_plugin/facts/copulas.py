@@ -14,8 +14,7 @@ from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _PETS: Final = frozenset({"dog", "cat", "pet"})
 _NAMED_BY: Final = 3  # words, articles too, in which a firm or a team is named

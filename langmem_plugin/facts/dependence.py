@@ -4,7 +4,7 @@ from typing import Final
 
 from langmem_plugin.facts.statement import Slot
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _RESTS_ON: Final = {
     "home": words(

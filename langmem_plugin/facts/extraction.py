@@ -15,9 +15,9 @@ from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.facts.tokens import Sentence, Token, sentences
+from langmem_plugin.languages.language import Language, words
+from langmem_plugin.languages.plain_text import plain
 
 _LONGEST_SENTENCE: Final = 120
 _HAVING: Final = words("have|am|was|are|he|me|i've|just|nos|ya")

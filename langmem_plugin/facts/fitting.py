@@ -10,7 +10,7 @@ from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_checks import EVENTS, NOT_EATEN, PARTICLES
 from langmem_plugin.facts.value_span import NEW_CLAUSE, moments_in
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _UNTIL: Final = words("until|till|hasta|עד")
 _HOW_MUCH: Final = words("a|an|big|bigger|biggest|huge|massive|total|great|real|such|your|not|lifelong")

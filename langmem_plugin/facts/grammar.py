@@ -7,7 +7,7 @@ from typing import Final
 
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
-from langmem_plugin.facts.words import LANGUAGES, Language
+from langmem_plugin.languages.language import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")

@@ -14,9 +14,8 @@ from typing import Final
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.words import LANGUAGES, Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, Language, words
+from langmem_plugin.languages.plain_text import plain
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
 _NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")

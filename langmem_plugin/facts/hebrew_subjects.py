@@ -6,7 +6,7 @@ from langmem_plugin.facts.grammar import best_match
 from langmem_plugin.facts.noun_phrases import FOR_WHAT, GROWTH, KIN, in_plain, name_at, noun_at, person_at, who_is
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
+from langmem_plugin.languages.language import Language
 
 
 def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, noted: bool = False) -> Subject | None:

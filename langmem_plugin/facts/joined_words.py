@@ -7,8 +7,7 @@ from typing import Final
 from langmem_plugin.facts.grammar import patterns
 from langmem_plugin.facts.present_tense import LASTING
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import LANGUAGES, Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, Language, words
 
 _ENGLISH, _HEBREW, _SPANISH = LANGUAGES
 _PASTS: Final = {"he": ("e", "i"), "hemos": ("amos", "imos"), "ha": ("o", "io"), "han": ("aron", "ieron")}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import in_one_form
-from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.languages.language import LANGUAGES
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
 _ACCENTS_LEFT_OUT: Final = frozenset(

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.calendar_names import MONTH_NAMES
+from langmem_plugin.languages.calendar_names import MONTH_NAMES
+from langmem_plugin.languages.language import Language
 
 Unit = Literal["day", "week", "month", "year"]
 _Kind = Literal["at", "since", "until"]

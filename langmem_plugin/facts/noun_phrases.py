@@ -6,8 +6,7 @@ from typing import Final
 
 from langmem_plugin.facts.grammar import begins, best_match, patterns
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 GROWTH: Final = words(
     "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"

@@ -9,7 +9,7 @@ from stdnum.es import dni, nie
 from stdnum.il import idnr
 from stdnum.us import ssn
 
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 NumberKind = Literal["card", "national id", "bank", "secret", "e-mail", "ip"]
 

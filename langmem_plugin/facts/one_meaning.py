@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from langmem_plugin.facts.words.one_meaning import ONE_MEANING
+from langmem_plugin.facts.meaning_phrases import ONE_MEANING
 
 _GAP: Final = "…"
 _LONGEST_GAP: Final = 5

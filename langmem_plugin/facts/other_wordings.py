@@ -8,13 +8,13 @@ from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
+from langmem_plugin.facts.meaning_phrases import MAKERS
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subject import SPEAKER
 from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
-from langmem_plugin.facts.words.language_table import phrases, words
-from langmem_plugin.facts.words.one_meaning import MAKERS
+from langmem_plugin.languages.language import phrases, words
 
 _MADE: Final = {"line": "carrier", "bank": "bank"}
 _SWITCHED: Final = phrases(

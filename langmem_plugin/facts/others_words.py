@@ -3,9 +3,8 @@
 import re
 from typing import Final
 
-from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.plain_text import plain
 
 _LONGEST_LABEL: Final = 48
 _MOST_LABEL_WORDS: Final = 4

@@ -3,8 +3,7 @@
 from functools import cache
 from typing import Final
 
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 HONORIFICS: Final = words(
     'dr|mr|mrs|ms|prof|professor|profesor|profesora|professora|sr|sra|dra|doctor|doctora|senor|senora|don|dona|rabbi|father|sister|coach|miss|ד"ר|דר|פרופ|מר|גברת'

@@ -16,7 +16,7 @@ from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
 from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _WHERE: Final = (
     ("where", "i", "work"),

@@ -16,7 +16,7 @@ from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_checks import EVENTS
 from langmem_plugin.facts.value_span import value_end
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _CURRENCIES: Final = "$€₪£"
 _PAST: Final = words("lived|worked|גרתי|גרנו|עבדתי|עישנתי|vivia|trabajaba|fumaba")

@@ -14,7 +14,7 @@ from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _DO: Final = words("do|does")
 _TO_BE: Final = words("is|was|has|this|its|us|as|plus|yes|always|sometimes|perhaps|besides|vs|pls|thanks|towards")

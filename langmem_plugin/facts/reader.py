@@ -30,7 +30,7 @@ from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.value_checks import listed
 from langmem_plugin.facts.wording import Wording
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _TELLS: Final = words("do|does|did|have|has|only|been")
 # Verbs that nobody is told to do, so that it is the speaker who does: "hate coriander, leave it out".

@@ -6,7 +6,7 @@ from datetime import datetime
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
+from langmem_plugin.languages.language import Language
 
 
 @dataclass

@@ -10,10 +10,9 @@ from langmem_plugin.facts.changes import ended, ends, moves, opened, parted_from
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subject import SELF
-from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, in_one_form, same, within
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.plain_text import plain
 
 _OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = (

@@ -10,7 +10,7 @@ from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
 
 _TIMES: Final = words("times|days|nights|mornings|evenings|veces|dias|פעמים|ימים")
 _TWICE: Final = words("once|twice|thrice|פעמיים")

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from langmem_plugin.facts.numbers import kinds_of_numbers
-from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import words
+from langmem_plugin.languages.plain_text import plain
 
 Kind = Literal[
     "card", "national id", "bank", "secret", "e-mail", "ip", "health", "faith", "love", "politics", "crime", "money"

@@ -8,8 +8,7 @@ from langmem_plugin.facts.noun_phrases import in_plain, is_owning, noun_at
 from langmem_plugin.facts.person_nouns import HONORIFICS, PUBLIC, serves
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _WHERE_OF: Final = words("in|at|of|for|from|en|de|del|para")
 _AMOUNTS: Final = words("rent|fee|code|password|pin|door code|alarm code|budget|hourly rate|mortgage|username")

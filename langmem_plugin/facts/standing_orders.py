@@ -5,19 +5,13 @@ what the person tells of themselves ("I always eat lunch at noon") are none.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
-from langmem_plugin.facts.standing_order_words import (
-    LANGUAGES,
-    MONTHS,
-    NUMBERS,
-    RELEASES,
-    UNITS,
-    WEEKDAYS,
-    OrderWords,
-)
+from langmem_plugin.languages.calendar_names import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAY_NUMBERS
+from langmem_plugin.languages.language import LANGUAGES, Language
+from langmem_plugin.languages.language import words as words_of
 
 MOST_IMPORTANT = 9
 """The priority of what was said to be important, of 10."""
@@ -29,12 +23,85 @@ _LAYERS = 8  # openings in front of what is to be done: a greeting, "from now on
 _APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
 _SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
 _QUOTED = re.compile(r"[\"“”«»„>*\-•#|]")
-_SAYING = re.compile(
-    r"\bnever say never\b|\bnunca digas nunca\b|\b(?:אף פעם|לעולם) אל ת(?:גיד|גידי|אמר|אמרי) (?:אף פעם|לעולם)",
-    re.IGNORECASE,
-)  # it is said without asking for anything
+_SAYING = re.compile("|".join(each.orders["saying"] for each in LANGUAGES), re.IGNORECASE)
+"""It is said without asking for anything: "never say never"."""
 _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class OrderWords:
+    """Patterns of `orders` in a language's file, held against the beginning of what is left of a sentence.
+
+    Those of `…_end` end it, and so does `unless`. `topic` ends before the topic; `whenever` is a condition that only a
+    model can read, up to its comma. `never_ever` says both that it is important and that it must not be. `wanted` is
+    what an assistant is told to do where it is plain that it is meant to last, `answering` how to answer, and `lasting`
+    says by itself that it is meant to last. `more` is a request of another kind, behind the order.
+    """
+
+    letters: re.Pattern[str]
+    greeting: re.Pattern[str]
+    polite_end: re.Pattern[str]
+    from_now: re.Pattern[str]
+    from_now_end: re.Pattern[str]
+    important: re.Pattern[str]
+    never_ever: re.Pattern[str]
+    until: re.Pattern[str]
+    until_end: re.Pattern[str]
+    times: re.Pattern[str]
+    times_end: re.Pattern[str]
+    topic: re.Pattern[str]
+    whenever: re.Pattern[str]
+    unless: re.Pattern[str]
+    determiner: re.Pattern[str]
+    then: re.Pattern[str]
+    wanted: re.Pattern[str]
+    answering: re.Pattern[str]
+    lasting: re.Pattern[str]
+    more: re.Pattern[str]
+    names: re.Pattern[str]
+    releases: tuple[re.Pattern[str], ...]
+    """How an order is said to be over, of something that it was about."""
+    never: str
+    numbers: Mapping[str, int]
+    units: Mapping[str, str]
+    periods: Mapping[str, str]
+    no_last_word: frozenset[str]
+
+
+_PART = re.compile("«(\\w+)»")
+_END = r"[.!…]{0,5}\Z"
+_CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s?(?P<half>[ap]\.?m\b\.?)?"
+_CLOCK_2 = re.sub("(hour|minute|half)>", r"\g<1>2>", _CLOCK)
+_MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)}
+
+
+def _words_of(language: Language) -> OrderWords:
+    cells = language.orders
+    names, days = MONTH_NAMES[language.name], WEEKDAY_NAMES[language.name]
+    parts = cells["parts"] | {
+        "months": "|".join(names).lower(),
+        "weekdays": "|".join(form for form, day in WEEKDAY_NUMBERS.items() if days[day][:2] == form[:2]),
+        "end": _END,
+        "clock": _CLOCK,
+        "clock_2": _CLOCK_2,
+    }
+
+    def pattern(cell: str) -> re.Pattern[str]:
+        while _PART.search(cell):
+            cell = _PART.sub(lambda found: parts[found[1]], cell)
+        return re.compile(cell, re.IGNORECASE | re.VERBOSE)
+
+    others = ("parts", "never", "units", "ends", "no_last_word", "saying", "releases")
+    return OrderWords(
+        **{name: pattern(cell) for name, cell in cells.items() if name not in others},
+        releases=tuple(map(pattern, cells["releases"])),
+        never=cells["never"],
+        numbers={**language.numbers, "a": 1, "an": 1},
+        units={word: unit for unit, cell in cells["units"].items() for word in cell.split("|")},
+        periods=cells["ends"],
+        no_last_word=words_of(cells["no_last_word"]),
+    )
 
 
 @dataclass(frozen=True)
@@ -139,7 +206,7 @@ def released_in(text: str) -> list[str]:
     found = []
     for sentence in _SENTENCE.findall(text)[:_MOST]:
         said = " ".join(sentence.translate(_APOSTROPHES).split()).strip(" .,!…")
-        for release in RELEASES:
+        for release in _RELEASES:
             if not _QUESTION.search(sentence) and (match := release.fullmatch(said)):
                 found.append(match["topic"].strip(" ,"))
                 break
@@ -179,7 +246,7 @@ class _Reading:
         if found := words.important.match(self.rest):
             self.priority = MOST_IMPORTANT
             return self._skip(found)
-        if words.never_ever is not None and (found := words.never_ever.match(self.rest)):
+        if found := words.never_ever.match(self.rest):
             self.priority, self.forbids, self.stands = MOST_IMPORTANT, True, True
             return self._skip(found)
         return False
@@ -192,7 +259,7 @@ class _Reading:
 
     def _until_first(self) -> bool:
         found = self.words.until.match(self.rest)
-        if found is None or (until := _until(found)) is None:
+        if found is None or (until := _until(found, self.words)) is None:
             return False
         self.until = until
         return self._skip(found)
@@ -224,7 +291,7 @@ class _Reading:
         words = text.split(" ")
         for many in range(1, min(len(words), _TOPIC_WORDS + 1)):
             after = " ".join(words[many:])
-            if words[many - 1].casefold() not in _NO_LAST_WORD:
+            if words[many - 1].casefold() not in self.words.no_last_word:
                 yield " ".join(words[:many]), after[self._then(after) :]
 
     def _then(self, text: str) -> int:
@@ -246,7 +313,7 @@ class _Reading:
 
     def _until_last(self) -> bool:
         found = self.words.until_end.search(self.rest)
-        if found is None or (until := _until(found)) is None:
+        if found is None or (until := _until(found, self.words)) is None:
             return False
         self.until, self.rest = until, self.rest[: found.start()]
         return True
@@ -269,41 +336,12 @@ class _Reading:
         return True
 
 
-_NO_LAST_WORD = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "of",
-        "and",
-        "or",
-        "in",
-        "on",
-        "for",
-        "el",
-        "la",
-        "los",
-        "las",
-        "un",
-        "una",
-        "de",
-        "y",
-        "o",
-        "mi",
-        "mis",
-        "del",
-    ]
-)
-
-
 def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
     """With `plainly` it is known that the sentence is an order."""
     if not sentence or len(sentence) > _LONGEST_SENTENCE or _QUOTED.match(sentence):
         return None
     plain = " ".join(sentence.translate(_APOSTROPHES).split())
-    for words in LANGUAGES:
+    for words in _ORDER_WORDS:
         if words.letters.search(plain) and (found := _read(_Reading(plain, words), sentence, plainly=plainly)):
             return found
     return None
@@ -363,39 +401,45 @@ def _about(topic: str, words: OrderWords) -> str:
     return f'topic is "{topic}"'
 
 
-def _until(found: re.Match[str]) -> Until | None:
+def _until(found: re.Match[str], words: OrderWords) -> Until | None:
     """None for a date that does not exist."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
     try:
-        return _ends(said)
+        return _ends(said, words)
     except (ValueError, KeyError):
         return None
 
 
-def _ends(said: dict[str, str]) -> Until:
+def _ends(said: dict[str, str], words: OrderWords) -> Until:
     if "tomorrow" in said or "today" in said:
         return Until(days=1 if "tomorrow" in said else 0)
     if "weekday" in said:
-        return Until(weekday=WEEKDAYS[said["weekday"]])
+        return Until(weekday=WEEKDAY_NUMBERS[said["weekday"]])
     if "iso" in said:
         return Until(last=date.fromisoformat(said["iso"]))
     if "day" in said:
-        month, day = MONTHS[said["month"]], int(said["day"])
+        month, day = _MONTHS[said["month"]], int(said["day"])
         date(2024, month, day)
         return Until(day_of=(month, min(day, 28) if month == 2 else day))
     if "many" in said or "one" in said:
-        many = said.get("many", "1")
-        unit, times = UNITS[said.get("unit") or said["one"]]
-        count = times * (int(many) if many.isdecimal() else NUMBERS[many])
-        return Until(days=count) if unit == "days" else Until(minutes=count)
+        many = said.get("many", "")
+        unit, days = _UNITS[words.units[said.get("unit") or said["one"]]]
+        count = int(many) if many.isdecimal() else words.numbers[many] if many else 1
+        return Until(days=count * days) if unit == "days" else Until(minutes=count * days)
     period = said.get("period") or said["next"]
-    for name, spellings in _PERIODS.items():
-        if any(each in period for each in spellings):
+    for name, spelling in words.periods.items():
+        if spelling in period:
             return Until(end_of=name)
     raise KeyError(period)
 
 
-_PERIODS = {"week": ("week", "semana", "שבוע"), "month": ("month", "mes", "חודש"), "year": ("year", "año", "שנה")}
+_UNITS = {
+    "minutes": ("minutes", 1),
+    "hours": ("minutes", 60),
+    "days": ("days", 1),
+    "weeks": ("days", 7),
+    "months": ("days", 30),
+}
 
 
 def _times(found: re.Match[str]) -> str | None:
@@ -406,8 +450,8 @@ def _times(found: re.Match[str]) -> str | None:
     if "weekday_" in said:
         return "day is weekday"
     if "on" in said:
-        number = WEEKDAYS[said["on"]]
-        return f"day is {next(name for name, day in WEEKDAYS.items() if day == number)}"
+        number = WEEKDAY_NUMBERS[said["on"]]
+        return f"day is {next(name for name, day in WEEKDAY_NUMBERS.items() if day == number)}"
     if "first" in said:
         first, last = _clock_of(said["first"]), _clock_of(said["last"])
         return f"time between {first} and {last}" if first and last else None
@@ -426,3 +470,7 @@ def _clock_of(text: str) -> str | None:
 def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
     at = int(hour) % 12 + (12 if half.startswith("p") else 0) if half else int(hour)
     return f"{at:02}:{minute or '00'}" if at < 24 and int(minute or 0) < 60 else None
+
+
+_ORDER_WORDS = tuple(map(_words_of, sorted(LANGUAGES, key=lambda each: each.name != "he")))
+_RELEASES = tuple(release for each in _ORDER_WORDS for release in each.releases)

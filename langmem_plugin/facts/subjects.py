@@ -24,8 +24,7 @@ from langmem_plugin.facts.person_nouns import serves
 from langmem_plugin.facts.serving_subjects import compound, served_by
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")

@@ -1,25 +1,19 @@
 """A text as sentences of words that know their place in it."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
 
-from langmem_plugin.facts.words.language_table import words
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.languages.language import words
+from langmem_plugin.languages.plain_text import plain
 
-_KEPT: Final = 16_384
-LONGEST_KEPT: Final = 1_000
-"""Letters of a text whose reading is kept at hand: a fact is short, and whole conversations are read too."""
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
 _SIGNED = re.compile(r"[^\W_]++[+#*]{1,2}|[A-Z]{1,2}-")  # "C++", "A-"
 _TERMINAL = frozenset(".!?;…¡¿")
 _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
-_WORN = str.maketrans({"’": "'", "`": "'", "´": "'", "׳": "'", "״": '"', "–": "-", "—": "-", "־": "-"})
 
 
 @dataclass(frozen=True)
@@ -44,13 +38,6 @@ class Token:
 class Sentence:
     tokens: tuple[Token, ...]
     asked: bool
-
-
-@cached_if_short(_KEPT, LONGEST_KEPT)
-def plain(text: str) -> str:
-    """Lower case, without accents and vowel points, one kind of apostrophe."""
-    bare = unicodedata.normalize("NFKD", text.translate(_WORN))
-    return (bare if bare.isascii() else "".join(c for c in bare if not unicodedata.combining(c))).casefold()
 
 
 def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Sentence]:

@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from langmem_plugin.facts.meaning_phrases import MAKERS
 from langmem_plugin.facts.person_nouns import HONORIFICS, serves
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
-from langmem_plugin.facts.words.one_meaning import MAKERS
+from langmem_plugin.languages.language import Language, words
 
 _OLDEST: Final = 105
 _MOST_NAME_WORDS: Final = 3

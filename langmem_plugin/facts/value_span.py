@@ -9,8 +9,7 @@ from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _LONGEST_VALUE: Final = 14
 _OF_ONESELF: Final = words("soy|somos|vivo|vivimos|trabajo|trabajamos|tengo|tenemos|estoy|estamos")

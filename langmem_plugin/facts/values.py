@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from langmem_plugin.facts.codes import codes
-from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")

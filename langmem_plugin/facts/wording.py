@@ -15,8 +15,7 @@ from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS
-from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import Language, words
 
 _ME: Final = words("me|us|לי|לנו|nos")
 _BE: Final = frozenset(("am", "are", "been", "'m", "'re"))

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from langmem_plugin.facts.tokens import LONGEST_KEPT
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.models import Memory, bare, plain
 from langmem_plugin.memory.repository import MemoryRepository

@@ -12,8 +12,8 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, alike_slots, resting_on, statement_of
-from langmem_plugin.facts.tokens import LONGEST_KEPT
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.advice import advised
 from langmem_plugin.memory.embedding.embedder import Embedder

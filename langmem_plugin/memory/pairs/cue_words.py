@@ -4,8 +4,7 @@
 
 from typing import Final
 
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import phrases, words
+from langmem_plugin.languages.language import LANGUAGES, phrases, words
 
 CUES: Final = {
     name: phrases(cell)

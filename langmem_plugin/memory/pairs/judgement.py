@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
 from langmem_plugin.facts.relation import SAME_WORDS
-from langmem_plugin.facts.tokens import plain
+from langmem_plugin.languages.plain_text import plain
 from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
 
 Question = Literal["duplicate", "supersedes"]

@@ -8,11 +8,10 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from langmem_plugin.facts.marks import names
-from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import in_one_form
-from langmem_plugin.facts.words import LANGUAGES
-from langmem_plugin.facts.words.language_table import named as phrases_of
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.language import named as phrases_of
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES, TRANSFERS
 from langmem_plugin.memory.search.stop_words import STOP_WORDS

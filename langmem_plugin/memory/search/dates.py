@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.facts.words.calendar_names import MONTH_NAMES, MONTHS_IN_SHORT, WEEKDAY_NAMES, WITHOUT_ACCENTS
+from langmem_plugin.languages.calendar_names import MONTH_NAMES, MONTHS_IN_SHORT, WEEKDAY_NAMES, WEEKDAY_NUMBERS
 
 Span: TypeAlias = tuple[date, date]  # the first and the last day
 
@@ -32,14 +32,8 @@ _DAY_BEFORE = re.compile(r"\b(?:(?:the )?day before yesterday|anteayer|antes de 
 _THIS_WEEK = re.compile(r"\b(?:this week|esta semana|השבוע)\b(?! שעבר)")
 _LAST_WEEK = re.compile(r"\b(?:last week|semana pasada|[בה]?שבוע שעבר)\b")
 _LAST_MONTH = re.compile(r"\b(?:last month|mes pasado|[בה]?חודש שעבר)\b")
-_WEEKDAY_NUMBER = {
-    form: number
-    for names in WEEKDAY_NAMES.values()
-    for number, name in enumerate(names)
-    for form in (name, WITHOUT_ACCENTS.get(name, name))
-}
 _HEBREW_DAY = "|".join(WEEKDAY_NAMES["he"])
-_DAY = "|".join(name for name in _WEEKDAY_NUMBER if name not in WEEKDAY_NAMES["he"])
+_DAY = "|".join(name for name in WEEKDAY_NUMBERS if name not in WEEKDAY_NAMES["he"])
 _WEEKDAY = re.compile(
     r"\b(?:(?P<last>last|past)\s+|on\s+|el\s+(?:(?P<pasado>pasado)\s+)?)?"
     rf"\b(?P<day>{_DAY})\b"
@@ -155,7 +149,7 @@ def _weekdays(question: str, today: date, *, looks_back: bool) -> list[Span]:
         last = bool(found["last"] or found["pasado"] or found["after"] or found["gone"])
         if not (last or looks_back):
             continue
-        number = _WEEKDAY_NUMBER[found["day"] or found["hebrew"] or found["sabbath"]]
+        number = WEEKDAY_NUMBERS[found["day"] or found["hebrew"] or found["sabbath"]]
         ago = (today.weekday() - number) % 7
         days = {7} if ago == 0 and last else {0, 7} if ago == 0 else {ago}
         spans += [(today - timedelta(days=each), today - timedelta(days=each)) for each in days]

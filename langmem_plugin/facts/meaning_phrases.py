@@ -5,7 +5,7 @@ A phrase may have a gap of a few words ("buy … from"), and one Hebrew letter a
 
 from typing import Final
 
-from langmem_plugin.facts.words.language_table import phrases, words
+from langmem_plugin.languages.language import phrases, words
 
 ONE_MEANING: Final = {
     name: phrases(cell)

@@ -1,7 +1,12 @@
-"""The shape of a language's words for stating facts: one instance per language file."""
+"""The words of a language as every room reads them: one data file each, `en.json`, `es.json`, `he.json`."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Final
+
+from langmem_plugin.languages.calendar_names import months, weekdays
 
 
 def phrases(text: str) -> tuple[tuple[str, ...], ...]:
@@ -18,12 +23,7 @@ def named(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
     return {phrase: meant for meant, cell in table.items() for phrase in phrases(cell)}
 
 
-def numbered(*cells: str, start: int = 0) -> dict[str, int]:
-    """Number the cells from `start`: each lists every form of that number."""
-    return {form: number for number, cell in enumerate(cells, start) for form in cell.split("|")}
-
-
-def meanings(**cells: str) -> dict[str, str]:
+def meanings(cells: Mapping[str, str]) -> dict[str, str]:
     """From each word to what it means: the words of a meaning stand in its cell."""
     return {word: meant for meant, cell in cells.items() for word in words(cell)}
 
@@ -34,10 +34,10 @@ class GuardWords:
 
     `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact also
     those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
-    that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts` tell
-    a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third` begins what is said of somebody else, and
-    `supposes` begins a mere idea, `plays` a part that is played. `when` names a time, beside the calendar's words, and `since` one
-    that is long ago. `laughs` only makes the reader without a model silent.
+    that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts`
+    tell a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third`
+    begins what is said of somebody else, `supposes` a mere idea, `plays` a part that is played. `when` names a time,
+    beside the calendar's words, `since` one that is long ago; `laughs` makes the reader without a model silent.
     """
 
     denies: str
@@ -76,11 +76,11 @@ class Language:
     `cuts` end a value. `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something
     that will not hold for long, unless one of `events` is told of it. What one of `needs` asks for at a moment is done
     once, unless one of `frequencies` says how often. `articles` begin a value without being of it.
-    `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
-    an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
+    `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said`
+    what an amount is of and for. `binding` say how the words around them stand to each other ("than", "to").
     After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
-    words say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where
-    it is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
+    words say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's
+    where it is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
     `writing_to` only where it goes on with "that" or with the speaker ("text Dana I'm late").
     """
 
@@ -146,7 +146,39 @@ class Language:
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
     guards: GuardWords
+    orders: Mapping[str, Any]
     life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("people", "attributes", "day_kinds"), named),
+    **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
+    "guards": lambda cells: GuardWords(**cells),
+    "times": lambda cells: {name: phrases(cell) for name, cell in cells.items()},
+    "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},
+    "life_events": lambda cells: {tuple(name.split("/")): phrases(cell) for name, cell in cells.items()},
+}
+"""How a field is read that is not as it stands in its file, and no cell of words either."""
+
+
+def _language(name: str) -> Language:
+    found = json.loads(files(__package__).joinpath(f"{name}.json").read_text("utf-8"))
+    told = {
+        key: _READ.get(key, _CELLS.get(str(Language.__annotations__[key]), _as_it_is))(cell)
+        for key, cell in found.items()
+    }
+    return Language(name=name, months=months(name), weekdays=weekdays(name), **told)
+
+
+def _as_it_is(cell: Any) -> Any:
+    return cell
+
+
+_CELLS: Final[Mapping[str, Callable[[str], Any]]] = {
+    str(frozenset[str]): words,
+    str(tuple[tuple[str, ...], ...]): phrases,
+}
+LANGUAGES: Final = tuple(map(_language, ("en", "he", "es")))
