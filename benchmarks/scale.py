@@ -1,0 +1,187 @@
+"""Replies per second of processor time by 1, 2 and 4 processes that answer the same 200 people, beside a stock saver.
+
+python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--sqlite | --postgresql]
+"""
+
+import argparse
+import itertools
+import logging
+import multiprocessing
+import random
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+
+from benchmarks.reply_cost import Ours, Stock, postgres_saver, server
+
+_THREADS = 4  # of each process
+_LOOK_SECONDS = 0.02
+
+
+def phone(number):
+    return f"+9725012{number:05}"
+
+
+@contextmanager
+def player(kind, url):
+    if kind == "ours":
+        ours = Ours(url)
+        yield ours
+        ours.memory.close()
+    elif kind == "PostgresSaver":
+        with postgres_saver(url, _THREADS) as saver:
+            yield Stock(saver)
+    else:
+        from langgraph.checkpoint.sqlite import SqliteSaver
+
+        connection = sqlite3.connect(url, check_same_thread=False, timeout=60)
+        yield Stock(SqliteSaver(connection))
+        connection.close()
+
+
+def worker(kind, url, seed, people, seconds, *, ready, start, results):
+    """Answers whoever writes, as a process of a service does; its first replies are not counted."""
+    logging.disable()
+    with player(kind, url) as mine:
+        mine.count = seed * 10_000_000
+        mine.reply(phone(people + seed))
+        ready.put(seed)
+        start.wait()
+        chances = random.Random(seed)
+        began, until, taken = time.process_time(), time.monotonic() + seconds, []
+
+        def answer():
+            while time.monotonic() < until:
+                asked = time.perf_counter()
+                mine.reply(phone(chances.randrange(people)))
+                taken.append(time.perf_counter() - asked)
+
+        threads = [threading.Thread(target=answer) for _ in range(_THREADS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        results.put((len(taken), time.process_time() - began, taken))
+
+
+def run(kind, url, processes, people, seconds):
+    """Replies, seconds of the processors, and how long each reply took."""
+    context = multiprocessing.get_context("spawn")
+    ready, start, results = context.Queue(), context.Event(), context.Queue()
+    shared = {"ready": ready, "start": start, "results": results}
+    seeds = next(_seeds), next(_seeds), next(_seeds), next(_seeds)
+    started = [
+        context.Process(target=worker, args=(kind, url, seed, people, seconds), kwargs=shared)
+        for seed in seeds[:processes]
+    ]
+    for each in started:
+        each.start()
+    for _ in started:
+        ready.get(timeout=120)
+    start.set()
+    done = [results.get(timeout=seconds + 120) for _ in started]
+    for each in started:
+        each.join()
+    return (
+        sum(count for count, _, _ in done),
+        sum(used for _, used, _ in done),
+        [each for *_, took in done for each in took],
+    )
+
+
+_seeds = itertools.count(1)
+
+
+class Server:
+    """What a PostgreSQL server says of one database: commits so far, and how many of its clients wait for a lock."""
+
+    def __init__(self, url):
+        import psycopg
+
+        self._connection = psycopg.connect(url, autocommit=True)
+        self._stopped = threading.Event()
+        self.looks = self.waits = 0
+
+    @contextmanager
+    def watched(self):
+        before = self._commits()
+        thread = threading.Thread(target=self._look)
+        thread.start()
+        yield
+        self._stopped.set()
+        thread.join()
+        time.sleep(1.5)  # the statistics of clients that ended arrive
+        self.commits = self._commits() - before - self.looks
+        self._connection.close()
+
+    def _commits(self):
+        query = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+        return self._connection.execute(query).fetchone()[0]
+
+    def _look(self):
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        while not self._stopped.wait(_LOOK_SECONDS):
+            self.looks += 1
+            self.waits += self._connection.execute(query).fetchone()[0]
+
+
+def line(database, kind, processes, outcome, *, first, watched=None):
+    replies, used, taken = outcome
+    rate = replies / used
+    text = (
+        f"{database:11} {kind:14} {processes} processes: {rate:6.1f} replies a processor second"
+        f" ({rate / (first or rate):4.2f} x of the first), {sorted(taken)[int(len(taken) * 0.95)] * 1000:6.0f} ms p95"
+    )
+    if watched is not None:
+        text += (
+            f", {watched.commits / replies:4.1f} commits a reply, {watched.waits / watched.looks:5.2f} wait for a lock"
+        )
+    print(text, flush=True)
+    return rate
+
+
+def on_postgresql(arguments):
+    with server() as made:
+        for kind in ("PostgresSaver", "ours"):
+            url, first = made(f"db_{kind}".lower()), None
+            run(kind, url, 1, arguments.people, 1)  # the tables are made
+            for processes in arguments.processes:
+                watched = Server(url)
+                with watched.watched():
+                    outcome = run(kind, url, processes, arguments.people, arguments.seconds)
+                rate = line("PostgreSQL", kind, processes, outcome, first=first, watched=watched)
+                first = first or rate
+
+
+def on_sqlite(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        urls = {"SqliteSaver": f"{folder}/stock.db", "ours": f"sqlite:///{folder}/ours.db"}
+        for kind, url in urls.items():
+            first = None
+            run(kind, url, 1, arguments.people, 1)
+            for processes in sorted({arguments.processes[0], arguments.processes[-1]}):
+                outcome = run(kind, url, processes, arguments.people, arguments.seconds)
+                rate = line("SQLite", kind, processes, outcome, first=first)
+                first = first or rate
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--people", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=15)
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--sqlite", action="store_true")
+    only.add_argument("--postgresql", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.sqlite:
+        on_postgresql(arguments)
+    if not arguments.postgresql:
+        on_sqlite(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
