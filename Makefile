@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # A module is compiled when it is first imported: most that are installed never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo chat dev test quick lint check bench
+.PHONY: demo chat dev test quick lint check bench docs
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -64,3 +64,6 @@ bench: $(VENV)/installed-dev  ## the benchmarks that need no data from outside
 	$(BIN)/python -m benchmarks.conversation
 	$(BIN)/python -m benchmarks.recall
 	$(BIN)/python -m benchmarks.prompt_tokens
+
+docs: $(VENV)/installed-dev  ## the documentation, into site/
+	$(BIN)/python -m mkdocs build --strict

@@ -9,7 +9,7 @@ from typing import Any
 
 from langmem_plugin.terminal import visible
 
-_ADVICE = {
+ADVICE = {
     "phone.opaque": "no known kind of identifier: it is taken as it is; check what the channel sends",
     "phone.without_country": "a number of which nothing says the country: set LANGMEM_DEFAULT_REGION, such as IL",
     "people.unresolved": "whose identifier it is could not be asked: it is taken as it was last",
@@ -92,7 +92,7 @@ class EventLog(logging.LoggerAdapter[logging.Logger]):
     def process(self, msg: str, kwargs: MutableMapping[str, Any]) -> tuple[str, MutableMapping[str, Any]]:
         fields = kwargs.get("extra") or {}
         told = [msg, *(f"{name}={visible(str(value))}" for name, value in fields.items())]
-        if advice := _ADVICE.get(msg):
+        if advice := ADVICE.get(msg):
             told[-1] += ":"
             told.append(advice)
         return " ".join(told), {**kwargs, "extra": {"event": msg, **fields}}

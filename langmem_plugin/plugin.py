@@ -132,7 +132,7 @@ class PhoneMemory:
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
-        """With the settings of a JSON file (see README); `arguments` are the constructor's other ones.
+        """With the settings of a JSON file (see docs/settings.md); `arguments` are the constructor's other ones.
 
         Environment variables win over the file. A file that cannot be read is an ERROR in the log and means a
         switched-off memory. Raises ConfigurationError as the constructor does, for instance for an embedding model
