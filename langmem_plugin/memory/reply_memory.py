@@ -1,5 +1,6 @@
 """What a reply needs of the memory, read at once and kept for its prompt: recalled memories and instructions."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Found, Memory
 from langmem_plugin.memory.recall_query import RELEVANT, asks_about
-from langmem_plugin.memory.search.tokenizer import telling
+from langmem_plugin.memory.search.score_fusion import LIKELY
+from langmem_plugin.memory.search.tokenizer import telling, words_of
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of, seen_by
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
 
+_NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not what begins a sentence
 _SHARED = 0.15  # of the words that were said, by their rarity
 _HELD_BYTES = 8 * 2**20
 _BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
@@ -96,7 +99,8 @@ class ReplyMemory:
             found = service.facts.best_of(connection, asks, 2 * limit)
             reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
             if min_similarity is None:
-                rest = [each.memory for each in found if each.similarity < bound and _may_fill(each)]
+                said = " ".join(messages[-1:])
+                rest = [each.memory for each in found if each.similarity < bound and _may_fill(each, said)]
                 if not asks:
                     lately = service.facts.foremost(connection, owner, EVERYTHING, limit)
                     rest = [each for each in lately if not _is_guarded(each)]
@@ -156,9 +160,17 @@ class ReplyMemory:
         )
 
 
-def _may_fill(found: Found) -> bool:
-    """What is private or sensitive is shown only where some of the words that were said are in it."""
-    return found.signals.get("text", 0.0) >= _SHARED or not _is_guarded(found.memory)
+def _may_fill(found: Found, said: str) -> bool:
+    """What is private or sensitive is shown only where it has to do with what was said: it is as likely about that as
+    not, or has some of the words in it, or somebody's name, or is to be known where such a thing is talked of.
+    """
+    return (
+        not _is_guarded(found.memory)
+        or found.similarity >= LIKELY
+        or found.signals.get("text", 0.0) >= _SHARED
+        or found.signals.get("subject", 0.0) > 0
+        or not set(words_of(said)).isdisjoint(map(str.casefold, _NAME.findall(found.memory.text)))
+    )
 
 
 def _is_guarded(memory: Memory) -> bool:

@@ -6,6 +6,7 @@ from sqlalchemy import event, select
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.recall_query import RELEVANT
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.visibility import scopes_of, share
 
@@ -120,3 +121,30 @@ def test_noting_what_is_not_there_keeps_nothing_of_anybody(memory):
     memory.note_turn(["somebody", "another"], {"no such id": ("cited", 1.0)}, followed=["no such id"])
     with memory.database.read() as connection:
         assert connection.execute(select(memory_owner)).all() == []
+
+
+@pytest.mark.spec("M-9")
+@pytest.mark.parametrize(
+    ("illness", "about_it", "elsewhere"),
+    [
+        ("I have been diabetic since 2019", "what could we cook on Friday?", "when is the match on?"),
+        ("Tengo diabetes desde 2019", "¿qué receta hago el viernes?", "¿a qué hora juega el equipo?"),
+        ("יש לי סוכרת מ-2019", "איזה מתכון מתאים ליום שישי?", "באיזו שעה המשחק?"),
+    ],
+)
+def test_what_must_not_be_eaten_is_recalled_where_there_is_talk_of_eating(
+    memory, reply_memory, illness, about_it, elsewhere
+):
+    memory.remember(ANNA, illness)
+    assert texts(each for each, _ in reply_memory.recall(ANNA, "client", [about_it])) == [illness]
+    assert reply_memory.recall(ANNA, "client", [elsewhere]) == []
+
+
+@pytest.mark.spec("M-9")
+def test_a_sensitive_memory_comes_where_the_one_it_names_is_spoken_of(memory, reply_memory):
+    memory.remember(ANNA, "My brother Gary had a stroke")
+    assert reply_memory.recall(ANNA, "client", ["the porch light went out again"]) == []
+    said = "whats left to buy for sunday, gary and the rest of them come at six and the porch light is out again"
+    [(found, similarity)] = reply_memory.recall(ANNA, "client", [said])
+    assert found.text == "My brother Gary had a stroke"
+    assert similarity < RELEVANT

@@ -18,12 +18,14 @@ from langmem_plugin.memory.search.bm25 import Group, Scores
 from langmem_plugin.memory.search.corpus import Corpus, microseconds
 from langmem_plugin.memory.search.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
 from langmem_plugin.memory.search.score_fusion import LIKELY, POINT, Lived, days, lived, semantic, similarity_of
+from langmem_plugin.memory.search.subjects import to_be_known
 from langmem_plugin.memory.search.tokenizer import asked, stems_of, telling
 from langmem_plugin.memory.search.wordings import Groups, Wording, by_aliases, with_full_names
 
 MOST_CONSIDERED = 50
 _WORDS = 0.75  # what all of the question's words count beside its meaning,
 _WORDS_ALONE = 3.0  # and where the model does not know the language
+_SUBJECT = 0.3  # what is to be known where there is talk of eating, medicine or effort
 _LABELS = 0.5  # what a word beside a text weighs in the order: what says it comes before what is only filed under it,
 _SURE_BY_LABELS = 0.75  # and for being found at all: alone, a word beside a text is enough to be found by
 
@@ -253,7 +255,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
     rows, columns = len(corpus.ids), corpus.columns
     fits = corpus.fitting(query.where, query.now)
     cosines = relevance = scores = coverage = covering = None
-    words, terms = _WORDS, dict[str, Scores]()
+    words, terms, signals = _WORDS, dict[str, Scores](), dict[str, Scores]()
     if query.meaning is not None:
         cosines = corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest)
         if not telling(query.text):
@@ -271,6 +273,11 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
         terms["words"] = weight * covering.by_text
         if covering.by_labels.any():
             terms["labels"] = weight * covering.by_labels
+        if wanted := to_be_known(query.text):
+            known = np.zeros(rows, dtype=np.float32)
+            for term in wanted:
+                known[corpus.words.rows(term)] = 1.0
+            signals["subject"], terms["subject"] = known, known * np.float32(_SUBJECT)
     similarity = similarity_of(relevance, coverage, rows)
     if relevance is not None and coverage is not None:
         similarity = np.where(columns["embedded"], similarity, similarity_of(None, coverage, rows))
@@ -279,7 +286,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
         holds, similarity = may_hold(corpus, query.exact), np.ones(rows, dtype=np.float32)
     gains = _lived(corpus, query.now).where_relevant(similarity)
     terms |= {"recency": gains.recency, "use": gains.use, "confidence": gains.confidence}
-    signals = {name: each for name, each in (("semantic", relevance), ("text", coverage)) if each is not None}
+    signals |= {name: each for name, each in (("semantic", relevance), ("text", coverage)) if each is not None}
     score = sum(terms.values(), np.zeros(rows, dtype=np.float32))
     return _Scored(fits, holds, score, similarity, signals, (cosines, relevance, scores, coverage), terms, covering)
 

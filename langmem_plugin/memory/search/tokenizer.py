@@ -135,6 +135,11 @@ def stems_of(word: str) -> frozenset[str]:
     return frozenset(_stem(word, each) for each in ([language] if language else _LATIN))
 
 
+def stemmed(words: str, language: str) -> frozenset[str]:
+    """The stems of words of one language, apart by spaces."""
+    return frozenset(_stem(word, language) for word in words.split())
+
+
 def _latin_language(words: list[str]) -> str:
     """The language whose stop words occur most; English when that says nothing."""
     hits = [language for word in words for language in _STOPS_IN.get(word, ())]
