@@ -142,9 +142,10 @@ def test_what_must_not_be_eaten_is_recalled_where_there_is_talk_of_eating(
 
 @pytest.mark.spec("M-9")
 def test_a_sensitive_memory_comes_where_the_one_it_names_is_spoken_of(memory, reply_memory):
-    memory.remember(ANNA, "My brother Gary had a stroke")
-    assert reply_memory.recall(ANNA, "client", ["the porch light went out again"]) == []
-    said = "whats left to buy for sunday, gary and the rest of them come at six and the porch light is out again"
-    [(found, similarity)] = reply_memory.recall(ANNA, "client", [said])
-    assert found.text == "My brother Gary had a stroke"
+    stroke = "my brother-in-law Gary had a stroke last fall, right side's weak"
+    memory.remember(ANNA, stroke)
+    quiz = "planning a quiz for {} and the boys with questions about trains, planes, cheese and mountains"
+    assert reply_memory.recall(ANNA, "client", [quiz.format("marc")]) == []
+    [(found, similarity)] = reply_memory.recall(ANNA, "client", [quiz.format("gary")])
+    assert found.text == stroke
     assert similarity < RELEVANT
