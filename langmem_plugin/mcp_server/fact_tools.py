@@ -64,7 +64,7 @@ def _writing(connection: ServedConnection) -> list[PlainTool]:
     ) -> RememberedFact:
         """Change the words of a fact, as to mend a mistake. What has become otherwise is remembered anew instead."""
         owner = connection.owner()
-        return _remembered(service.update(owner, fact_id, text=storable(text)), owner)
+        return _remembered(service.correct(owner, fact_id, text=storable(text)), owner)
 
     def forget_fact(fact_id: FactId) -> Fact:
         """Forget a fact. Only when the person asks for it. restore_fact takes it back while its id is known."""

@@ -25,4 +25,4 @@ def fact_history(service: MemoryService, owner: OwnerKey, memory_id: str) -> lis
         repository.refuse_damaged(connection, owner, [] if found else [memory_id])
     if not found:
         raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
-    return sorted(found.values(), key=lambda each: (each.told_at, each.created_at))
+    return sorted(found.values(), key=lambda each: (each.told_at, each.created_at, each.superseded_by is None))

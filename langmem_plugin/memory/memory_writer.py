@@ -17,7 +17,8 @@ from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, Status, worded
+from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, Status, plain, worded
+from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.reconciler import Reconciler, Related, remembered
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
@@ -198,6 +199,44 @@ class MemoryWriter:
             if "text" in changes:
                 self._learn(connection, changed)
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
+
+    @timed("change")
+    def correct(
+        self,
+        owner: str | int,
+        memory_id: str,
+        *,
+        revision: int | None = None,
+        by: str | None = None,
+        **changes: Unpack[MemoryChanges],
+    ) -> Remembered:
+        """Changes what is named, as whoever reads a memory puts it right; what it said until then is kept as history,
+        with the words of the person that it rested on.
+
+        `by` is the `source_id` of a new text, where the person did not write it themselves. What a named value said is
+        not kept, nor what waited for the person's word. Raises as `update`.
+        """
+        owner = owner_key(self._database, owner)
+        if "text" not in changes:
+            return self.update(owner, memory_id, revision=revision, **changes)
+        seen, text = erasures_seen(self._database), worded(changes["text"])
+        vector = self._embedder.texts([text])[0]
+        with self._writing(owner, seen) as connection:
+            begin_change(connection, owner, 0)  # from here on nobody else's change comes before this one
+            held = self._repository.by_id(connection, owner, memory_id)
+            written: dict[str, Any] = {**changes, "text": text}
+            if held is None or plain(held.text) != plain(text):
+                written |= {"source_id": by, "said_at": self._now()}
+            if held is not None and held.status == "active" and held.key is None and "said_at" in written:
+                made = self._reconciler.rewritten(connection, held, written, vector=vector, revision=revision)
+            else:
+                changed = self._repository.change(
+                    connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
+                )
+                made = remembered(changed, "changed")
+            self._uses.note_look(connection, owner, memory_id, "edited")
+            self._learn(connection, made)
+        return made
 
     @timed("forget")
     def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:

@@ -22,6 +22,8 @@ Outcome = Literal["stored", "duplicate", "superseded", "pending", "changed"]
 
 WOULD_REPLACE = "would_replace"
 """In the metadata of what waits for the person's word: the ids of what it takes the place of when it is confirmed."""
+OPERATOR = "operator:"
+"""Begins the `source_id` of what an operator wrote; the id of their token follows."""
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
@@ -72,6 +74,11 @@ class Memory(BaseModel):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     revision: int = 1
+
+    @property
+    def is_by_operator(self) -> bool:
+        """An operator wrote it, not the person."""
+        return self.source_type == "manual" and (self.source_id or "").startswith(OPERATOR)
 
     @property
     def told_at(self) -> datetime:

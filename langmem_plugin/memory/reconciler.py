@@ -1,9 +1,11 @@
 """Stores new facts beside those that are there: finds what each concerns, and writes what was decided."""
 
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -143,6 +145,22 @@ class Reconciler:
             asked = [stated(each) for each in self.would_replace(connection, memory) if each.id not in known]
             decision = replace(decision, over=(*decision.over, *asked))
         return self._finished(connection, fact, decision, {}, now)
+
+    def rewritten(
+        self, connection: Connection, held: Memory, changes: dict[str, Any], *, vector: Vector, revision: int | None
+    ) -> Remembered:
+        """A memory whose text was put right, and what it replaces by that; what it said is kept as history."""
+        now = self._now()
+        read = _statement_of(changes["text"], now)
+        slot = {"slot": read.slot.key if read.slot else None, "valid_from": read.valid_from, "valid_to": read.valid_to}
+        changed = self._repository.change(
+            connection, held.owner, held.id, slot | changes, now=now, vector=vector, revision=revision
+        )
+        over = {"status": "superseded", "superseded_by": held.id, "valid_to": held.valid_to or now}
+        old = held.model_copy(update={"id": str(uuid.uuid4()), **over})
+        self._repository.insert(connection, held.owner, [(old, None)], "memory.superseded")
+        made = self.confirmed(connection, changed, when_asked=False)
+        return made if made.id != held.id else remembered(made.memory, "changed", (old.id, *made.concerned))
 
     def would_replace(self, connection: Connection, memory: Memory) -> list[Memory]:
         """The memories in whose place one that waits is when it is confirmed, as was noted with it."""

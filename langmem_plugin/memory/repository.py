@@ -25,13 +25,14 @@ from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.filters import in_session, matching, valid
 from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, checked, validated
-from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
+from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
 from langmem_plugin.memory.stored_items import corrected
 from langmem_plugin.memory.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
 
 _MOST_UNASKED = 5
+_EVIDENCE = {"quote": None, "session_id": None, "source_id": None, "source_type": "manual"}
 _MOST_OVER = 200  # that what was said is compared with
 MOST_OF_A_SLOT = 100  # that a new fact is weighed against
 _MOST_FORGOTTEN = 100  # that are looked at to take the last one back
@@ -74,8 +75,14 @@ class MemoryRepository:
         """Stores `new`, whether or not the owner has the same text already."""
         return self.insert(connection, owner, [(self.draft(owner, new.text, new.fields, now=now), new.vector)])[0]
 
-    def insert(self, connection: Connection, owner: OwnerKey, drafts: Sequence[tuple[Memory, Vector]]) -> list[Memory]:
-        """As they are stored, in order: under another id where one is taken."""
+    def insert(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        drafts: Sequence[tuple[Memory, Vector | None]],
+        noted: Action = "memory.stored",
+    ) -> list[Memory]:
+        """As they are stored, in order: under another id where one is taken; one without a vector is embedded later."""
         if not drafts:
             return []
         number, salt = begin_change(connection, owner, len(drafts))
@@ -92,10 +99,10 @@ class MemoryRepository:
             values,
             lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
         )
-        self._vectors.put(
-            connection, owner, [(each.id, vector) for each, (_, vector) in zip(made, drafts, strict=True)]
-        )
-        record_all(connection, [Done("memory.stored", owner, each.id, each.text) for each in made])
+        vectors = [(each.id, vector) for each, (_, vector) in zip(made, drafts, strict=True) if vector is not None]
+        if vectors:
+            self._vectors.put(connection, owner, vectors)
+        record_all(connection, [Done(noted, owner, each.id, each.text) for each in made])
         return made
 
     def change(
@@ -124,7 +131,10 @@ class MemoryRepository:
             raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")
         after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
         if after.text != before.text:
-            after = after.model_copy(update={"metadata": corrected(after.metadata, after.text)})
+            rewritten: dict[str, Any] = {"metadata": corrected(after.metadata, after.text)}
+            if plain(after.text) != plain(before.text):  # what was said of the old text is no evidence of the new one
+                rewritten |= {name: none for name, none in _EVIDENCE.items() if name not in changes}
+            after = after.model_copy(update=rewritten)
         encryption = encryption_of(connection)
         values = as_values(after, encryption)
         here = (memory.c.owner == owner, memory.c.memory_id == memory_id)

@@ -115,9 +115,9 @@ class People:
         """`name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
         return self._settings.set_time_zone(self.resolve(who), name)
 
-    def language(self, who: str | int) -> LanguageCode:
-        """Of what they wrote last, else `settings.language`."""
-        return self._settings.language(self.resolve(who))
+    def language(self, who: str | int, otherwise: LanguageCode | None = None) -> LanguageCode:
+        """Of what they wrote last, else `otherwise`, else `settings.language`."""
+        return self._settings.language(self.resolve(who), otherwise)
 
     def set_language(self, who: str | int, language: LanguageCode) -> None:
         """In which they are answered until they write in another."""

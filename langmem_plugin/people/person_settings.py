@@ -72,12 +72,12 @@ class PersonSettings:
         self._store(person, time_zone=zone)
         return ZoneInfo(zone)
 
-    def language(self, person: str) -> LanguageCode:
-        """Of what they wrote last, else `settings.language`."""
+    def language(self, person: str, otherwise: LanguageCode | None = None) -> LanguageCode:
+        """Of what they wrote last, else `otherwise`, else `settings.language`."""
         match self._held(person).language:
             case "en" | "he" | "es" as known:
                 return known
-        return self._language
+        return otherwise or self._language
 
     def set_language(self, person: str, language: LanguageCode) -> None:
         """Writes only what is new. While the database cannot be reached it is left, with a WARNING: a reply goes out

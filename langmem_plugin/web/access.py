@@ -50,8 +50,10 @@ def let_in(request: Request, response: Response, token: str, door: str) -> None:
     """The browser is known from now on; no script sees the cookie, and no other site can send it."""
     name, _, valid_for = _COOKIES[door]
     is_secure = request.url.scheme == "https"
-    if door == PAGE and not is_secure:  # behind a proxy that does not say how it was reached
-        is_secure = str(request.app.state.served.memory.settings.page_address).startswith("https:")
+    if door == PAGE and not is_secure:  # behind a proxy that does not say how it was reached; the browser's page does
+        shown = " ".join(request.headers.get(each, "") for each in ("origin", "referer"))
+        served_at = str(request.app.state.served.memory.settings.page_address)
+        is_secure = served_at.startswith("https:") and "http:" not in shown
     response.set_cookie(
         name,
         token,

@@ -14,7 +14,7 @@ _HEADERS = {
     "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -51,8 +51,12 @@ class BrowserSafety:
 
 
 def _is_of_another_site(headers: Headers) -> bool:
-    """Browsers say so in one header or the other; a program that sends neither carries no cookie by itself."""
+    """Browsers say so by one header or another: older ones, and those that came by plain HTTP, send the origin alone,
+    or hide it and send the page. A program that sends none of them carries no cookie by itself.
+    """
     if site := headers.get("sec-fetch-site"):
         return site not in {"same-origin", "none"}
     origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    if origin == "null":
+        origin = headers.get("referer", origin)
+    return origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()

@@ -190,7 +190,7 @@ def test_the_token_stands_in_no_log(memory, caplog):
 def test_a_page_has_the_headers_of_a_careful_one(erin):
     headers = erin.client.get("/me/").headers
     assert headers["cache-control"] == "no-store"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert "unsafe" not in headers["content-security-policy"]
 
 

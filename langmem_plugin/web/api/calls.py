@@ -13,6 +13,7 @@ from langmem_plugin.database.audit_trail import PERSON, Action, record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import OPERATOR
 from langmem_plugin.people import links
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import Rates
@@ -48,6 +49,11 @@ class Call:
     def actor(self) -> str:
         """For the audit log."""
         return f"operator:{self.caller.token_id}" if self.caller.is_operator else PERSON
+
+    @property
+    def writer(self) -> str | None:
+        """The `source_id` of what an operator writes; None for the person's own token."""
+        return f"{OPERATOR}{self.caller.token_id}" if self.caller.is_operator else None
 
     @cached_property
     def identifier(self) -> str:

@@ -84,7 +84,7 @@ def list_categories(call: Called) -> AllCategories:
     return AllCategories(categories=[MemoryCategory.of(each) for each in held], category_stats=figures)
 
 
-@routes.post(PATH, statuses=(201,))
+@routes.post(PATH, statuses=(201,), gives=("Location",))
 def create_category(call: Called, new: NewCategory) -> Answered[OneCategory]:
     """Make a category; memories that have its name already are in it."""
     made = call.service.categories.create(

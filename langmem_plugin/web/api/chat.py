@@ -47,10 +47,10 @@ class Cited(BaseModel):
     memory_id: str | None
 
 
-class Said(BaseModel):
+class ChatAnswer(BaseModel):
     """Not in the envelope of the other answers: chat programs read these fields where they are."""
 
-    success: Literal[True] = True
+    success: bool = True
     message_id: str
     conversation_id: str | None = Field(description="of the session it is in")
     response: str
@@ -60,7 +60,7 @@ class Said(BaseModel):
 
 
 @routes.post("/api/chat", in_loop=True)
-async def chat(call: Called, said: NewMessage) -> Said:
+async def chat(call: Called, said: NewMessage) -> ChatAnswer:
     """Say something to the assistant, as the person; messages of one person are answered one after another."""
     graph, memory = call.served.graph, call.memory
     if graph is None:
@@ -77,7 +77,7 @@ async def chat(call: Called, said: NewMessage) -> Said:
     context, citations = await to_thread.run_sync(used, limiter=limiter)
     here: RunnableConfig = {"configurable": {"thread_id": owner}}
     conversation_id = await to_thread.run_sync(memory.saver.session_of, here, limiter=limiter)
-    answer = Said(
+    answer = ChatAnswer(
         message_id=message_id,
         conversation_id=conversation_id,
         response=str(reply),

@@ -28,7 +28,7 @@ def list_confirmations(call: Called) -> Waiting:
     )
 
 
-@routes.post(PATH + "/{memory_id}/confirm")
+@routes.post(PATH + "/{memory_id}/confirm", gives=("ETag",))
 def confirm_memory(call: Called, memory_id: Id) -> Answered[OneFact]:
     """Remember what waited; what it contradicts is replaced by it."""
     kept = call.memory.confirm(call.person(), memory_id)

@@ -58,7 +58,7 @@ def _named(*names: str) -> Any:
     return Field(default=None, validation_alias=AliasChoices(*names))
 
 
-class Wanted(Body):
+class ChangedConsent(Body):
     """What is not named stays as it is."""
 
     extraction: bool | None = Field(
@@ -82,7 +82,7 @@ def read_consent(call: Called) -> Permitted:
 
 
 @routes.patch(PATH)
-def change_consent(call: Called, wanted: Wanted) -> Permitted:
+def change_consent(call: Called, wanted: ChangedConsent) -> Permitted:
     """Allow or forbid what is named: only what the person has said. Null is as if they had never been asked."""
     named: dict[str, Any] = {name: getattr(wanted, name) for name in wanted.model_fields_set}
     permissions: Permissions = named  # type: ignore[assignment] # by the names of its fields

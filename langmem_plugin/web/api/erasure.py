@@ -41,14 +41,14 @@ class OneReceipt(BaseModel):
     receipt: Receipt
 
 
-class Wanted(Body):
+class NewErasure(Body):
     now: bool = Field(
         default=False, description="true: at once and for good, with nothing to restore; else after `due_at`"
     )
 
 
 @routes.post(PATH, statuses=(202,))
-def erase_person(call: Called, wanted: Wanted) -> OneReceipt:
+def erase_person(call: Called, wanted: NewErasure) -> OneReceipt:
     """Delete everything of the person, with the tokens that open their memory; keep the id of the receipt.
 
     Nothing is found, listed or answered from any more, at once. Until `due_at` an operator can restore it.

@@ -54,7 +54,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     chat.routes.router,
     health.router,
 )
-_HEALTH = {"type": "object", "properties": {"success": {"const": True}, "data": {"type": "object"}}}
+_HEALTH = {"type": "object", "properties": {"success": {"type": "boolean"}, "data": {"type": "object"}}}
 _METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
 

@@ -35,7 +35,7 @@ class Jobs(BaseModel):
     jobs: list[Job] = Field(description="of the last 100 conversations, the last active first")
 
 
-class Wanted(Body):
+class NewExtraction(Body):
     session_id: IdInBody | None = Field(
         default=None, description="also this conversation, if anything was said in it since it was read"
     )
@@ -48,7 +48,7 @@ def list_extraction_jobs(call: Called) -> Jobs:
 
 
 @routes.post(PATH, statuses=(202,))
-def start_extraction(call: Called, wanted: Wanted) -> Jobs:
+def start_extraction(call: Called, wanted: NewExtraction) -> Jobs:
     """Take what the person said into their memory now, also of conversations that are not quiet yet.
 
     It goes on after the answer; the jobs say when it is done. By itself it happens when a conversation falls silent.

@@ -10,9 +10,9 @@ from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import SourceType, Status
 
 _SAME = (
-    "id", "fact_type", "category", "confidence", "source_type", "source_id", "session_id", "key", "status",
-    "quote", "said_at", "valid_from", "valid_to", "doubted_at", "superseded_by", "expires_at", "access_count",
-    "last_accessed", "created_at", "updated_at", "revision",
+    "id", "fact_type", "category", "confidence", "source_type", "source_id", "is_by_operator", "session_id", "key",
+    "status", "quote", "said_at", "valid_from", "valid_to", "doubted_at", "superseded_by", "expires_at",
+    "access_count", "last_accessed", "created_at", "updated_at", "revision",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ class Fact(BaseModel):
     key: str | None
     source_type: SourceType
     source_id: str | None
+    is_by_operator: bool = Field(description="an operator wrote it, not the person")
     session_id: str | None
     quote: str | None = Field(description="the person's own words, where they are known")
     said_at: datetime | None

@@ -89,7 +89,7 @@ def list_instructions(
     return Instructions(instructions=[StandingInstruction.of(each) for each in held])
 
 
-@routes.post(PATH, statuses=(201,))
+@routes.post(PATH, statuses=(201,), gives=("ETag", "Location"))
 def create_instruction(call: Called, new: NewInstruction) -> Answered[OneInstruction]:
     """Add a standing instruction."""
     made = call.service.instructions.add(
@@ -105,13 +105,13 @@ def create_instruction(call: Called, new: NewInstruction) -> Answered[OneInstruc
     return answered
 
 
-@routes.get(PATH + "/{instruction_id}")
+@routes.get(PATH + "/{instruction_id}", gives=("ETag",))
 def read_instruction(call: Called, instruction_id: Id) -> Answered[OneInstruction]:
     """Read one standing instruction."""
     return _one(call.service.instructions.get(call.reads(instruction_id), instruction_id))
 
 
-@routes.patch(PATH + "/{instruction_id}")
+@routes.patch(PATH + "/{instruction_id}", gives=("ETag",), if_match=True)
 def change_instruction(call: Called, instruction_id: Id, changed: ChangedInstruction) -> Answered[OneInstruction]:
     """Change what is named of a standing instruction, or switch it off or on.
 
@@ -128,7 +128,7 @@ def change_instruction(call: Called, instruction_id: Id, changed: ChangedInstruc
     return _one(call.service.instructions.update(owner, instruction_id, if_still=before, **changes))
 
 
-@routes.delete(PATH + "/{instruction_id}")
+@routes.delete(PATH + "/{instruction_id}", if_match=True)
 def delete_instruction(call: Called, instruction_id: Id) -> DeletedInstruction:
     """Remove a standing instruction for good."""
     owner = call.person()

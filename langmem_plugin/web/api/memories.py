@@ -14,6 +14,7 @@ from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.categories import MemoryCategory, spelled
 from langmem_plugin.web.api.facts import Fact, Facts, OneFact, State
 from langmem_plugin.web.api.fields import (
+    ANY_WORD,
     MOST_LISTED,
     Body,
     Confidence,
@@ -27,13 +28,12 @@ from langmem_plugin.web.api.fields import (
     Text,
     Words,
 )
-from langmem_plugin.web.api.paging import links
+from langmem_plugin.web.api.paging import PAGED, links
 from langmem_plugin.web.api.routing import Answered, Routes
 from langmem_plugin.web.served import root_of
 
 routes = Routes("memories")
 PATH = "/api/memory"
-_ANY_WORD = 1e-6  # of relevance: what shares no word with the query has none
 
 _FIELDS = {
     "fact": "text", "fact_type": "fact_type", "category": "category", "tags": "tags", "expires_at": "expires_at",
@@ -84,7 +84,7 @@ class History(BaseModel):
     history: list[Fact] = Field(description="the oldest first; what was forgotten is there without its text")
 
 
-@routes.get(PATH)
+@routes.get(PATH, gives=PAGED)
 def list_memories(
     call: Called,
     *,
@@ -140,7 +140,7 @@ def list_memories(
     return Answered(listed, headers=headers)
 
 
-@routes.post(PATH, statuses=(201, 200))
+@routes.post(PATH, statuses=(201, 200), gives=("ETag", "Location"))
 def create_memory(call: Called, new: NewFact) -> Answered[Stored]:
     """Store a fact.
 
@@ -154,6 +154,8 @@ def create_memory(call: Called, new: NewFact) -> Answered[Stored]:
         "private": new.is_private,
         "confidence": new.confidence,
     }
+    if call.writer is not None:
+        fields["source_id"] = call.writer
     made = call.service.remember(call.person(), new.fact, **fields)
     return Answered(
         Stored(memory=Fact.of(made), outcome=made.outcome, concerned=list(made.concerned)),
@@ -180,6 +182,7 @@ def read_memory(call: Called, memory_id: Id) -> Answered[OneFact]:
 def change_memory(call: Called, memory_id: Id, changed: ChangedFact) -> Answered[OneFact]:
     """Change what is named of a memory.
 
+    What it said until then is kept as history. Where another memory says the same as the new text, the answer is that.
     With If-Match, the ETag that the change was decided upon, only if it has not changed since: else 412.
     """
     named: dict[str, Any] = {
@@ -188,7 +191,7 @@ def change_memory(call: Called, memory_id: Id, changed: ChangedFact) -> Answered
         if getattr(changed, name) is not None or name in {"category", "expires_at"}
     }
     changes: MemoryChanges = named  # type: ignore[assignment] # by the names of its fields
-    made = call.service.update(call.person(), memory_id, revision=call.revision(), **changes)
+    made = call.service.correct(call.person(), memory_id, revision=call.revision(), by=call.writer, **changes)
     return _one(made)
 
 
@@ -207,9 +210,9 @@ def memory_history(call: Called, memory_id: Id) -> History:
 def add_routes_by_id() -> Routes:
     """After all others below /api/memory: an id may have any form."""
     by_id = Routes("memories")
-    by_id.get(PATH + "/{memory_id}", statuses=(200,))(read_memory)
-    by_id.patch(PATH + "/{memory_id}")(change_memory)
-    by_id.delete(PATH + "/{memory_id}")(delete_memory)
+    by_id.get(PATH + "/{memory_id}", gives=("ETag",))(read_memory)
+    by_id.patch(PATH + "/{memory_id}", gives=("ETag",), if_match=True)(change_memory)
+    by_id.delete(PATH + "/{memory_id}", if_match=True)(delete_memory)
     by_id.get(PATH + "/{memory_id}/history")(memory_history)
     return by_id
 
@@ -219,4 +222,4 @@ def _one(found: Memory) -> Answered[OneFact]:
 
 
 def _searched(call: Call, owner: OwnerKey, search: str, where: Filter) -> list[Found]:
-    return call.service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=_ANY_WORD, where=where)
+    return call.service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=ANY_WORD, where=where)

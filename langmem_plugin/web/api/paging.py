@@ -5,6 +5,8 @@ from urllib.parse import parse_qsl, urlencode
 from langmem_plugin.web.api.calls import Call
 from langmem_plugin.web.served import root_of
 
+PAGED = ("Link", "X-Total-Count")
+
 
 def links(call: Call, *, total: int, limit: int, offset: int) -> dict[str, str]:
     """The headers of one part. The addresses name no host: whatever stands before this service knows its own."""

@@ -11,7 +11,7 @@ from langmem_plugin.people.everybody import everybody, how_many
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
 from langmem_plugin.web.api.consent import Permitted
 from langmem_plugin.web.api.fields import Body, IdInBody, Limit, Name, Offset
-from langmem_plugin.web.api.paging import links
+from langmem_plugin.web.api.paging import PAGED, links
 from langmem_plugin.web.api.routing import Answered, Routes
 
 routes = Routes("people")
@@ -77,7 +77,7 @@ class Linked(BaseModel):
     merge_id: str | None = Field(description="takes it back by /api/people/undo; null where nothing moved")
 
 
-@routes.get("/api/people")
+@routes.get("/api/people", gives=PAGED)
 def list_people(
     call: CalledByOperator, reveal: _Reveal = False, limit: Limit = 50, offset: Offset = 0
 ) -> Answered[People]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
@@ -99,7 +99,7 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str = Field(description="what to do about it")
-    success: Literal[False] = False
+    success: bool = Field(default=False, description="false")
     errors: list[WrongField] = Field(default_factory=list)
 
 

@@ -4,14 +4,14 @@ import functools
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Query
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -49,7 +49,7 @@ Data = TypeVar("Data")
 class Answer(BaseModel, Generic[Data]):
     """The envelope of every answer that is no problem."""
 
-    success: Literal[True] = True
+    success: bool = Field(default=True, description="true: what could not be done is a problem document")
     data: Data
 
 
@@ -95,9 +95,12 @@ class Routes:
         content: Mapping[str, Any] | None = None,
         also: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        gives: Sequence[str] = (),
+        if_match: bool = False,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """`content` describes an answer that is no JSON in the envelope, `also` another form of it beside that, and
-        `body` one that is read by the route itself.
+        `body` one that is read by the route itself. `gives` are headers of the answer; with `if_match` that header of
+        the request is heeded.
         A route that is `in_loop` is asynchronous, and gives a response.
         """
 
@@ -105,15 +108,22 @@ class Routes:
             given = get_type_hints(work)["return"]
             data = get_args(given)[0] if get_origin(given) is Answered else given
             responses: dict[int | str, dict[str, Any]] = {
-                status: {"description": told, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
+                status: {"description": told, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}, "headers": _headers(after)}
                 for status, told in _PROBLEMS.items()
+                for after in [("Retry-After",) if status in _AGAIN_LATER else ()]
             }
+            done: dict[str, Any] = {"headers": _headers(gives)}
             if content is not None:
-                responses[200] = {"description": "the file", "content": dict(content)}
-            if also is not None:
-                responses[200] = {"description": "the same in another form too", "content": dict(also)}
+                responses[200] = {"description": "the file", "content": dict(content), **done}
+            elif also is not None:
+                responses[200] = {"description": "the same in another form too", "content": dict(also), **done}
+            else:
+                responses[statuses[0]] = {"description": "it is done", **done}
             for status in statuses[1:]:
-                responses[status] = {"description": "the same", "model": Answer[data]}  # type: ignore[valid-type]
+                responses[status] = {"description": "the same", "model": Answer[data], **done}  # type: ignore[valid-type]
+            extra: dict[str, Any] = {} if body is None else {"requestBody": dict(body)}
+            if if_match:
+                extra["parameters"] = [_IF_MATCH]
             first, _, rest = (work.__doc__ or "").strip().partition("\n\n")
             route = _Route(
                 path,
@@ -126,7 +136,7 @@ class Routes:
                 description=" ".join(rest.split()),
                 operation_id=work.__name__,
                 tags=self.router.tags,
-                openapi_extra=None if body is None else {"requestBody": dict(body)},
+                openapi_extra=extra,
                 response_class=Response if content is not None else JSONResponse,
             )
             route.largest = largest
@@ -137,6 +147,25 @@ class Routes:
 
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_AGAIN_LATER = {429, 503}
+_HEADERS = {
+    "ETag": "which state it is in: to be sent as If-Match with a change, or as If-None-Match to be told 304",
+    "Link": "the parts of the list beside this one, as RFC 8288 has it",
+    "Location": "the path of what was made",
+    "Retry-After": "seconds to wait",
+    "X-Total-Count": "how many there are on all pages",
+}
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "an ETag: only if it has not changed since, else 412",
+}
+
+
+def _headers(names: Sequence[str]) -> dict[str, Any]:
+    return {each: {"description": _HEADERS[each], "schema": {"type": "string"}} for each in names}
 
 
 class _Route(APIRoute):

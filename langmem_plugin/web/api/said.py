@@ -11,7 +11,7 @@ from langmem_plugin.memory.models import MatchType, Mode
 from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.web.api.calls import Called
-from langmem_plugin.web.api.fields import Words
+from langmem_plugin.web.api.fields import ANY_WORD, Words
 from langmem_plugin.web.api.routing import Routes
 
 routes = Routes("sessions")
@@ -80,7 +80,7 @@ def search_sessions(
         query,
         mode=search_type,
         limit=limit,
-        min_relevance=min_relevance,
+        min_relevance=max(min_relevance, ANY_WORD) if search_type == "text" else min_relevance,
         time_zone=call.memory.people.time_zone(owner),
         operators=True,
         neighbours=neighbours,

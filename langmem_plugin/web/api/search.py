@@ -11,7 +11,7 @@ from langmem_plugin.memory.search.exact_query import matched_spans
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.categories import spelled
 from langmem_plugin.web.api.facts import Fact
-from langmem_plugin.web.api.fields import Instant, NamesInQuery, Words
+from langmem_plugin.web.api.fields import ANY_WORD, Instant, NamesInQuery, Words
 from langmem_plugin.web.api.routing import Routes
 
 routes = Routes("search")
@@ -58,7 +58,7 @@ def search_memories(
         query,
         mode=search_type,
         limit=limit,
-        min_relevance=min_relevance,
+        min_relevance=max(min_relevance, ANY_WORD) if search_type == "text" else min_relevance,
         where=where,
         operators=search_type != "semantic",
     )

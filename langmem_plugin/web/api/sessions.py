@@ -10,7 +10,7 @@ from langmem_plugin.conversation.session_manager import MessageRecord, SessionRe
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Id, Limit, Offset
-from langmem_plugin.web.api.paging import links
+from langmem_plugin.web.api.paging import PAGED, links
 from langmem_plugin.web.api.routing import Answered, Routes
 from langmem_plugin.web.conversations import session_of, sessions_of
 
@@ -75,7 +75,7 @@ class OneSession(BaseModel):
     session: Session
 
 
-@routes.get(PATH)
+@routes.get(PATH, gives=PAGED)
 def list_sessions(call: Called, limit: Limit = 50, offset: Offset = 0) -> Answered[Sessions]:
     """List the person's conversations, current and ended."""
     held = sessions_of(call.memory, call.reads("sessions"))
@@ -87,7 +87,7 @@ def list_sessions(call: Called, limit: Limit = 50, offset: Offset = 0) -> Answer
     return Answered(Sessions(sessions=page, total=len(held)), headers=headers)
 
 
-@routes.get(PATH + "/{session_id}")
+@routes.get(PATH + "/{session_id}", gives=PAGED)
 def read_session(call: Called, session_id: Id, limit: Limit = 500, offset: Offset = 0) -> Answered[Transcript]:
     """Read a conversation, the first message first."""
     session_of(call.memory, call.reads(session_id), session_id)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.models import Filter, Found, Memory, SourceType, Status
+from langmem_plugin.memory.models import OPERATOR, Filter, Found, Memory, SourceType, Status
 from langmem_plugin.memory.tags import retag
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.console.shell import Shell, as_operator
@@ -102,6 +102,7 @@ def routes(shell: Shell) -> APIRouter:
                 category=told.category.strip() or None,
                 tags=tags_in(told.tags),
                 private=told.private,
+                source_id=f"{OPERATOR}{caller.token_id}",
             )
         return shell.go(request, f"people/{ref}/memories/{stored.id}?did={stored.outcome}")
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.web.console.memories import TYPES
-from langmem_plugin.web.console.one_memory import CHANGED, Changed, form_of, put
+from langmem_plugin.web.console.one_memory import CHANGED, Changed, form_of, newest, put
 from langmem_plugin.web.console.shell import Shell
 
 
@@ -50,9 +50,10 @@ def routes(shell: Shell) -> APIRouter:
     ) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         try:
-            put(memory, caller, person, memory_id, changed)
+            made = put(memory, caller, person, memory_id, changed)
         except StaleMemory:
-            return row(request, person, memory_id, card, changed, stale=True)
-        return row(request, person, memory_id, card)
+            now = newest(memory, person, memory_id)
+            return row(request, person, now.id, card, changed, stale=True)
+        return row(request, person, made.id, card)
 
     return router

@@ -12,7 +12,7 @@ from langmem_plugin.errors import StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.fact_history import fact_history
-from langmem_plugin.memory.models import Memory, MemoryChanges
+from langmem_plugin.memory.models import OPERATOR, Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller
 from langmem_plugin.web.console.memories import TYPES
@@ -77,10 +77,11 @@ def routes(shell: Shell) -> APIRouter:
     def change(request: Request, ref: str, memory_id: str, changed: Annotated[Changed, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         try:
-            put(memory, caller, person, memory_id, changed)
+            made = put(memory, caller, person, memory_id, changed)
         except StaleMemory:  # what was typed is kept, beside what is there now
-            return page(request, person, memory_id, typed=changed, status=CHANGED)
-        return back(request, ref, memory_id, "changed")
+            now = newest(memory, person, memory_id)
+            return page(request, person, now.id, typed=changed, status=CHANGED)
+        return back(request, ref, made.id, "changed")
 
     @router.post("/forget")
     def forget(request: Request, ref: str, memory_id: str, revision: Annotated[int | None, Form()] = None) -> Response:
@@ -99,7 +100,7 @@ def routes(shell: Shell) -> APIRouter:
     return router
 
 
-def put(memory: PhoneMemory, caller: Caller, person: OwnerKey, memory_id: str, changed: Changed) -> None:
+def put(memory: PhoneMemory, caller: Caller, person: OwnerKey, memory_id: str, changed: Changed) -> Memory:
     """Changes what the form changed and nothing else. Raises StaleMemory where it was changed after it was shown."""
     zone = memory.people.time_zone(person)
     [held] = [each for each in fact_history(memory.service, person, memory_id) if each.id == memory_id]
@@ -116,7 +117,15 @@ def put(memory: PhoneMemory, caller: Caller, person: OwnerKey, memory_id: str, c
         name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)
     }
     with as_operator(caller):
-        memory.service.update(person, memory_id, revision=changed.revision, **given)
+        return memory.service.correct(
+            person, memory_id, revision=changed.revision, by=f"{OPERATOR}{caller.token_id}", **given
+        )
+
+
+def newest(memory: PhoneMemory, person: OwnerKey, memory_id: str) -> Memory:
+    """The memory, or what is in its place now."""
+    [held] = [each for each in fact_history(memory.service, person, memory_id) if each.id == memory_id]
+    return memory.service.instead_of(held) or held
 
 
 def form_of(held: Memory, zone: ZoneInfo) -> Changed:

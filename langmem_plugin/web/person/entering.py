@@ -22,7 +22,7 @@ def link(request: Request, token: str) -> HTMLResponse:
     access = served.tokens.access_by(token, "link")
     if access is None:
         return _over(request)
-    language = served.memory.people.language(access.identifier)
+    language = served.memory.people.language(access.identifier, browser_language(request))
     return shown(request, "enter.html", language, token=token)
 
 

@@ -2,18 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Form
-from sqlalchemy import Connection
 from starlette.responses import Response
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Filter, Memory
-from langmem_plugin.memory.models import LIVE, storable
-from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.models import bare, storable
 from langmem_plugin.people.consents import Given
 from langmem_plugin.web.person.visit import Here, Visit
 from langmem_plugin.writing.confirmation import Confirmations
@@ -66,26 +63,20 @@ def correct(visit: Here, memory_id: str, revision: _Revision, text: _Text = "") 
     refused = _refusal(text)
     if refused is not None:
         return _detail(visit, memory_id, status=422, typed=text, refused=refused)
-    service, owner = visit.memory.service, visit.owner
     held = _look(visit, memory_id)
     if held is None:
         raise MemoryNotFound(f"there is no memory {memory_id}")
-    fields: dict[str, Any] = {"fact_type": held.fact_type, "category": held.category, "tags": held.tags}
-    fields |= {"private": held.private, "expires_at": held.expires_at}
+    if bare(text) == bare(held.text):
+        return visit.go(f"?done=same&of={memory_id}")
     try:
-        if held.key is not None:  # a named value stays under its name
-            made = service.update(owner, memory_id, revision=revision, text=text)
-        else:
-            with service.database.provided(partial(_refuse_changed, visit, memory_id, revision)):
-                made = service.supersede(owner, memory_id, text, **fields)
+        made = visit.memory.service.correct(visit.owner, memory_id, revision=revision, text=text)
     except (StaleMemory, MemoryNotFound):
         return _detail(visit, memory_id, status=409, typed=text, refused="changed")
     except EmbeddingUnavailable:
         return _detail(visit, memory_id, status=503, typed=text, refused="no_embedding")
     except InvalidInput:
         return _detail(visit, memory_id, status=422, typed=text, refused="unusable")
-    done = "same" if made.outcome == "duplicate" and made.id == memory_id else "corrected"
-    return visit.go(f"?done={done}&of={made.id}")
+    return visit.go(f"?done=corrected&of={made.id}")
 
 
 @router.post("/memories/{memory_id}/forget")
@@ -245,11 +236,3 @@ def _refusal(text: str) -> str | None:
     if len(text) > _LONGEST:
         return "too_long"
     return None if storable(text) == text else "unusable"
-
-
-def _refuse_changed(visit: Visit, memory_id: str, revision: int, connection: Connection) -> None:
-    """In the transaction that writes; from here on nobody else's comes before it."""
-    begin_change(connection, visit.owner, 0)
-    held = visit.memory.service.repository.by_id(connection, visit.owner, memory_id)
-    if held is None or held.status not in LIVE or held.revision != revision:
-        raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")

@@ -1,7 +1,9 @@
 """One request of a person whose browser was let in: who they are, in which language and time zone, what they see."""
 
+import contextlib
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Annotated, Any, cast, get_args
 from zoneinfo import ZoneInfo
 
@@ -76,13 +78,14 @@ def served_of(request: Request) -> Served:
 
 
 def browser_language(request: Request) -> LanguageCode:
-    """Of whom nobody knows who they are: what their browser asks for, else the setting."""
-    asked = request.headers.get("accept-language", "").split(",")
-    for each in asked:
-        language = each.partition(";")[0].strip().partition("-")[0].lower()
-        if language in get_args(LanguageCode):
-            return cast("LanguageCode", language)
-    return served_of(request).memory.settings.language
+    """Of whom nobody knows what they write in: what their browser likes best, else the setting."""
+    wanted: list[tuple[float, str]] = []
+    for each in request.headers.get("accept-language", "").split(","):
+        name, _, weight = each.partition(";q=")
+        with contextlib.suppress(ValueError):
+            wanted.append((float(weight or 1), name.strip().partition("-")[0].lower()))
+    known = [each for each in sorted(wanted, key=itemgetter(0), reverse=True) if each[1] in get_args(LanguageCode)]
+    return cast("LanguageCode", known[0][1]) if known else served_of(request).memory.settings.language
 
 
 def _visit(request: Request) -> Visit:
@@ -91,7 +94,7 @@ def _visit(request: Request) -> Visit:
     if caller is None:
         raise NotAuthorized("this browser was not let in, or too long ago: write /memories in the chat for a new link")
     people = served.memory.people
-    owner, language = people.resolve(caller.identifier), people.language(caller.identifier)
+    owner, language = people.resolve(caller.identifier), people.language(caller.identifier, browser_language(request))
     request.state.language = language
     zone = people.time_zone(caller.identifier)
     return Visit(request, served.memory, caller.token_id, caller.identifier, owner, language, zone)

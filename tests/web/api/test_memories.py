@@ -42,7 +42,8 @@ def test_a_fact_is_stored_read_changed_and_deleted(anna):
     for method in ("GET", "DELETE"):
         assert anna.refused(method, f"memory/{memory_id}")["status"] == 404
     assert anna.refused("PATCH", f"memory/{memory_id}", json={"fact": "x"})["status"] == 404
-    [gone] = anna("GET", f"memory/{memory_id}/history")["history"]
+    [before, gone] = anna("GET", f"memory/{memory_id}/history")["history"]
+    assert (before["status"], before["fact"]) == ("superseded", "Leo is allergic to peanuts")
     assert (gone["status"], gone["fact"], gone["tags"]) == ("forgotten", "", [])
 
 
