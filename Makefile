@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # A module is compiled when it is first imported: most that are installed never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo chat dev test quick lint check bench docs
+.PHONY: demo chat dev test quick lint check bench docs dist
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -13,7 +13,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(BIN)/python pyproject.toml
-	$(PIP) --editable '.[chroma,cli]'
+	$(PIP) --editable '.[chroma,cli,openai]'
 	touch $@
 
 $(VENV)/installed-dev: $(BIN)/python pyproject.toml
@@ -67,3 +67,8 @@ bench: $(VENV)/installed-dev  ## the benchmarks that need no data from outside
 
 docs: $(VENV)/installed-dev  ## the documentation, into site/
 	$(BIN)/python -m mkdocs build --strict
+
+dist: $(VENV)/installed-dev  ## wheel and sdist into dist/, checked
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m pytest tests/test_distribution.py

@@ -81,8 +81,8 @@ def embedding_model(name: str) -> Embeddings:
         return init_embeddings(name, **options)
     except _refusals() as error:
         raise ConfigurationError(
-            f"the embedding model {name} cannot be used: {error} Set what is missing (OPENAI_API_KEY for OpenAI's), or"
-            ' embedding_model to "offline": all-MiniLM-L6-v2, which needs no key.'
+            f"the embedding model {name} cannot be used: {error} Install or set what is missing (OPENAI_API_KEY for"
+            ' OpenAI\'s), or embedding_model to "offline": all-MiniLM-L6-v2, which needs no key.'
         ) from error
 
 
@@ -109,8 +109,8 @@ def _by_name(name: str, base_url: str | None) -> BaseChatModel:
         model: BaseChatModel = init_chat_model(name, **options)
     except _refusals() as error:
         raise ConfigurationError(
-            f"the model {name} cannot be used: {error} Set what is missing (OPENAI_API_KEY for openai:… models, or"
-            " LANGMEM_BASE_URL for a server of your own), or unset LANGMEM_MODEL for the offline model."
+            f"the model {name} cannot be used: {error} Install or set what is missing (OPENAI_API_KEY for openai:…"
+            " models, or LANGMEM_BASE_URL for a server of your own), or unset LANGMEM_MODEL for the offline model."
         ) from error
     return model
 
