@@ -110,7 +110,9 @@ class GraphAnswers:
     def _asked_back(
         self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies
     ) -> Plan | None:
-        if len(together) > 1 or isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
+        if not self._context.asks_back or len(together) > 1:
+            return None
+        if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
             return None
         message = together[0].message
         question = self._context.asked_back([*self._sessions.messages_of_turn(config), message], replies)

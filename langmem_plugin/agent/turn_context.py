@@ -75,7 +75,7 @@ class TurnContext:
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
-        self._asks = settings.ask_when_unclear == "always"
+        self.asks_back = settings.ask_when_unclear == "always"
         self._languages = languages
         self._saver = saver
         self._questions = questions
@@ -130,7 +130,7 @@ class TurnContext:
         `replies` are the texts in their language; without them the current run says who they are, and an automated one
         is nobody's.
         """
-        if not self._asks or (replies is None and is_automated(run_config())):
+        if not self.asks_back or (replies is None and is_automated(run_config())):
             return None
 
         def worded() -> Replies:

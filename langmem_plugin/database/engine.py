@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, select
 from sqlalchemy.exc import DBAPIError
@@ -22,6 +22,7 @@ from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
+from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.together import Together, current
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
@@ -34,6 +35,7 @@ BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
 
 _Held = TypeVar("_Held")
+_Read = TypeVar("_Read")
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
@@ -78,11 +80,12 @@ class _Backend(Protocol):
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
     def begin(self, connection: Connection, transaction: Transaction) -> None: ...
+    def ready(self, connection: Connection, transaction: Transaction) -> None: ...
     def wait_for(self, connection: Connection, transaction: Transaction) -> None: ...
     def check(self) -> None: ...
     def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]: ...
     def is_lost(self, connection: Connection) -> bool: ...
-    def may_try_another(self, lost: Connection) -> bool: ...
+    def may_try_another(self, lost: Any) -> bool: ...
     def named(self, error: BaseException | None) -> Exception | None: ...
     def leave_to_parent(self, pool: Pool) -> None: ...
 
@@ -152,12 +155,33 @@ class Database:
         with self._part(joined, asked) if joined and shares else self._transaction(asked) as connection:
             yield connection
 
+    def select(self, work: Callable[[Connection], _Read]) -> _Read:
+        """Gives what `work` reads by one statement, for which no transaction is begun. Raises StoreUnavailable.
+
+        Within `together` it sees what the block has written. `work` is done again on another connection where the
+        server has closed the first.
+        """
+        joined = self._joined()
+        if joined is not None and joined.connection is not None:
+            with self.read() as connection:
+                return work(connection)
+        asked = self._asked(writes=False)
+        with self._naming_errors(asked), self._place(asked):
+            self._check_open()
+
+            def done(connection: Connection) -> _Read:
+                self._backend.ready(connection, asked)
+                return work(connection)
+
+            connection, found = self._attempted(asked, done)
+            connection.close()
+            return found
+
     @contextlib.contextmanager
     def write(self, *, durable: bool = True, patience: timedelta | None = None) -> Iterator[Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it.
 
-        Not `durable`, it survives this process at once and a power cut with the next durable one. (PostgreSQL makes
-        all durable: it flushes for many at once, and asking it not to costs a round trip.)
+        Not `durable`, it survives this process at once and a power cut with the next durable one, or a moment later.
         `patience` is for work that keeps a server busy for longer than `timeout` before it answers.
         Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
@@ -331,15 +355,19 @@ class Database:
 
     @contextlib.contextmanager
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
+        with self._naming_errors(asked), self._place(asked):
+            self._check_open()
+            with self._begun(asked) as connection, connection.begin():
+                try:
+                    yield connection
+                except BaseException:
+                    self._give_up_if_lost(connection)  # a rollback would fail, and hide why
+                    raise
+
+    @contextlib.contextmanager
+    def _naming_errors(self, asked: Transaction) -> Iterator[None]:
         try:
-            with self._place(asked):
-                self._check_open()
-                with self._begun(asked) as connection, connection.begin():
-                    try:
-                        yield connection
-                    except BaseException:
-                        self._give_up_if_lost(connection)  # a rollback would fail, and hide why
-                        raise
+            yield
         except WaitedInVain:
             note_in_vain(asked.awaited)
             raise
@@ -366,19 +394,23 @@ class Database:
             self._gate.leave()
 
     def _begun(self, asked: Transaction) -> Connection:
-        """With a transaction begun. What the server closed while it rested is passed over: nothing is done yet."""
+        """With a transaction begun."""
+        connection, _ = self._attempted(asked, lambda connection: self._backend.begin(connection, asked))
+        return connection
+
+    def _attempted(self, asked: Transaction, attempt: Callable[[Connection], _Read]) -> tuple[Connection, _Read]:
+        """On one connection. What the server closed while it rested is passed over: nothing is done yet."""
         while True:
             connection = self._connected(asked)
+            raw = driver(connection)  # which an invalidated connection has no more
             try:
-                self._backend.begin(connection, asked)
-            except self._driver_errors:
-                may_try_another = self._backend.may_try_another(connection)
+                return connection, attempt(connection)
+            except BaseException as error:
+                may_try_another = isinstance(error, self._driver_errors) and self._backend.may_try_another(raw)
                 self._give_up_if_lost(connection)
                 connection.close()
                 if not may_try_another:
                     raise
-            else:
-                return connection
 
     def _connected(self, asked: Transaction) -> Connection:
         before = _connecting.set(asked)

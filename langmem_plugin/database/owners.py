@@ -23,8 +23,7 @@ def person_in(database: Database, identifier: str) -> OwnerKey:
     """`person_of` in a read of its own."""
     if is_group(identifier):
         return OwnerKey(identifier)
-    with database.read() as connection:
-        return person_of(connection, identifier)
+    return database.select(lambda connection: person_of(connection, identifier))
 
 
 def person_of(connection: Connection, identifier: str) -> OwnerKey:

@@ -1,6 +1,6 @@
 """PostgreSQL: connections that give up when the server says nothing, also one that was stopped and closes no socket.
 
-Nothing is set on a connection but in a transaction: a pooler such as PgBouncer hands each transaction another one.
+Behind a pooler such as PgBouncer, which hands each transaction another connection, all is set in the transaction.
 """
 
 import math
@@ -70,11 +70,12 @@ class PatientConnection(psycopg.Connection[Any]):
     patience = math.inf
     first_answer_by: float | None = None
     has_served = False
+    was_ready = False
     gave_up = False
     is_pooled = False
     """Whether there is a pooler in between: the server then is another process than the one that was greeted."""
     local = ""
-    """The statements that set up each transaction."""
+    """The statements that set up each transaction; none where no pooler lends the connection to others."""
 
     def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
         return super().wait(self._answered(gen), *arguments, **named)
@@ -173,18 +174,33 @@ class PostgreSQL:
         schema = None if self._schema is None else sql.Identifier(self._schema).as_string()
         wanted = {name: sql.Literal(value).as_string() for name, value in local.items()}
         wanted["search_path"] = ", ".join(filter(None, [schema, path])) or "''"
-        made.local = "; ".join(f"SET LOCAL {name} TO {value}" for name, value in wanted.items())
+        if made.is_pooled:
+            made.local = "".join(f"; SET LOCAL {name} TO {value}" for name, value in wanted.items())
+        else:
+            made.execute("; ".join(f"SET {name} TO {value}" for name, value in wanted.items()), prepare=False)
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
         """In one round trip; a read has one consistent view."""
         raw: PatientConnection = driver(connection)
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
-        statement += f"; {raw.local}"
+        statement += raw.local
+        if not transaction.durable:
+            statement += "; SET LOCAL synchronous_commit TO off"
         if transaction.lock_seconds != self._patience:
             statement += f"; SET LOCAL lock_timeout = '{transaction.lock_seconds:.3f}s'"
         raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
         raw.execute(statement, prepare=False)
         raw.has_served = True
+
+    def ready(self, connection: Connection, transaction: Transaction) -> None:
+        """For one statement alone; behind a pooler that is a transaction too, which the connection's return ends."""
+        raw: PatientConnection = driver(connection)
+        if raw.is_pooled:
+            self.begin(connection, transaction)
+            return
+        raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
+        raw.has_served = raw.has_served or raw.was_ready
+        raw.was_ready = True
 
     def wait_for(self, connection: Connection, transaction: Transaction) -> None:
         """In a transaction that has begun, as long as this part of it asks for."""
@@ -199,7 +215,7 @@ class PostgreSQL:
         raw: PatientConnection = driver(connection)
         raw.patience = max(patience, _SCRUB_SECONDS)
         remains = ["write-ahead log, planner statistics and backups of the server"]
-        raw.execute(f"BEGIN; {raw.local}")
+        raw.execute(f"BEGIN{raw.local}")
         found = [(table, raw.execute(_TABLE, [table]).fetchone()) for table in tables]
         raw.execute("COMMIT")
         try:
@@ -229,10 +245,9 @@ class PostgreSQL:
         raw: PatientConnection = driver(connection)
         return raw.closed
 
-    def may_try_another(self, lost: Connection) -> bool:
+    def may_try_another(self, lost: PatientConnection) -> bool:
         """Whether the connection served before and was closed by the server meanwhile."""
-        raw: PatientConnection = driver(lost)
-        return raw.closed and raw.has_served and not raw.gave_up
+        return lost.closed and lost.has_served and not lost.gave_up
 
     def named(self, error: BaseException | None) -> LangMemError | None:
         """Our error for one of the driver, None for a bug in our SQL."""

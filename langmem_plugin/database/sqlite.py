@@ -78,6 +78,10 @@ class SQLite:
         # A write that began as a read fails at once with "locked" when another writer was faster.
         driver(connection).execute("BEGIN IMMEDIATE" if transaction.writes else "BEGIN")
 
+    def ready(self, connection: Connection, transaction: Transaction) -> None:
+        """For one statement alone."""
+        _wait(connection, transaction)
+
     def wait_for(self, connection: Connection, transaction: Transaction) -> None:
         """Nothing more is waited for in a transaction that writes."""
 
@@ -116,7 +120,7 @@ class SQLite:
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
         return False
 
-    def may_try_another(self, lost: Connection) -> bool:  # noqa: ARG002
+    def may_try_another(self, lost: object) -> bool:  # noqa: ARG002
         return False
 
     def named(self, error: BaseException | None) -> StoreUnavailable | None:

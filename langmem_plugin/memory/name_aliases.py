@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
-from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import AliasNotFound, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import LruCache
@@ -22,7 +20,7 @@ from langmem_plugin.memory.alias_rows import Alias, Source
 from langmem_plugin.memory.alias_statements import Naming, namings
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.models import Memory, plain, storable
-from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.owner_changes import OwnerState, begin_change, states_of
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
 from langmem_plugin.memory.search.tokenizer import words_of
@@ -34,7 +32,6 @@ _CACHE_BYTES, _BYTES_BESIDE = 4 * 2**20, 300
 _NO_NAMES = frozenset().union(*(STOP_WORDS[language] for language in ("english", "spanish", "hebrew")))
 
 
-_State = tuple[int, bytes]
 _Ending = tuple[Alias, datetime | None]
 
 
@@ -52,7 +49,7 @@ class NameAliases:
         self._repository = repository
         self._damages = damages
         self._now = now
-        self._held: LruCache[OwnerKey, tuple[_State, list[_Ending]]] = LruCache(_CACHE_BYTES)
+        self._held: LruCache[OwnerKey, tuple[OwnerState, list[_Ending]]] = LruCache(_CACHE_BYTES)
 
     def add(self, owner: str | int, alias: str, name: str) -> Alias:
         """By hand; one that is there already, or was removed, is in force (again).
@@ -121,25 +118,21 @@ class NameAliases:
 
     def groups_of(self, owners: Sequence[OwnerKey]) -> dict[str, Groups]:
         """The same of several owners, in one read; read anew only after something of the owner has changed."""
-        with self._database.read() as connection:
-            wanted = select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt)
-            states: dict[OwnerKey, _State] = {
-                row.owner: (row.change, row.salt)
-                for part in in_parts(list(dict.fromkeys(owners)))
-                for row in connection.execute(wanted.where(memory_owner.c.owner.in_(part)))
-            }
-            held = {owner: self._held_of(connection, owner, state) for owner, state in states.items()}
+        states = self._database.select(lambda connection: states_of(connection, owners))
+        known = {owner: self._held.get(owner) for owner in states}
+        changed = [owner for owner, state in states.items() if (held := known[owner]) is None or held[0] != state]
+        if changed:
+            with self._database.read() as connection:
+                states = states_of(connection, states)
+                known |= {owner: self._read(connection, owner, states[owner]) for owner in changed if owner in states}
         now = self._now()
-        return {owner: _grouped(_counting(held.get(owner, ()), now)) for owner in owners}
+        return {owner: _grouped(_counting(held[1] if (held := known.get(owner)) else (), now)) for owner in owners}
 
-    def _held_of(self, connection: Connection, owner: OwnerKey, state: _State) -> list[_Ending]:
-        held = self._held.get(owner)
-        if held is None or held[0] != state:
-            rows = alias_rows.with_ends(connection, owner, self._damages)
-            held = (state, rows)
-            size = sum(sys.getsizeof(each.alias) + sys.getsizeof(each.name) for each, _ in rows)
-            self._held.put(owner, held, size + (len(rows) + 1) * _BYTES_BESIDE)
-        return held[1]
+    def _read(self, connection: Connection, owner: OwnerKey, state: OwnerState) -> tuple[OwnerState, list[_Ending]]:
+        rows = alias_rows.with_ends(connection, owner, self._damages)
+        size = sum(sys.getsizeof(each.alias) + sys.getsizeof(each.name) for each, _ in rows)
+        self._held.put(owner, (state, rows), size + (len(rows) + 1) * _BYTES_BESIDE)
+        return state, rows
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Alias]:
         """Also those that were removed or do not count now, the first learnt first."""

@@ -1,12 +1,43 @@
 """The numbers of an owner's changes: what readers and indexes have seen is compared with them."""
 
 import os
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import OwnerKey
+
+
+class OwnerState(NamedTuple):
+    """What changes with every write of an owner; `salt` with an erasure."""
+
+    owner: OwnerKey
+    change: int
+    rebuild: int
+    salt: bytes
+
+
+OwnerStates = dict[OwnerKey, OwnerState]
+
+
+def states_of(connection: Connection, owners: Iterable[OwnerKey]) -> OwnerStates:
+    """Of those of whom anything was ever kept."""
+    wanted = list(dict.fromkeys(owners))
+    found: OwnerStates = {}
+    for start in range(0, len(wanted), len(_NAMES)):
+        few = wanted[start : start + len(_NAMES)]
+        asked = dict(zip(_NAMES, few + few[-1:] * len(_NAMES), strict=False))
+        found |= {row[0]: OwnerState(OwnerKey(row[0]), *row[1:]) for row in _STATES.all(connection, asked)}
+    return found
+
+
+_NAMES = "first", "second", "third"  # a person, their household, whom they speak for
+_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
+_STATES = Prepared(select(*_COLUMNS).where(memory_owner.c.owner.in_([bindparam(name) for name in _NAMES])))
 
 
 def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> tuple[int, bytes]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode, storable
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
@@ -49,7 +50,7 @@ def asks_about(
     if not questions:
         return []
     names = _names_in(service, scopes)
-    service.embedder.prepare([as_meant(question.text, groups) for groups in names.values() for question in questions])
+    _embed(service.embedder, questions, list(names.values()))
     return [
         service.ask(
             scope.owner,
@@ -160,6 +161,16 @@ def narrowed(where: Filter, scope: Scope) -> Filter:
 class _Question(NamedTuple):
     text: str
     weight: float  # of its answers
+    parts: tuple[str, ...] = ()  # the messages that it puts together
+
+
+def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[Groups]) -> None:
+    """Embeds what was said last: the message before was embedded in its own turn, and both together are their sum."""
+    said = [question.text for question in questions if not question.parts]
+    embedder.prepare([as_meant(text, each) for each in groups for text in said])
+    for question in questions:
+        for each in groups if question.parts else ():
+            embedder.join(as_meant(question.text, each), [as_meant(part, each) for part in question.parts])
 
 
 def _questions(messages: Sequence[str]) -> list[_Question]:
@@ -167,5 +178,5 @@ def _questions(messages: Sequence[str]) -> list[_Question]:
     *earlier, last = messages[-2:] or [""]
     asked = [_Question(last, 1.0)] if last else []
     for before in earlier:
-        asked += [_Question(f"{before}\n{last}", _TOGETHER), _Question(before, _BEFORE)]
+        asked += [_Question(f"{before}\n{last}", _TOGETHER, (before, last)), _Question(before, _BEFORE)]
     return asked

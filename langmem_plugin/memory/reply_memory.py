@@ -4,15 +4,16 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Found, Memory
+from langmem_plugin.memory.owner_changes import OwnerStates, states_of
 from langmem_plugin.memory.recall_query import RELEVANT, asks_about
 from langmem_plugin.memory.search.score_fusion import LIKELY
 from langmem_plugin.memory.search.tokenizer import telling, words_of
@@ -26,7 +27,7 @@ _SHARED = 0.15  # of the words that were said, by their rarity
 _HELD_BYTES = 8 * 2**20
 _BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
 
-Revisions = tuple[tuple[str, int, bytes], ...]
+_Reader = tuple[OwnerKey, Role, OwnerKey | None]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ NOTHING_TOLD = Told((), ())
 
 @dataclass(frozen=True)
 class _Held:
-    revisions: Revisions
+    states: OwnerStates
     memories: dict[str, Memory]
     instructions: tuple[Instruction, ...]
 
@@ -65,7 +66,7 @@ class ReplyMemory:
     def __init__(self, service: MemoryService) -> None:
         self.operations = service.operations
         self._service = service
-        self._held: LruCache[tuple[str, Role, str | None], _Held] = LruCache(_HELD_BYTES)
+        self._held: LruCache[_Reader, _Held] = LruCache(_HELD_BYTES)
 
     @timed("inject")
     def recall(
@@ -95,8 +96,10 @@ class ReplyMemory:
         asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=least)
         if beside is not None:
             asks += asks_about(service, [Scope(beside)], by_one, limit=limit, min_similarity=bound)
+        scopes = scopes_of(owner, role, beside)
         with service.database.read() as connection:
-            found = service.facts.best_of(connection, asks, 2 * limit)
+            states = states_of(connection, [scope.owner for scope in scopes])
+            found = service.facts.best_of(connection, asks, 2 * limit, states)
             reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
             if min_similarity is None:
                 said = " ".join(messages[-1:])
@@ -106,21 +109,22 @@ class ReplyMemory:
                     rest = [each for each in lately if not _is_guarded(each)]
                 reminded += [(each, 0.0) for each in rest]
             reminded = reminded[:limit]
-            self._read(connection, owner, role, beside, [each for each, _ in reminded])
+            self._read(connection, (owner, role, beside), states, [each for each, _ in reminded])
         return reminded
 
     def told(self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None) -> Told:
         """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
-        with self._service.database.read() as connection:
-            scopes = scopes_of(owner, role, beside)
-            held = self._held.get((owner, role, beside))
-            if (
-                held is None
-                or held.revisions != self._revisions(connection, scopes)
-                or not held.memories.keys() >= set(memory_ids)
-            ):
+        database, scopes, held = (
+            self._service.database,
+            scopes_of(owner, role, beside),
+            self._held.get((owner, role, beside)),
+        )
+        owners = [scope.owner for scope in scopes]
+        is_known = held is not None and held.memories.keys() >= set(memory_ids)
+        if held is None or not is_known or held.states != database.select(partial(states_of, owners=owners)):
+            with database.read() as connection:
                 seen = seen_by(self._service, connection, scopes, memory_ids)
-                held = self._read(connection, owner, role, beside, seen)
+                held = self._read(connection, (owner, role, beside), states_of(connection, owners), seen)
         return self._told(held, memory_ids)
 
     def last_told(
@@ -132,24 +136,15 @@ class ReplyMemory:
             return None
         return self._told(held, memory_ids)
 
-    def _read(
-        self, connection: Connection, owner: OwnerKey, role: Role, beside: OwnerKey | None, memories: Iterable[Memory]
-    ) -> _Held:
-        held = _Held(
-            self._revisions(connection, scopes_of(owner, role, beside)),
-            {each.id: each for each in memories},
-            tuple(self._service.instructions.in_force(connection, owner)),
-        )
-        self._held.put((owner, role, beside), held, held.size)
+    def _read(self, connection: Connection, of: _Reader, states: OwnerStates, memories: Iterable[Memory]) -> _Held:
+        before = self._held.get(of)
+        if before is not None and before.states == states:
+            instructions = before.instructions
+        else:
+            instructions = tuple(self._service.instructions.in_force(connection, of[0]))
+        held = _Held(states, {each.id: each for each in memories}, instructions)
+        self._held.put(of, held, held.size)
         return held
-
-    def _revisions(self, connection: Connection, scopes: Iterable[Scope]) -> Revisions:
-        """What changes with every write to a scope of this person."""
-        of_scopes = memory_owner.c.owner.in_([scope.owner for scope in scopes])
-        rows = connection.execute(
-            select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt).where(of_scopes)
-        )
-        return tuple(sorted((row.owner, row.change, row.salt) for row in rows))
 
     def _told(self, held: _Held, memory_ids: Sequence[str]) -> Told:
         now = self._service.now()

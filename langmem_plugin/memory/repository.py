@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, func, or_, select, true, update
 
 from langmem_plugin.database.audit_trail import Action, Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
@@ -366,6 +367,10 @@ class MemoryRepository:
             *self._memories(connection, doubted.order_by(memory.c.doubted_at.desc()).limit(_MOST_UNASKED)),
         ]
 
+    def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
+        """Whether there is any of these, damaged or not."""
+        return _UNASKED.first(connection, {"of_owner": owner, "now": now}) is not None
+
     def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:
         """The active memories that were stored, or changed last, in the transaction of that instant."""
         then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
@@ -527,6 +532,21 @@ class MemoryRepository:
             else:
                 found.append(made)
         return found
+
+
+_UNASKED = Prepared(
+    select(memory.c.memory_id)
+    .where(
+        memory.c.owner == bindparam("of_owner"),
+        memory.c.asked_at.is_(None),
+        or_(
+            memory.c.status == "pending",
+            and_(memory.c.status == "active", memory.c.doubted_at.is_not(None)),
+        ),
+        or_(memory.c.expires_at.is_(None), memory.c.expires_at > bindparam("now", type_=memory.c.expires_at.type)),
+    )
+    .limit(1)
+)
 
 
 def _compared() -> Select[Any]:

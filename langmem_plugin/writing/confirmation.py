@@ -78,7 +78,7 @@ class Confirmations:
 
     def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
         """Whether there is anything that the owner was never asked about."""
-        return bool(self._service.repository.unasked(connection, owner, now=self._service.now()))
+        return self._service.repository.has_unasked(connection, owner, now=self._service.now())
 
     def unsure(self, owner: OwnerKey) -> Unsure | None:
         """What to ask about next, each memory once; nothing of who does not want to be remembered."""

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.encryption.encrypted_columns import QUESTION
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import InvalidInput, SessionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
@@ -76,15 +77,15 @@ class OpenQuestions:
 
     def look_in(self, connection: Connection, owner: OwnerKey) -> OpenQuestion | None:
         """The same within a read of the caller."""
-        row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
-        found = _question(connection, owner, row.payload, row.asked_at) if row is not None else None
+        row = _OF_OWNER.first(connection, {"of_owner": owner})
+        found = _question(connection, owner, row[1], row[0]) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
 
     def kept(self, owner: OwnerKey) -> OpenQuestion | None:
         """The last question, open or not."""
         with self._database.read() as connection:
-            row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).first()
-            return None if row is None else _question(connection, owner, row.payload, row.asked_at)
+            row = _OF_OWNER.first(connection, {"of_owner": owner})
+            return None if row is None else _question(connection, owner, row[1], row[0])
 
     def take_in(self, owner: OwnerKey, details: Mapping[str, Any], asked_at: datetime) -> bool:
         """Keeps a question of another database, unless the owner was asked one; False then."""
@@ -140,3 +141,6 @@ def _question(connection: Connection, owner: OwnerKey, payload: bytes, asked_at:
     if not isinstance(details, dict) or details.get("kind") not in get_args(QuestionKind):
         return None
     return OpenQuestion(details["kind"], details, asked_at, payload)
+
+
+_OF_OWNER = Prepared(select(table.c.asked_at, table.c.payload).where(table.c.thread == bindparam("of_owner")))

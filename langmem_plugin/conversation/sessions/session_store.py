@@ -32,10 +32,12 @@ from langmem_plugin.database.erased_keys import newest_erasure, refuse_erased
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.identifiers import thread_key
 from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
 
 log = event_log(__name__)
 
 _EXPIRED_AT_ONCE = 50
+_MOST_HELD = 1_024  # threads
 _EXPIRED = "this conversation has ended and its question with it: send a new message"
 
 
@@ -84,6 +86,7 @@ class SessionStore:
         self.now = now
         self._contents = contents
         self._runs = RunSessions()
+        self._held_lately: LruCache[str, bool] = LruCache(_MOST_HELD)
 
     # Which conversation, which session
 
@@ -236,7 +239,12 @@ class SessionStore:
     # Turns
 
     def look(self, thread: str) -> Session | None:
-        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
+        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded.
+
+        None, and nothing is asked, where this process held a turn of the thread lately: it has it decoded.
+        """
+        if self._held_lately.get(thread) and not self.terms.are_due(self.now()):
+            return None
         with self._database.read() as connection:
             self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
@@ -247,6 +255,7 @@ class SessionStore:
         """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
         opened = self._opened(connection, thread, before, seen)
+        self._held_lately.put(thread, True, 1)
         session_rows.take(connection, before or opened, ticket)
         return Opened(
             {

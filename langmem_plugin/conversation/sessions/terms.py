@@ -32,9 +32,13 @@ class NotedTerms:
         self._seen_at: datetime | None = None
         self._is_due = False
 
+    def are_due(self, now: datetime) -> bool:
+        """Whether the database is to be asked what is noted there."""
+        return self._seen_at is None or abs(now - self._seen_at) >= _EVERY
+
     def look(self, connection: Connection, now: datetime) -> None:
         """In a reading transaction before one that writes: what this reads was committed."""
-        if self._seen_at is not None and abs(now - self._seen_at) < _EVERY:
+        if not self.are_due(now):
             return
         rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
         self._is_due = any(_is_due(name, rows.get(name), length, now) for name, length in self.own.items())

@@ -129,7 +129,7 @@ class RowLease:
 
     def parent(self, namespace: str, checkpoint_id: str) -> StoredCheckpoint | None:
         """The checkpoint, if this process stored it last and nobody has touched the session's past since."""
-        match self._reservation.newest:
+        match self._newest:
             case (known, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
                 return stored
         return None

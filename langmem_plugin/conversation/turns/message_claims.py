@@ -116,7 +116,7 @@ class Claim:
         if self.message_id and own is None:
             self.answer = self._claims.answer_in(connection, thread, self.message_id)
             return
-        waiting = line(connection, thread) if rows else set()
+        waiting = line(connection, thread) if self.joins else set()
         position = own[1] if own else self.position
         # What was begun with goes on as it was: nothing that came later may pass for a part of it.
         begun = own is not None and own[3] > 0
@@ -207,13 +207,12 @@ class MessageClaims:
 
     def answer_to(self, thread: str, message_id: str) -> Answer | None:
         """What was answered to an earlier delivery of the message."""
-        with self._database.read() as connection:
-            return self.answer_in(connection, thread, message_id)
+        return self._database.select(lambda connection: self.answer_in(connection, thread, message_id))
 
     def is_known(self, thread: str, message_id: str) -> bool:
         """Whether the message was delivered before, answered or not."""
-        with self._database.read() as connection:
-            return _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id}) is not None
+        mine = {"of_thread": thread, "of_id": message_id}
+        return self._database.select(lambda connection: _ANSWER.first(connection, mine)) is not None
 
     def answer_in(self, connection: Connection, thread: str, message_id: str) -> Answer | None:
         row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})

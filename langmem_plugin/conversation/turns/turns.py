@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import ticket_of
@@ -211,7 +211,6 @@ class Turns:
         self._refuse_closed()
         seen = opening.look(thread)
         with self._database.write(durable=False) as connection:
-            one_at_a_time(connection, thread)
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
             opening.drawn(connection, thread, ticket)
@@ -368,7 +367,18 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
 
 _OF_THREAD = turn.c.thread == bindparam("of_thread")
 _MINE = (_OF_THREAD, turn.c.ticket == bindparam("of_ticket"))
-_TAKE = Prepared(insert(turn).values(thread=bindparam("of_thread"), renewals=0).returning(turn.c.ticket))
+# Tickets are drawn in the order of their transactions: on PostgreSQL one at a time, as `one_at_a_time` has it.
+_TAKE = Prepared(
+    {
+        "sqlite": insert(turn).values(thread=bindparam("of_thread"), renewals=0).returning(turn.c.ticket),
+        "postgresql": text(
+            "WITH alone AS MATERIALIZED ("
+            "SELECT pg_advisory_xact_lock(hashtextextended(CAST(:of_thread AS VARCHAR), 0))"
+            ") INSERT INTO langmem_turn (thread, renewals) "
+            "SELECT CAST(:of_thread AS VARCHAR), 0 FROM alone RETURNING ticket"
+        ),
+    }
+)
 _AHEAD = Prepared(select(turn.c.ticket).where(_OF_THREAD, turn.c.ticket < bindparam("of_ticket")).limit(1))
 _HELD = Prepared(select(turn.c.ticket).where(*_MINE))
 _OF_ONE = Prepared(select(turn.c.ticket).where(_OF_THREAD))

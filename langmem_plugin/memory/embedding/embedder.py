@@ -111,6 +111,11 @@ class Embedder:
         for text, vector in zip(missing, vectors, strict=True):
             self._keep(("query", text), vector)
 
+    def join(self, question: str, parts: Sequence[str]) -> None:
+        """Takes the sum of the parts' vectors for that of the question they make together: it need not be embedded."""
+        if self.understands(question) and self._latest.get(("query", question)) is None:
+            self._keep(("query", question), unit(np.sum([self.query(part) for part in parts], axis=0)))
+
     @cached_property
     def _questions_are_texts(self) -> bool:
         """Whether the model embeds a question as it does a text, which its vectors tell: then many go in one call."""

@@ -6,12 +6,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from langmem_plugin import process_forks
-from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.together import is_shared
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.owner_changes import OwnerStates, states_of
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 
 _DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
@@ -60,13 +60,16 @@ class CorpusCache(Generic[C]):
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def corpus(self, connection: Connection, owner: OwnerKey) -> Iterator[C]:
-        """The owner's corpus as `connection` sees the database; nobody else changes it inside the block."""
+    def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[C]:
+        """The owner's corpus as `connection` sees the database; nobody else changes it inside the block.
+
+        `states` are those of the owners, where this transaction has read them.
+        """
         with self._lock:
             slot = self._slots.setdefault(owner, _Slot())
             self._slots.move_to_end(owner)
         with slot.lock:
-            yield self._refreshed(connection, owner, slot)
+            yield self._refreshed(connection, owner, slot, states)
         if is_shared(connection):
             self.forget(owner)
         else:
@@ -78,12 +81,13 @@ class CorpusCache(Generic[C]):
         owner: OwnerKey,
         rank: Callable[[C], Mapping[str, Hit]],
         read: Callable[[list[str]], Mapping[str, Text]],
+        states: OwnerStates | None = None,
     ) -> list[tuple[Hit, Text]]:
         """What ranks first, by id and best first, with its text as `read` finds it.
 
         What is damaged, or gone without a change, is not found and drops out of the ranking.
         """
-        with self.corpus(connection, owner) as corpus:
+        with self.corpus(connection, owner, states) as corpus:
             while True:
                 hits = rank(corpus)
                 texts = read(list(hits))
@@ -111,12 +115,8 @@ class CorpusCache(Generic[C]):
         with self._lock:
             return sum(slot.size for slot in self._slots.values())
 
-    def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot[C]) -> C:
-        state = connection.execute(
-            select(memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt).where(
-                memory_owner.c.owner == owner
-            )
-        ).first()
+    def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot[C], states: OwnerStates | None) -> C:
+        state = (states_of(connection, [owner]) if states is None else states).get(owner)
         corpus = slot.corpus
         if (
             corpus is None

@@ -18,6 +18,7 @@ from langmem_plugin.memory.explanation import Candidate, Left
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.memory_rows import Searched, searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
+from langmem_plugin.memory.owner_changes import OwnerStates
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
@@ -81,17 +82,21 @@ class FactSearch:
         """Best first."""
         return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
-    def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
-        """What answers several questions, best first by weighed score; each memory once."""
+    def best_of(
+        self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
+    ) -> list[Found]:
+        """What answers several questions, best first by weighed score; each memory once. `states` as in CorpusCache."""
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks):
-            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner]):
+            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
                 found = _weighed(ask, each)
                 if each.memory.id not in best or best[each.memory.id].score < found.score:
                     best[each.memory.id] = found
         return sorted(best.values(), key=lambda each: each.score, reverse=True)[: max(limit, 0)]
 
-    def _answers(self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
+    def _answers(
+        self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask], states: OwnerStates | None = None
+    ) -> list[tuple[Ask, Found]]:
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
             hits: dict[str, list[tuple[Ask, Hit]]] = {}
             for ask in asks:
@@ -99,7 +104,7 @@ class FactSearch:
                     hits.setdefault(hit.id, []).append((ask, hit))
             return hits
 
-        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
         return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
 
     def candidates(
