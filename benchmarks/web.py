@@ -99,7 +99,7 @@ def serving(url):
             at = f"http://127.0.0.1:{port}"
             for _ in range(600):
                 with contextlib.suppress(httpx.TransportError):
-                    if httpx.get(f"{at}/api/health").status_code == 200:
+                    if httpx.get(f"{at}/health/ready").status_code == 200:
                         break
                 time.sleep(0.1)
             yield at

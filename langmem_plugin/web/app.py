@@ -15,6 +15,7 @@ from langmem_plugin.web.access import CONSOLE, PAGE
 from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
+from langmem_plugin.web.health import add_health
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.person.page import person_page
 from langmem_plugin.web.served import RootNoted, Served, root_of
@@ -25,7 +26,7 @@ def _to_the_console(request: Request) -> Response:
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
-    """An ASGI application: /api, /me and /console, to run by itself or to mount into another.
+    """An ASGI application: /api, /me, /console and /health, to run by itself or to mount into another.
 
     `graph` answers `POST /api/chat`. Nothing is served without a token (`langmem token`). The memory stays the
     caller's to close. Raises ConfigurationError where the memory is switched off.
@@ -44,6 +45,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     )
     app.state.served = served
     add_api(app)
+    add_health(app)
     app.add_route("/", _to_the_console, include_in_schema=False)
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.mount(CONSOLE, console_app(served))

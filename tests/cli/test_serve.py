@@ -43,7 +43,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
                 told = client.post("chat", json={"message": "/remember Leo is allergic to peanuts"}).json()
                 assert "Remembered" in told["response"]
                 assert client.get("memory").json()["data"]["total"] == 1
-                assert "server" not in client.get("health").headers
+                assert "server" not in client.get(f"{where[1]}/health/live").headers
                 # What a proxy says is not believed: the failures of one machine are one machine's.
                 guesses = [
                     client.get("memory", headers={"authorization": "Bearer x", "x-forwarded-for": f"10.0.0.{number}"})
@@ -53,7 +53,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
                 with socket.create_connection(("127.0.0.1", int(where[2]))) as raw:
                     raw.sendall(b"GET /api/memory?search=" + b"x" * 2**20 + b" HTTP/1.1\r\nhost: x\r\n\r\n")
                     assert raw.recv(12) == b"HTTP/1.1 400"
-                assert client.get("health").status_code == 200
+                assert client.get(f"{where[1]}/health/ready").status_code == 200
         finally:
             process.send_signal(signal.SIGTERM)
         _, logged = process.communicate(timeout=30)

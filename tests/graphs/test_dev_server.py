@@ -27,7 +27,7 @@ def client(tmp_path_factory):
 @pytest.mark.spec("U-3", "U-6")
 def test_the_memorys_own_api_is_served_beside_the_graphs(client):
     http = client.http.client
-    assert http.get("/memory/api/health").json() == {"success": True, "data": {"status": "ok"}}
+    assert http.get("/memory/health/ready").json() == {"status": "ok", "away": []}
     assert http.get("/memory/api/memory").status_code == 401
     assert http.get("/memory/api/openapi.json").json()["info"]["title"] == "langmem-plugin"
 

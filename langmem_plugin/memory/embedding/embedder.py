@@ -87,6 +87,11 @@ class Embedder:
         """What the model says, or that of its first vector; it is asked for one where there was none yet."""
         return len(self.query(_A_WORD)) if self._dimension is None else self._dimension
 
+    @property
+    def is_resting(self) -> bool:
+        """All tries of a call failed within the last half a minute."""
+        return time.monotonic() < self._rests_until
+
     def query(self, text: str) -> Vector:
         """The vector of a question; some models embed it otherwise than the texts it should find."""
         vector = self._latest.get(("query", text))
@@ -192,7 +197,7 @@ class Embedder:
         """The only place where a model's code runs: it may raise anything, give anything, or hang."""
         seconds = self._timeout.total_seconds() * math.ceil(count / _TEXTS_IN_TIME)
         left = list(waits)
-        if time.monotonic() < self._rests_until:
+        if self.is_resting:
             left, seconds = [], min(seconds, _SECONDS_AT_REST)
         while True:
             try:

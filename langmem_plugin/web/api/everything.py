@@ -20,7 +20,6 @@ from langmem_plugin.web.api import (
     erasure,
     exporting,
     extraction,
-    health,
     insight,
     instructions,
     memories,
@@ -52,9 +51,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     sessions.routes.router,
     people.routes.router,
     chat.routes.router,
-    health.router,
 )
-_HEALTH = {"type": "object", "properties": {"success": {"type": "boolean"}, "data": {"type": "object"}}}
 _METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -62,7 +59,6 @@ def add_api(app: FastAPI) -> None:
     """`app.state.served` is what it serves."""
     app.state.api_rates = Rates(app.state.served.memory.settings.api_requests_per_minute)
     app.state.api_threads = CapacityLimiter(THREADS)
-    app.state.api_health = CapacityLimiter(2)
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)
     app.add_api_route("/api/{path:path}", _nothing_here, methods=_METHODS, include_in_schema=False)
@@ -104,7 +100,7 @@ def _describe(app: FastAPI) -> None:
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         if "Problem" not in schemas:
             problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-            schemas |= problem.pop("$defs", {}) | {"Problem": problem, "Health": _HEALTH}
+            schemas |= problem.pop("$defs", {}) | {"Problem": problem}
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -128,22 +128,6 @@ def test_who_guesses_tokens_is_stopped_and_who_has_one_is_not(anna, client):
     assert anna("GET", "memory")["total"] == 0
 
 
-@pytest.mark.spec("U-3")
-def test_health_says_yes_or_no_and_nothing_else(client, memory):
-    assert client.get("/api/health").json() == {"success": True, "data": {"status": "ok"}}
-    memory.database.close()
-    response = client.get("/api/health")
-    assert (response.status_code, response.headers["retry-after"]) == (503, "5")
-    assert response.json()["detail"] == "The memory cannot be reached: nothing was changed, try again in some seconds"
-
-
-@pytest.mark.spec("U-3", "M-14")
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_health_says_no_where_the_file_of_the_database_is_gone(client, memory):
-    memory.database.path.unlink()
-    assert client.get("/api/health").status_code == 503
-
-
 @pytest.mark.spec("U-3", "M-14")
 def test_a_database_that_is_gone_is_told_as_503_and_nothing_of_it_is(anna, memory, tmp_path, caplog):
     memory.database.close()
@@ -165,7 +149,7 @@ def test_a_server_that_stands_still_is_told_as_503_and_is_asked_again(postgresql
     ):
         anna = Asking(client, AccessTokens(memory.database).new(ANNA)[0])
         with stopped(postgresql_server):
-            assert client.get("/api/health").status_code == 503
+            assert client.get("/health/ready").json() == {"status": "unavailable", "away": ["database"]}
             assert anna.refused("GET", "memory")["status"] == 503
         assert anna("GET", "memory")["total"] == 0
 

@@ -294,7 +294,7 @@ def test_it_is_mounted_into_another_application(tokens, memory):
         listed = client.get("/assistant/api/memory?limit=1", headers=headers)
         assert listed.links["next"]["url"] == "/assistant/api/memory?limit=1&offset=1"
         assert client.get(listed.links["next"]["url"], headers=headers).json()["data"]["memories"]
-        assert client.get("/assistant/api/health").status_code == 200
+        assert client.get("/assistant/health/ready").status_code == 200
         assert client.get("/assistant/api/nothing", headers=headers).json()["status"] == 404
         described = json.dumps(client.get("/assistant/api/openapi.json").json())
         assert '"/api/memory"' in described
