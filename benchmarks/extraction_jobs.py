@@ -127,14 +127,14 @@ def cost_of_marking(url):
         settings = _SETTINGS.model_copy(update={"extraction": extraction, "extract_after": timedelta(days=1)})
         with PhoneMemory(url, settings=settings) as memory:
             graph, spent = graph_of(memory), []
-            note = memory._parts.context.use_notes.note
+            note = memory.context.use_notes.note
 
             def timed(messages, recalled, note=note, spent=spent):
                 begun = time.perf_counter()
                 note(messages, recalled)
                 spent.append(1000 * (time.perf_counter() - begun))
 
-            memory._parts.context.use_notes.note = timed
+            memory.context.use_notes.note = timed
             for turns in (True, False):
                 spent.clear()
                 turns_ms = []

@@ -24,7 +24,7 @@ def build(
     """`own_checkpointer` is False for a LangGraph server, which attaches the one that langgraph.json names."""
     return create_agent(
         model or chat_model(),
-        [*household_tools(household or Household(), memory.owner), *memory.tools()],
+        [*household_tools(household or Household(), memory.person.owner), *memory.tools()],
         system_prompt=SYSTEM,
         # Without retries this middleware only turns what a tool raises into a message.
         middleware=[memory.middleware(), ToolRetryMiddleware(max_retries=0, on_failure=broken)],

@@ -28,7 +28,7 @@ def build(
     """`own_checkpointer` is False for a LangGraph server, which attaches the one that langgraph.json names. There the
     last step says why the turn went as it did, for Studio.
     """
-    tools = [*household_tools(household or Household(), memory.owner), *memory.tools()]
+    tools = [*household_tools(household or Household(), memory.person.owner), *memory.tools()]
     thinking = (model or chat_model()).bind_tools(tools)
 
     def agent(state: MemoryState) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def build(
         StateGraph(ReportedState, context_schema=Person)
         .add_node(
             "commands",
-            memory.commands_node(then="recall"),
+            memory.context.commands_node(then="recall"),
             destinations=("recall", END),
             trace_policy=memory.trace_policy,
         )

@@ -1,4 +1,4 @@
-"""What a PhoneMemory is made of: each part is opened in its order, with those it needs, and closed in the reverse."""
+"""The parts of a PhoneMemory: each is opened in its order, with those it needs, and closed in the reverse."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -22,6 +22,7 @@ from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
+from langmem_plugin.agent.memory_state import TRACE_POLICY
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
@@ -44,6 +45,7 @@ from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.key_value import KeyValues
 from langmem_plugin.people import People
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.person_settings import PersonSettings
@@ -82,10 +84,13 @@ class Given:
 
 
 class Parts:
-    """Wired, with the background work begun. Raises DataDirectoryError, ConfigurationError or StoreUnavailable."""
+    """All parts, wired, with the background work begun: `memory.people`, `memory.insight` and so on.
+
+    Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
+    """
 
     def __init__(self, settings: Settings, url: str | Path | None, given: Given) -> None:
-        self._settings, self._given = settings, given
+        self.settings, self._given = settings, given
         now, region = given.now, settings.default_region
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
@@ -95,7 +100,9 @@ class Parts:
             )
             self.executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service())
+            self.instructions = self.service.instructions
             self.saver = opened.enter_context(self._new_saver())
+            self.media = self.saver.media
             self.person_settings = PersonSettings(self.database, settings)
             self.people = self._new_people()
             if kept:
@@ -112,7 +119,7 @@ class Parts:
             self._questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
             self.exporter = Exporter(self.saver, self.service, self._questions, now)
             self.documents = DocumentImporter(self.saver, self.service, self._questions, self.people.resolve)
-            self.importer = Importer(self.saver, self.service, self.people.resolve)
+            self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
 
             self._choice = InstructionChoice(settings.instruction_tokens, given.count_tokens)
             self.commands = self._new_commands(AccessTokens(self.database, region=region, now=now))
@@ -122,15 +129,24 @@ class Parts:
             if self.extraction is not None:
                 opened.callback(self.extraction.close)
             self.context = self._new_context()
-            self.writing = RunWriting(self.service, self.saver, self.context.person, self.consent)
+            self.person = self.context.person
+            self.trace_policy = TRACE_POLICY
+            self.writing = RunWriting(self.service, self.saver, self.person, self.consent)
             self.store = MemoryStore(
-                self.service, person_of=self.people.resolve, writing=self.writing.fenced, executor=self.executor
+                self.service,
+                person_of=self.people.resolve,
+                run=self.writing,
+                executor=self.executor,
+                enabled=settings.remembers,
             )
+            self.key_value = KeyValues(self.service, self.people.resolve)
             self.channel = self._new_channel()
             self.wiring = Wiring(self.saver)
 
-            self.reports = TurnReports(self.service, self.context.person, self.context.shown, self.context.references)
-            self.insight = opened.enter_context(Insight(self.service, settings, self.person_settings.time_zone))
+            self.reports = TurnReports(self.service, self.person, self.context.shown, self.context.references)
+            self.insight = opened.enter_context(
+                Insight(self.service, settings, self.person_settings.time_zone, self.people.resolve)
+            )
             self.housekeeping = self._new_housekeeping()
             opened.callback(self.housekeeping.close)
             self._start_background_work()
@@ -147,34 +163,33 @@ class Parts:
         self.service.embedder.close()  # what waits for a model must not be waited for
         self._opened.close()
 
-    def role_of(self, owner: OwnerKey) -> Role:
-        """What the person with this key may see and do."""
-        return self.context.person.role(owner)
+    def _role_of(self, owner: OwnerKey) -> Role:
+        return self.person.role(owner)
 
     @property
     def _searches(self) -> bool:
-        return self._settings.remembers and self._settings.search_past_sessions
+        return self.settings.remembers and self.settings.search_past_sessions
 
     @property
     def _asks_consent(self) -> bool:
-        return self._settings.extracts and self._settings.ask_for_consent
+        return self.settings.extracts and self.settings.ask_for_consent
 
     def _start_background_work(self) -> None:
-        if self._settings.enable_memory_system:
+        if self.settings.enable_memory_system:
             self.housekeeping.start()
         if self._searches:
             self.past_sessions.start()
         if self.extraction is not None:
             self.extraction.start()
-        if self._settings.remembers:
+        if self.settings.remembers:
             self.service.reembedding.begin_after_change()
 
     def _godfather(self) -> str | None:
-        phone = self._settings.godfather_phone
-        return normalised(phone, self._settings.default_region) if phone else None
+        phone = self.settings.godfather_phone
+        return normalised(phone, self.settings.default_region) if phone else None
 
     def _new_service(self) -> MemoryService:
-        settings, given = self._settings, self._given
+        settings, given = self.settings, self._given
         if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=given.now)
         named: dict[str, str] = {}
@@ -193,9 +208,9 @@ class Parts:
         )
 
     def _new_saver(self) -> ConversationSaver:
-        kind = ConversationSaver if self._settings.enable_memory_system else SwitchedOffSaver
+        kind = ConversationSaver if self.settings.enable_memory_system else SwitchedOffSaver
         return kind.from_settings(
-            self._settings,
+            self.settings,
             self.database,
             serde=self._given.serde,
             count_tokens=self._given.count_tokens,
@@ -209,9 +224,9 @@ class Parts:
             self.saver,
             self.service,
             person_settings=self.person_settings,
-            region=self._settings.default_region,
+            region=self.settings.default_region,
             keeps=self._godfather(),
-            enabled=self._settings.enable_memory_system,
+            enabled=self.settings.enable_memory_system,
             now=self._given.now,
         )
 
@@ -221,20 +236,20 @@ class Parts:
             self.saver,
             self.service,
             self.people,
-            erase_after=self._settings.erase_after,
-            region=self._settings.default_region,
+            erase_after=self.settings.erase_after,
+            region=self.settings.default_region,
             now=self._given.now,
         )
 
     def _new_commands(self, tokens: AccessTokens) -> Commands:
-        settings = self._settings
+        settings = self.settings
         return Commands(
             self.service,
             self._end_session,
             people=self.people,
             person_settings=self.person_settings,
             languages=self.languages,
-            role_of=self.role_of,
+            role_of=self._role_of,
             choice=self._choice,
             questions=self._questions,
             consents=self.consent,
@@ -264,7 +279,7 @@ class Parts:
         )
 
     def _new_extraction(self) -> ExtractionWorker:
-        settings, model = self._settings, self._given.extraction_model
+        settings, model = self.settings, self._given.extraction_model
         jobs = ExtractionJobs(self.database, quiet=settings.extract_after, now=self._given.now)
         keeper = ClaimKeeper(jobs)
         whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
@@ -283,7 +298,7 @@ class Parts:
         return ExtractionWorker(jobs, keeper, extraction)
 
     def _new_context(self) -> TurnContext:
-        settings, given = self._settings, self._given
+        settings, given = self.settings, self._given
         questions = None
         if settings.remembers:
             consent = self.consent if self._asks_consent else None
@@ -323,7 +338,7 @@ class Parts:
             turn=lambda source, person, arrival: self.turns.turn(source, arrival, person=person),
             person_of=self.people.person_of,
             replies_for=self.languages.language_for,
-            settings=self._settings,
+            settings=self.settings,
             now=self._given.now,
         )
 
@@ -331,8 +346,8 @@ class Parts:
         return Housekeeping(
             self.saver,
             self.service.retention,
-            archived_for=self._settings.archived_for,
-            every=self._settings.sweep_every,
+            archived_for=self.settings.archived_for,
+            every=self.settings.sweep_every,
             finish_erasures=self.erasure.due_done,
             settle_audit=self.audit.settle,
         )

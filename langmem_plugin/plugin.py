@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, overload
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -15,51 +15,38 @@ from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
-from langgraph.graph import END
-from langgraph.types import Command, TracePolicy
 
 from langmem_plugin.agent.channel import Manner
-from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.key_value_tools import key_value_tools
-from langmem_plugin.agent.memory_retriever import MemoryRetriever
-from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
+from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
 from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.tools import memory_tools
-from langmem_plugin.agent.wiring import named_node
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
-from langmem_plugin.insight.analytics import Analytics
-from langmem_plugin.insight.operations import OperationFigures
-from langmem_plugin.insight.recommendations import Recommendation
-from langmem_plugin.memory import Memory
-from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Given, Parts
+from langmem_plugin.portability.exporter import Writable
 from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.importer import Doubtful
+from langmem_plugin.portability.importer import note_import, refuse_switched_off
 from langmem_plugin.portability.person_export import PersonExport
-from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
-from langmem_plugin.settings import Role, Settings, checked_tenant
+from langmem_plugin.settings import Settings, checked_tenant
 from langmem_plugin.writing.extraction import Extracted
-from langmem_plugin.writing.provenance import Why
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-    from langmem_plugin.store.memory_files import MemoryFiles
 
 
 class Node(Protocol):
@@ -68,14 +55,10 @@ class Node(Protocol):
     def __call__(self, state: Any) -> dict[str, Any]: ...
 
 
-class RoutingNode(Protocol):
-    """A node that also says where to go on."""
-
-    def __call__(self, state: Any) -> Command[str]: ...
-
-
-class PhoneMemory:
+class PhoneMemory(Parts):
     """Memory for agents that people text: one database, keyed by phone.
+
+    All else is reached by its part (see Parts): `memory.people`, `memory.service`, `memory.consent`, `memory.insight`.
 
     `url` overrides `settings.database`, and `tenant`, a business that shares nothing with any other, `settings.tenant`;
     `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
@@ -101,9 +84,9 @@ class PhoneMemory:
         extraction_model: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.settings = settings or Settings()
+        chosen = settings or Settings()
         if tenant is not None:
-            self.settings = self.settings.model_copy(update={"tenant": checked_tenant(tenant)})
+            chosen = chosen.model_copy(update={"tenant": checked_tenant(tenant)})
         given = Given(
             embeddings=embeddings,
             retriever=retriever,
@@ -113,22 +96,7 @@ class PhoneMemory:
             extraction_model=extraction_model,
             now=now,
         )
-        self._parts = parts = Parts(self.settings, url, given)
-        self.database = parts.database
-        self.saver = parts.saver
-        self.media = parts.saver.media
-        self.sessions = parts.sessions
-        self.people = parts.people
-        self.service = parts.service
-        self.instructions = parts.service.instructions
-        self.store = parts.store
-        self.extraction = parts.extraction
-        self.consent = parts.consent
-        self.exporter = parts.exporter
-        self.holdings = parts.exporter.holdings
-        self.audit = parts.audit
-        self.erasure = parts.erasure
-        self.housekeeping = parts.housekeeping
+        super().__init__(chosen, url, given)
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
@@ -139,10 +107,6 @@ class PhoneMemory:
         without its key.
         """
         return cls(settings=settings_of(path), **arguments)
-
-    def close(self) -> None:
-        """Waits for what is running and closes the database."""
-        self._parts.close()
 
     def __enter__(self) -> Self:
         return self
@@ -161,26 +125,7 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        return self._parts.turns.turn(normalised(phone, self.settings.default_region))
-
-    def owner(self) -> OwnerKey:
-        """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
-
-        Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
-        """
-        return self._parts.context.person.owner()
-
-    def role_of(self, who: str | int) -> Role:
-        """What the person may see and do."""
-        return self._parts.role_of(self._key(who))
-
-    @property
-    def trace_policy(self) -> TracePolicy:
-        """Empties the spans of the memory's nodes: `add_node("recall", …, trace_policy=memory.trace_policy)`.
-
-        The middleware has it by itself. What other nodes and the model are given, their own spans record.
-        """
-        return TRACE_POLICY
+        return self.turns.turn(normalised(phone, self.settings.default_region))
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
@@ -196,29 +141,13 @@ class PhoneMemory:
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._parts.context.recall(messages_of(state), self._written(phone))
-
-    def commands_node(self, then: str) -> RoutingNode:
-        """A node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and /help
-        without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of it.
-
-        For runs outside of `reply`, as in LangGraph Studio; the middleware does it by itself. /reset, /link and erasing
-        are for `reply` alone: inside of a run no session ends.
-        """
-
-        def commands(state: Any) -> Command[str]:
-            answer = self._parts.context.command_answered(messages_of(state))
-            if answer is None:
-                return Command(goto=then)
-            return Command(update={"messages": [answer], "recalled": []}, goto=END)
-
-        return named_node(commands, "commands")
+        return self.context.recall(messages_of(state), self._written(phone))
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""
 
         def write(state: Any) -> dict[str, Any]:
-            self._parts.context.use_notes.note(messages_of(state), recalled_of(state))
+            self.context.use_notes.note(messages_of(state), recalled_of(state))
             return {}
 
         return named_node(write, "write")
@@ -228,7 +157,7 @@ class PhoneMemory:
         tool of the same step stops to ask the person, nor where the process ends in one; and that a tool which changes
         something gets only ids that were shown or written: see `middleware`.
         """
-        strict = self._parts.context.strict
+        strict = self.context.strict
         return tool_node(tools, **{"wrap_tool_call": strict.wrap, "awrap_tool_call": strict.awrap, **options})
 
     def debug_node(self) -> Node:
@@ -239,7 +168,7 @@ class PhoneMemory:
         """
 
         def debug(state: Any) -> dict[str, Any]:
-            report = self._parts.reports.of(messages_of(state), recalled_of(state))
+            report = self.reports.of(messages_of(state), recalled_of(state))
             get_stream_writer()({"langmem": report})
             return {"memory_report": report}
 
@@ -253,7 +182,7 @@ class PhoneMemory:
         shown. `changing` names the tools that change something; without it their annotation `readOnlyHint` or else the
         verb of their names tells.
         """
-        return MemoryMiddleware(self._parts.context, changing=changing)
+        return MemoryMiddleware(self.context, changing=changing)
 
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
@@ -265,9 +194,7 @@ class PhoneMemory:
         its end if tools were called for it. A view: nothing in the state changes. Inside a graph the phone is found by
         itself.
         """
-        standing, shown = self._parts.context.model_input.of(
-            messages_of(state), recalled_of(state), self._written(phone)
-        )
+        standing, shown = self.context.model_input.of(messages_of(state), recalled_of(state), self._written(phone))
         text = storable(joined(system, standing))
         return [SystemMessage(text), *shown] if text else shown
 
@@ -277,11 +204,7 @@ class PhoneMemory:
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear: the offline
         model asks it, and `reply` and the middleware before any model with `settings.ask_when_unclear` "always".
         """
-        return self._parts.context.references.resolution(messages_of(state))
-
-    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
-        """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
-        return self._parts.context.shown.cited(messages_of(state), recalled_of(state), self._written(phone))
+        return self.context.references.resolution(messages_of(state))
 
     def tools(self) -> list[BaseTool]:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
@@ -289,26 +212,13 @@ class PhoneMemory:
         """
         if not self.settings.remembers:
             return []
-        return memory_tools(self.service, self._parts.context.person, self._parts.person_settings, self._parts.writing)
+        return memory_tools(self.service, self.context.person, self.person_settings, self.writing)
 
     def key_value_tools(self) -> list[BaseTool]:
         """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
         person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
         """
-        return key_value_tools(self.service, self._parts.writing) if self.settings.remembers else []
-
-    def files(self) -> "MemoryFiles":
-        """What is remembered of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
-
-        `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()}),
-        middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError without the extra
-        `deepagents`, ConfigurationError where the memory is switched off.
-        """
-        from langmem_plugin.store.memory_files import MemoryFiles  # noqa: PLC0415 - of the extra `deepagents`
-
-        if not self.settings.remembers:
-            raise ConfigurationError("the memory is switched off: there are no files of it to show")
-        return MemoryFiles(self.service, self._parts.writing, in_thread=self._parts.context.in_thread)
+        return key_value_tools(self.service, self.writing) if self.settings.remembers else []
 
     def app(self, *, graph: Graph | None = None) -> "FastAPI":
         """An ASGI application, to run or to mount into another: the HTTP API, people's pages, the operator's console.
@@ -316,71 +226,16 @@ class PhoneMemory:
         `graph` answers `POST /api/chat`. Raises ImportError without the extra `web`, ConfigurationError where the
         memory is switched off.
         """
-        from langmem_plugin.web.app import web_app  # noqa: PLC0415 - of the extra `web`
-
-        return web_app(self, graph=graph)
-
-    def key_value(self, phone: str | int) -> KeyValueMemory:
-        """What a person keeps under keys: ordinary memories too, which recall and search find."""
-        return KeyValueMemory(self.service, self.people.resolve(phone))
-
-    def retriever(self, who: str | int, **fields: Any) -> MemoryRetriever:
-        """What is known of one person for a LangChain chain; `fields` are limit, min_relevance, where and past.
-
-        Raises ConfigurationError where the memory is switched off.
-        """
-        if not self.settings.remembers:
-            raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
-        key = normalised(who, self.settings.default_region)
-        return MemoryRetriever.of(key, self.service, self.people, self._parts.role_of, self._parts.executor, **fields)
+        # By its name: web/ stands above this file, and is of an extra.
+        application: FastAPI = import_module("langmem_plugin.web.app").web_app(self, graph=graph)
+        return application
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
 
         It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
         """
-        return self._parts.past_sessions.catch_up() if self.settings.remembers else 0
-
-    def confirmations(self, phone: str | int) -> list[Memory]:
-        """What waits for the person's word before it is recalled, the oldest first; after 30 days it is archived."""
-        return self._parts.confirmations.waiting(self.people.resolve(phone))
-
-    def confirm(self, phone: str | int, memory_id: str) -> Memory:
-        """What waited is remembered. Raises MemoryNotFound where it waits no more, StaleMemory if it just changed."""
-        return self._parts.confirmations.confirm(self.people.resolve(phone), memory_id)
-
-    def decline(self, phone: str | int, memory_id: str) -> Memory:
-        """What waited is forgotten. Raises as `confirm` does."""
-        return self._parts.confirmations.decline(self.people.resolve(phone), memory_id)
-
-    def approval_rate(self, phone: str | int | None = None) -> float | None:
-        """Of what was confirmed or declined, by one person or by all, the part that was confirmed; None of nothing."""
-        return self._parts.confirmations.approval_rate(None if phone is None else self.people.resolve(phone))
-
-    def why(self, phone: str | int, memory_id: str, *, query: str | None = None) -> Why:
-        """Who said it when, in which words, in place of what, and how it came to be used last; `str` makes it text.
-
-        With `query`, by what that finds it. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory.
-        """
-        owner = self.people.resolve(phone)
-        why = self._parts.provenance.why(owner, memory_id, query=query)
-        self.service.note_viewed(owner, [memory_id])
-        return why
-
-    def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
-        """What is known of a person's memories, in numbers; without one of everybody's, and then without any text.
-
-        `days` are those of the growth, by the person's calendar. Raises InvalidInput for other than 1 to 366.
-        """
-        return self._parts.insight.analytics.of(None if who is None else self.people.resolve(who), days=days)
-
-    def recommendations(self, who: str | int) -> list[Recommendation]:
-        """What of a person's memories is worth a look: said twice, out of date, unsure or unused. Changes nothing."""
-        return self._parts.insight.recommendations.of(self.people.resolve(who))
-
-    def performance(self, *, hours: int = 24) -> list[OperationFigures]:
-        """How long each verb took and how often it failed, in all processes. Raises InvalidInput beyond 7 days."""
-        return self._parts.insight.performance(hours=hours)
+        return self.past_sessions.catch_up() if self.settings.remembers else 0
 
     def extract(self, who: str | int) -> Extracted:
         """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
@@ -403,18 +258,25 @@ class PhoneMemory:
             )
         return Extracted(why="nothing was said since that states a fact, and is allowed to be remembered")
 
-    def export(self, who: str | int) -> PersonExport:
+    @overload
+    def export(self, who: str | int) -> PersonExport: ...
+
+    @overload
+    def export(self, who: str | int, to: Writable) -> None: ...
+
+    def export(self, who: str | int, to: Writable | None = None) -> PersonExport | None:
         """All that is stored of one person, and nothing of anybody else: `to_json` makes it text.
 
-        For a person with very much, `export_to` needs less memory.
+        `to`, a file that is open for text, in UTF-8, gets the same as JSON: for a person with very much.
         """
-        person = self._goes_out(who)
-        return self.exporter.export(person)
-
-    def export_to(self, who: str | int, file: TextIO) -> None:
-        """Writes the same as JSON into a file that is open for text, in UTF-8."""
-        person = self._goes_out(who)
-        self.exporter.write(person, file)
+        refuse_switched_off(enabled=self.settings.enable_memory_system)
+        person = self.people.resolve(who)
+        with self.database.write() as connection:
+            record(connection, "data.exported", owner=person)
+        if to is None:
+            return self.exporter.export(person)
+        self.exporter.write(person, to)
+        return None
 
     def import_person(
         self,
@@ -432,31 +294,11 @@ class PhoneMemory:
         A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
-        self._refuse_switched_off()
-        report = self._parts.documents.run(
+        refuse_switched_off(enabled=self.settings.enable_memory_system)
+        report = self.documents.run(
             document, phone=whose, dry_run=dry_run, by_themselves=by_themselves, progress=progress
         )
-        self._note_import(whose, dry_run=dry_run)
-        return report
-
-    def import_records(
-        self,
-        records: ImportedRecords,
-        *,
-        phone: str | int | None = None,
-        doubtful: Doubtful = "pending",
-        dry_run: bool = False,
-        progress: Callable[[int], object] = lambda _: None,
-    ) -> ImportReport:
-        """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
-
-        `phone` is whose it becomes where the records are one person's, or do not say whose they are. What is doubtful
-        waits for the person's word, or with "leave out" is not stored; the report says what and why.
-        """
-        whose = None if phone is None else normalised(phone, self.settings.default_region)
-        self._refuse_switched_off()
-        report = self._parts.importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
-        self._note_import(whose, dry_run=dry_run)
+        note_import(self.database, whose, dry_run=dry_run)
         return report
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
@@ -476,7 +318,7 @@ class PhoneMemory:
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
         with acting(PERSON):
-            return self._parts.commands.answer(self._key(phone), text)
+            return self.commands.answer(self._key(phone), text)
 
     def reply(
         self,
@@ -522,7 +364,7 @@ class PhoneMemory:
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
         with acting(PERSON):
-            return await aperform(self._replying(graph, who, text, image, delivery), self._parts.executor)
+            return await aperform(self._replying(graph, who, text, image, delivery), self.executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
@@ -533,11 +375,7 @@ class PhoneMemory:
             raise InvalidInput("there is nothing to say: give the text that the person gets")
         if not automated and self.settings.enable_memory_system:
             self.sessions.record(who, AIMessage(clean(text)))
-            self._parts.commands.close_question(self._key(who))  # a "yes" is to this from now on
-
-    async def asay(self, who: str | int, text: str, *, automated: bool = False) -> None:
-        """The same for asynchronous code."""
-        await run_in_executor(self._parts.executor, partial(self.say, who, text, automated=automated))
+            self.commands.close_question(self._key(who))  # a "yes" is to this from now on
 
     def check(self, graph: Graph) -> list[str]:
         """What should be changed in a graph so that its memory works, each said in one sentence; [] when all is well.
@@ -546,13 +384,13 @@ class PhoneMemory:
         Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
         The first `reply` with a graph asks it too, and logs what it says.
         """
-        return self._parts.wiring.check(graph)
+        return self.wiring.check(graph)
 
     def _replying(
         self, graph: Graph, who: str | int, text: str, image: str | Path | bytes | None, delivery: Delivery
     ) -> Steps[Reply]:
         if self.settings.enable_memory_system:
-            self._parts.wiring.check_once(graph)
+            self.wiring.check_once(graph)
         if not isinstance(text, str):
             raise TypeError(f'a reply is to a text, not to {text!r}: give "" where there is only a picture')
         region = self.settings.default_region
@@ -563,24 +401,7 @@ class PhoneMemory:
             message = incoming_message(
                 owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
             )
-            return (yield from self._parts.channel.reply(graph, message, Manner.of(delivery), call))
-
-    def _goes_out(self, who: str | int) -> str:
-        """The key of the person, once it is noted that their data is exported."""
-        self._refuse_switched_off()
-        person = self.people.resolve(who)
-        with self.database.write() as connection:
-            record(connection, "data.exported", owner=person)
-        return person
-
-    def _note_import(self, whose: str | None, *, dry_run: bool) -> None:
-        if not dry_run:
-            with self.database.write() as connection:
-                record(connection, "data.imported", owner=whose)
-
-    def _refuse_switched_off(self) -> None:
-        if not self.settings.enable_memory_system:
-            raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
+            return (yield from self.channel.reply(graph, message, Manner.of(delivery), call))
 
     def _key(self, who: str | int) -> OwnerKey:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

@@ -107,7 +107,14 @@ def test_every_record_shows_itself_and_runs_nothing_that_people_wrote(memory):
     session_id = memory.sessions.get_session(ERIN).session_id
     (found, *_) = memory.service.search(ERIN, "dentist", min_relevance=0.0)
     messages = memory.sessions.messages(session_id)
-    for record in (made, made.memory, found, instruction, *messages, memory.why(ERIN, made.id, query="dentist")):
+    for record in (
+        made,
+        made.memory,
+        found,
+        instruction,
+        *messages,
+        memory.provenance.why(ERIN, made.id, query="dentist"),
+    ):
         assert_is_only_text(record._repr_html_())
     for records in ([made], [found], [instruction], messages):
         assert_is_only_text(Listed(records, HOSTILE)._repr_html_())

@@ -1,7 +1,7 @@
 """The state a graph shares with its memory."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NotRequired
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
 from langgraph.graph.message import add_messages
@@ -9,6 +9,8 @@ from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
 from langmem_plugin.errors import InvalidInput
+
+_Node = TypeVar("_Node", bound=Callable[..., Any])
 
 TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
 """Spans of the memory say that it worked and how long, and nothing of what was said or is known."""
@@ -47,3 +49,9 @@ def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
 def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
     found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
     return list(found or [])
+
+
+def named_node(node: _Node, name: str) -> _Node:
+    """Says of a node's function which of ours it is."""
+    node.langmem_node = name  # type: ignore[attr-defined]
+    return node

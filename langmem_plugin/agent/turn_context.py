@@ -2,16 +2,19 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langgraph.graph import END
+from langgraph.types import Command
 
 from langmem_plugin.agent.asking_back import asked_back
+from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
 from langmem_plugin.agent.files_in_prompt import FilesInPrompt
 from langmem_plugin.agent.identity import run_config
@@ -19,7 +22,8 @@ from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.instruction_notices import InstructionNotices
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.memory_retriever import MemoryRetriever
+from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
@@ -33,8 +37,8 @@ from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.identifiers import OwnerKey, is_group, masked
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
@@ -46,6 +50,12 @@ from langmem_plugin.settings import Settings
 log = event_log(__name__)
 
 _Result = TypeVar("_Result")
+
+
+class RoutingNode(Protocol):
+    """A node that also says where to go on."""
+
+    def __call__(self, state: Any) -> Command[str]: ...
 
 
 class TurnContext:
@@ -74,6 +84,7 @@ class TurnContext:
         now: Callable[[], datetime],
     ) -> None:
         reminders = ReplyMemory(service)
+        self._settings, self._service, self._people = settings, service, people
         self._executor = executor
         self.asks_back = settings.ask_when_unclear == "always"
         self._languages = languages
@@ -182,6 +193,37 @@ class TurnContext:
             if reply is None and self._questions is not None and not is_group(owner):
                 reply = self._answers(owner, said)
         return None if reply is None else AIMessage(reply, id=uuid.uuid4().hex)
+
+    def commands_node(self, then: str) -> RoutingNode:
+        """A node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and /help
+        without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of it.
+
+        For runs outside of `reply`, as in LangGraph Studio; the middleware does it by itself. /reset, /link and erasing
+        are for `reply` alone: inside of a run no session ends.
+        """
+
+        def commands(state: Any) -> Command[str]:
+            answer = self.command_answered(messages_of(state))
+            if answer is None:
+                return Command(goto=then)
+            return Command(update={"messages": [answer], "recalled": []}, goto=END)
+
+        return named_node(commands, "commands")
+
+    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
+        """The memories and documents, with their sources, that the newest reply in a state cites as `[Memory: 2]`."""
+        whose = None if phone is None else normalised(phone, self._settings.default_region)
+        return self.shown.cited(messages_of(state), recalled_of(state), whose)
+
+    def retriever(self, who: str | int, **fields: Any) -> MemoryRetriever:
+        """One person's memory for a LangChain chain; `fields` are limit, min_relevance, where and past.
+
+        Raises ConfigurationError where the memory is switched off.
+        """
+        if not self._settings.remembers:
+            raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
+        key = normalised(who, self._settings.default_region)
+        return MemoryRetriever.of(key, self._service, self._people, self.person.role, self._executor, **fields)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """For asynchronous callers: the same, in a thread that knows the current run."""

@@ -1,8 +1,8 @@
 """Whether a graph is put together so that its memory works, and what to add where it is not."""
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, PIIMiddleware, SummarizationMiddleware
 from langchain_core.runnables import Runnable
@@ -20,8 +20,6 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
-
-_Node = TypeVar("_Node", bound=Callable[..., Any])
 
 _NO_RECALL = (
     'nothing is recalled: add_node("recall", memory.recall_node()) before the agent, or '
@@ -50,12 +48,6 @@ _BESIDE = {SummarizationMiddleware: _SUMMARIES, PIIMiddleware: _REDACTS_LATE}
 
 
 _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
-
-
-def named_node(node: _Node, name: str) -> _Node:
-    """Says of a node's function which of ours it is."""
-    node.langmem_node = name  # type: ignore[attr-defined]
-    return node
 
 
 class Wiring:

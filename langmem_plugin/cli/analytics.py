@@ -29,7 +29,7 @@ def analytics(
     with memory_of(database, config, embeds=False) as memory:
         if phone is not None:
             note_read(memory.saver, subject="analytics", owner=phone)
-        found = memory.analytics(phone, days=days)
+        found = memory.insight.analytics(phone, days=days)
     if as_json:
         print_json(found.to_dict())
     elif as_csv:

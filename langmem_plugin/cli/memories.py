@@ -93,7 +93,7 @@ def show(
     """A memory with the words it rests on, what it replaced, and how it was used last."""
     with memory_of(database, config, embeds=False) as memory:
         owner = owner_of(memory, "memory", memory_id, phone)
-        why = memory.why(owner, memory_id)
+        why = memory.provenance.why(owner, memory_id)
     if as_json:
         said = None if why.said is None else {"text": why.said.text, "session": why.said.session_id, "at": why.said.at}
         print_json(

@@ -233,7 +233,7 @@ def _import(
             records = only_new(records, memory.database, memory.people.typed(talks_of))
         whose = None if phone is None else memory.people.typed(phone)
         manner: Literal["pending", "leave out"] = "pending" if doubtful is Doubtful.PENDING else "leave out"
-        done = memory.import_records(records, phone=whose, doubtful=manner, dry_run=dry_run, progress=progress)
+        done = memory.importer.run(records, phone=whose, doubtful=manner, dry_run=dry_run, progress=progress)
     _tell(done, report, as_json=as_json)
 
 

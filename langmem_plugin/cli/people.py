@@ -32,7 +32,7 @@ def list_people(
         with memory.database.read() as connection:
             keys = everybody(connection, after=after, limit=limit)
             linked = {each: links.identifiers_of(connection, each)[1:] for each in keys}
-        held = {each: memory.holdings(each) for each in keys}
+        held = {each: memory.exporter.holdings(each) for each in keys}
     if as_json:
         people = [
             {
@@ -70,7 +70,7 @@ def show(
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="person", owner=who)
         key = memory.people.typed(who)
-        held = memory.holdings(key)
+        held = memory.exporter.holdings(key)
         if not held.is_something:
             raise InvalidInput("nothing is stored of this person: look at the identifier, and at --database")
         consent = memory.consent.of_owner(key)

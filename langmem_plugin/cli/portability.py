@@ -56,10 +56,10 @@ def export_person(
         raise InvalidInput("tables are several files: name a .zip or a folder by --to")
     with memory_of(database, config) as memory:
         person = memory.people.typed(phone)
-        if not memory.holdings(person).is_something:
+        if not memory.exporter.holdings(person).is_something:
             raise InvalidInput(f"nothing is stored of {phone}: look at the number, and at --database")
         if to is None:
-            memory.export_to(person, sys.stdout)
+            memory.export(person, sys.stdout)
             return
         write = document_files.write_csv if form is Form.CSV else document_files.write_json
         write(memory.exporter, person, to)
@@ -93,7 +93,7 @@ def import_person(  # noqa: PLR0917 - each is an option
         if document is not None:
             report = memory.import_person(document, phone=whose, dry_run=dry_run, progress=counter)
         else:
-            report = memory.import_records(
+            report = memory.importer.run(
                 SOURCES[kind].records(path),
                 phone=whose,
                 dry_run=dry_run,

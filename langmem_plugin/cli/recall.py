@@ -43,7 +43,7 @@ def recall(
         considered = explain_for(
             memory.service,
             owner,
-            memory.role_of(owner),
+            memory.person.role(owner),
             question,
             limit=most,
             min_relevance=bound,

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Self
 
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.insight.alerts import Alerts
-from langmem_plugin.insight.analytics import MemoryAnalytics
+from langmem_plugin.insight.analytics import Analytics, MemoryAnalytics
 from langmem_plugin.insight.operations import OperationFigures, OperationFlusher, checked_hours, figures
-from langmem_plugin.insight.recommendations import Recommendations
+from langmem_plugin.insight.recommendations import Recommendation, Recommendations
 from langmem_plugin.insight.webhook import Webhook
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
@@ -16,18 +17,39 @@ from langmem_plugin.settings import Settings
 class Insight:
     """`zone_of` is the time zone that a person's days are counted in. Without metrics no figures are kept."""
 
-    def __init__(self, service: MemoryService, settings: Settings, zone_of: Callable[[str], tzinfo]) -> None:
+    def __init__(
+        self,
+        service: MemoryService,
+        settings: Settings,
+        zone_of: Callable[[str], tzinfo],
+        person_of: Callable[[str | int], OwnerKey],
+    ) -> None:
         self._service = service
         self._settings = settings
-        self.analytics = MemoryAnalytics(service, zone_of)
-        self.recommendations = Recommendations(service)
+        self._person_of = person_of
+        self._analytics = MemoryAnalytics(service, zone_of)
+        self._recommendations = Recommendations(service)
         service.database.operations.enabled = settings.metrics and settings.enable_memory_system
         self._webhook = None if settings.alert_url is None else Webhook(settings.alert_url.get_secret_value())
         self.alerts = Alerts(service.database, settings, self._webhook, now=service.now)
         self._flusher = OperationFlusher(service.database, now=service.now, stored=self.alerts.look)
 
+    def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
+        """A person's memories in numbers; without one everybody's, and then without any text.
+
+        `days` are those of the growth, by the person's calendar. Raises InvalidInput for other than 1 to 366.
+        """
+        return self._analytics.of(None if who is None else self._person_of(who), days=days)
+
+    def recommendations(self, who: str | int) -> list[Recommendation]:
+        """The memories of a person that are worth a look: said twice, stale, unsure or unused. Changes nothing."""
+        return self._recommendations.of(self._person_of(who))
+
     def performance(self, *, hours: int = 24) -> list[OperationFigures]:
-        """Of all processes, the most called operation first. Raises InvalidInput for other than 1 hour to 7 days."""
+        """How long each verb took and how often it failed, in all processes, the most called first.
+
+        Raises InvalidInput for other than 1 hour to 7 days.
+        """
         length = checked_hours(hours)
         self._flusher.flush()
         return figures(

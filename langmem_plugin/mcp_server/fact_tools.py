@@ -112,7 +112,7 @@ def _reading(connection: ServedConnection) -> list[PlainTool]:
     def explain_fact(fact_id: FactId) -> ExplainedFact:
         """Why something is known: what the person said and when, and what it replaced."""
         owner = connection.owner()
-        return ExplainedFact.of(memory.why(owner, fact_id), owner)
+        return ExplainedFact.of(memory.provenance.why(owner, fact_id), owner)
 
     return [
         PlainTool.of(recall_facts, READS),
@@ -127,12 +127,12 @@ def _deciding(connection: ServedConnection) -> list[PlainTool]:
     def confirm_fact(fact_id: FactId) -> Fact:
         """Keep a fact that waits for the person's word. Only when they have said that it is so."""
         owner = connection.owner()
-        return Fact.of(memory.confirm(owner, fact_id), owner)
+        return Fact.of(memory.confirmations.confirm(owner, fact_id), owner)
 
     def decline_fact(fact_id: FactId) -> Fact:
         """Drop a fact that waits for the person's word. Only when they have said that it is not so."""
         owner = connection.owner()
-        return Fact.of(memory.decline(owner, fact_id), owner)
+        return Fact.of(memory.confirmations.decline(owner, fact_id), owner)
 
     return [
         PlainTool.of(confirm_fact, ADDS),

@@ -42,7 +42,7 @@ def add_resources(server: MCPServer, connection: ServedConnection) -> None:
     def one_memory(memory_id: str) -> str:
         """One fact: what the person said and when, and what it replaced."""
         owner = connection.owner()
-        return ExplainedFact.of(memory.why(owner, memory_id), owner).model_dump_json()
+        return ExplainedFact.of(memory.provenance.why(owner, memory_id), owner).model_dump_json()
 
     @server.resource("memory://instructions", mime_type=_JSON)
     @as_resource_error

@@ -1,12 +1,13 @@
 """Memories by name: one value per key, with results an agent's tool can return as they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import classify
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import Memory, MemoryFields, plain
 from langmem_plugin.memory.owner_changes import begin_change
@@ -164,6 +165,17 @@ class KeyValueMemory:
     def _entries(self) -> list[Memory]:
         with self._service.database.read() as connection:
             return self._service.repository.keyed(connection, self._owner, valid_at=self._service.now())
+
+
+class KeyValues:
+    """What everybody keeps under keys: `memory.key_value(phone)` is one person's."""
+
+    def __init__(self, service: MemoryService, person_of: Callable[[str | int], OwnerKey]) -> None:
+        self._service = service
+        self._person_of = person_of
+
+    def __call__(self, phone: str | int) -> KeyValueMemory:
+        return KeyValueMemory(self._service, self._person_of(phone))
 
 
 def inject_memory_context(memory_list: Sequence[Mapping[str, Any]], max_entries: int = 10) -> str:

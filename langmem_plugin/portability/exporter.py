@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
@@ -99,6 +99,12 @@ class Holdings:
         return any(asdict(self).values())
 
 
+class Writable(Protocol):
+    """Takes text, as an open file does."""
+
+    def write(self, text: str, /) -> object: ...
+
+
 class Exporter:
     """`person` is any identifier of a person or a group; nothing of anybody else is ever read."""
 
@@ -116,7 +122,7 @@ class Exporter:
         parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
         return PersonExport.model_validate(parts)
 
-    def write(self, person: str | int, file: TextIO) -> None:
+    def write(self, person: str | int, file: Writable) -> None:
         """The same document into a file, a record at a time and one on each line."""
         before = "{"
         for name, part in self.parts(person):

@@ -15,9 +15,10 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.database import Database, audit_trail
 from langmem_plugin.database.erased_keys import is_erased
-from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
-from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.errors import ConfigurationError, InvalidInput, NotSerializable, TooManyInstructions
+from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.categories import COLOR, DEFAULT_COLOR
 from langmem_plugin.memory.category_rows import Category
@@ -63,7 +64,10 @@ class _Run:
 class Importer:
     """`owner_of` gives the key of the person with an identifier in any spelling."""
 
-    def __init__(self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey]) -> None:
+    def __init__(
+        self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey], *, enabled: bool
+    ) -> None:
+        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
@@ -73,17 +77,22 @@ class Importer:
         self,
         records: ImportedRecords,
         *,
-        phone: str | None = None,
+        phone: str | int | None = None,
         doubtful: Doubtful = "pending",
         dry_run: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """`phone` is whose all of it becomes, if it is one person's; without it each record says whose it is.
+        """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
+
+        `phone` is whose all of it becomes, if it is one person's; without it each record says whose it is.
 
         What is doubtful (junk_audit.py) is stored to be confirmed, or left out. Raises what a source raises for a file
         that it cannot read at all, EmbeddingUnavailable or StoreUnavailable, with what is done kept.
         """
-        run = _Run(phone, doubtful, dry_run, progress)
+        refuse_switched_off(enabled=self._enabled)
+        database = self._service.database
+        whose = None if phone is None else normalised(phone, database.region)
+        run = _Run(whose, doubtful, dry_run, progress)
         for record in records:
             if isinstance(record, BadRecord):
                 run.report.skip(record.place, record.reason)
@@ -105,6 +114,7 @@ class Importer:
                 run.report.skip(record.place, str(error))
         for owner in list(run.waiting):
             self._store_waiting(run, owner)
+        note_import(database, whose, dry_run=dry_run)
         return run.report
 
     def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
@@ -256,3 +266,16 @@ def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
         taken.add(str(each.id))
         named.append(each)
     return named
+
+
+def refuse_switched_off(*, enabled: bool) -> None:
+    """Raises ConfigurationError where there is no memory."""
+    if not enabled:
+        raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
+
+
+def note_import(database: Database, whose: str | None, *, dry_run: bool) -> None:
+    """Notes in the audit log that data were taken in."""
+    if not dry_run:
+        with database.write() as connection:
+            audit_trail.record(connection, "data.imported", owner=whose)

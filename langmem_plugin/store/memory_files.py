@@ -1,8 +1,12 @@
 """deepagents' files over people's memories: what is remembered of the person of the run, as text to read and edit."""
 
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextvars import copy_context
 from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from langchain_core.runnables.config import run_in_executor
 
 try:
     from deepagents.backends.protocol import (
@@ -30,7 +34,7 @@ try:
         slice_read_response,
     )
 except ImportError as error:
-    raise ImportError("memories as files need more: pip install 'phone-memory[deepagents]'") from error
+    raise ImportError("memories as files need more: pip install 'langmem-plugin[deepagents]'") from error
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.logs import event_log
@@ -74,7 +78,7 @@ def _reported(
 
 
 class MemoryFiles(BackendProtocol):
-    """`CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()})`. Made by `PhoneMemory.files`.
+    """Memories as files of a deep agent: `routes={"/memories/": memory.store.files()}` of a CompositeBackend.
 
     `AGENTS.md` holds the newest hundred memories and the standing instructions, `instructions.md` those alone,
     `facts/<type>.md` the memories of one type; nothing else can be written. Whose they are the run says, never a path.
@@ -89,11 +93,15 @@ class MemoryFiles(BackendProtocol):
         service: MemoryService,
         run: Run,
         *,
-        in_thread: Callable[..., Awaitable[Any]],
+        executor: Executor,
     ) -> None:
         self.run = run
         self._edits = MemoryEdits(service, run)
-        self._in_thread = in_thread
+        self._executor = executor
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """With what the caller's context says of the run."""
+        return await run_in_executor(self._executor, functools.partial(copy_context().run, function, *arguments))
 
     # Reading
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables.config import run_in_executor
 from langgraph.store.base import (
@@ -24,16 +23,20 @@ from langgraph.store.base import (
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory as table
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.repository import NewMemory
 from langmem_plugin.store import items
+from langmem_plugin.store.memory_edits import Run
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
 from langmem_plugin.store.value_filters import matches
 
 _ALL = 10**9
+
+if TYPE_CHECKING:
+    from langmem_plugin.store.memory_files import MemoryFiles
 
 
 class MemoryStore(BaseStore):
@@ -49,27 +52,42 @@ class MemoryStore(BaseStore):
     """
 
     supports_ttl = True
-    __slots__ = ("_executor", "_person_of", "_service", "_writing", "ttl_config")
+    __slots__ = ("_enabled", "_executor", "_person_of", "_run", "_service", "ttl_config")
 
     def __init__(
         self,
         service: MemoryService,
         *,
         person_of: Callable[[str], OwnerKey],
-        writing: Callable[[], AbstractContextManager[object]],
+        run: Run,
         executor: Executor,
+        enabled: bool = True,
         ttl: TTLConfig | None = None,
     ) -> None:
         self._service = service
         self._person_of = person_of
-        self._writing = writing
+        self._run = run
         self._executor = executor
+        self._enabled = enabled
         self.ttl_config = ttl
 
     @staticmethod
     def namespace(*labels: str) -> tuple[str, ...]:
         """The labels as LangGraph takes them: what it refuses in one is escaped."""
         return tuple(escaped(each) for each in labels)
+
+    def files(self) -> "MemoryFiles":
+        """The memories of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
+
+        `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/":
+        memory.store.files()}), middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError
+        without the extra `deepagents`, ConfigurationError where the memory is switched off.
+        """
+        from langmem_plugin.store.memory_files import MemoryFiles  # noqa: PLC0415 - of the extra `deepagents`
+
+        if not self._enabled:
+            raise ConfigurationError("the memory is switched off: there are no files of it to show")
+        return MemoryFiles(self._service, self._run, executor=self._executor)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Reads see what was there before; writes are one transaction, the last of each key alone."""
@@ -165,7 +183,7 @@ class MemoryStore(BaseStore):
         texts = [items.text_of(op.key, op.value or {}, op.index) for op in written]
         embedded = iter(zip(values, texts, service.embedder.texts(texts), strict=True))
         places = [located(op.namespace, self._person_of) for op in puts]
-        with self._writing(), service.database.write() as connection:
+        with self._run.fenced(), service.database.write() as connection:
             now = service.now()
             for owner in sorted({each.owner for each in places}):  # in one order, whoever writes what
                 begin_change(connection, owner)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -35,7 +36,7 @@ class Unsure:
 
 
 class Confirmations:
-    """Of every owner; `owner` is the key that the memory is kept under.
+    """Everybody's; `who` is any identifier of a person, `owner` the key that the memory is kept under.
 
     A verdict on what has changed since `revision` raises StaleMemory, on what is not there any more MemoryNotFound:
     of two that decide at once, one does.
@@ -45,8 +46,9 @@ class Confirmations:
         self._service = service
         self._consents = consents
 
-    def waiting(self, owner: OwnerKey) -> list[Memory]:
-        """The first stored first, so that a number stays one memory's while others are added."""
+    def waiting(self, who: str | int) -> list[Memory]:
+        """Lists what waits, the first stored first: a number stays one memory's while others are added."""
+        owner = owner_key(self._service.database, who)
         with self._service.database.read() as connection:
             return self._service.repository.page(
                 connection,
@@ -57,15 +59,17 @@ class Confirmations:
                 oldest_first=True,
             )
 
-    def confirm(self, owner: OwnerKey, memory_id: str, *, revision: int | None = None) -> Memory:
-        """From now on it is remembered like what the person said outright."""
+    def confirm(self, who: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
+        """Remembers it from now on like what the person said outright."""
+        owner = owner_key(self._service.database, who)
         held = self._pending(owner, memory_id)
         made = self._service.update(owner, memory_id, revision=revision or held.revision, status="active")
         self._count(owner, Verdicts(confirmed=1))
         return made
 
-    def decline(self, owner: OwnerKey, memory_id: str, *, revision: int | None = None) -> Memory:
-        """It is forgotten."""
+    def decline(self, who: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
+        """Forgets it."""
+        owner = owner_key(self._service.database, who)
         held = self._pending(owner, memory_id)
         gone = self._service.forget(owner, memory_id, revision=revision or held.revision)
         self._count(owner, Verdicts(declined=1))
@@ -127,9 +131,9 @@ class Confirmations:
         with self._service.database.read() as connection:
             return verdicts.counted(connection, owner)
 
-    def approval_rate(self, owner: OwnerKey | None = None) -> float | None:
-        """Of what was confirmed or declined, the part that was confirmed; None while there is nothing."""
-        return self.verdicts(owner).approval_rate
+    def approval_rate(self, who: str | int | None = None) -> float | None:
+        """The part that was confirmed of what one person, or all, confirmed or declined; None while that is nothing."""
+        return self.verdicts(None if who is None else owner_key(self._service.database, who)).approval_rate
 
     def _pending(self, owner: OwnerKey, memory_id: str) -> Memory:
         held = self.look(owner, memory_id)

@@ -10,6 +10,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import memory_access
+from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
@@ -116,11 +117,19 @@ class Provenance:
         self._saver = saver
         self._sessions = sessions
 
-    def why(self, owner: OwnerKey, memory_id: str, *, query: str | None = None) -> Why:
-        """With `query`, what in the memory answers it. Raises MemoryNotFound, also for what was forgotten.
+    def why(self, who: str | int, memory_id: str, *, query: str | None = None) -> Why:
+        """Explains one memory of a person, and notes that it was looked at; with `query`, by what that finds it.
 
-        Raises DamagedMemory where the database holds something else than what was written, and EmbeddingUnavailable for
-        a query.
+        `str` makes the answer text. Raises as `by_id`, and EmbeddingUnavailable for a query.
+        """
+        owner = owner_key(self._service.database, who)
+        why = self.by_id(owner, memory_id, query=query)
+        self._service.note_viewed(owner, [memory_id])
+        return why
+
+    def by_id(self, owner: OwnerKey, memory_id: str, *, query: str | None = None) -> Why:
+        """The same without a note. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory where the
+        database holds something else than what was written.
         """
         service = self._service
         with service.database.read() as connection:

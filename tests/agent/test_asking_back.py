@@ -115,7 +115,7 @@ def test_it_is_asked_in_the_persons_language(memory, graph, said, language):
 def test_what_nothing_shown_fits_is_said(memory, graph, monkeypatch):
     memory.reply(graph, ERIN, "find a dish")
     resolution = Resolution(question="?", unresolved=("number 9",), candidates=tuple(DISHES))
-    monkeypatch.setattr(memory._parts.context.references, "resolution", lambda _: resolution)
+    monkeypatch.setattr(memory.context.references, "resolution", lambda _: resolution)
     told = ENGLISH.nothing_shown.format(words="“number 9”")
     assert memory.reply(graph, ERIN, "save number 9") == f"{told}\n1. Soup\n2. Pasta\n3. Curry"
 

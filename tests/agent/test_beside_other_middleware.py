@@ -214,7 +214,7 @@ def test_a_whole_deep_agent_remembers_refers_and_asks(memory, scripted, stored):
         model=scripted(cook),
         tools=[find_recipes, save_recipe],
         system_prompt="You are Mom Bot.",
-        backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()}),
+        backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.store.files()}),
         middleware=[memory.middleware()],
         interrupt_on={"save_recipe": True},
         state_schema=MemoryState,

@@ -29,7 +29,7 @@ REMEMBERED = "✅ Remembered: I drink tea"
     ],
 )
 def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
-    assert memory._parts.commands.knows(text)
+    assert memory.commands.knows(text)
     assert memory.command(ERIN, text) == REMEMBERED
 
 
@@ -116,7 +116,7 @@ def test_a_slip_of_the_pen_is_told_the_nearest_command(memory, text, meant):
     answer = memory.command(ERIN, text)
 
     assert f"Did you mean {meant}? /help lists" in answer
-    assert memory._parts.commands.knows(text)
+    assert memory.commands.knows(text)
 
 
 @pytest.mark.spec("U-2")
@@ -143,7 +143,7 @@ def test_who_writes_in_another_language_is_told_the_names_of_that(memory):
 @pytest.mark.parametrize("text", FOR_THE_AGENT)
 def test_what_only_looks_like_a_command_belongs_to_the_agent(memory, text):
     assert memory.command(ERIN, text) is None
-    assert not memory._parts.commands.knows(text)
+    assert not memory.commands.knows(text)
 
 
 def test_every_command_has_a_word_in_every_language():

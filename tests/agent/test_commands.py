@@ -118,7 +118,7 @@ def test_while_the_database_is_down_a_command_says_so_and_a_message_goes_to_the_
 
 @pytest.mark.spec("U-2", "C-6")
 def test_commands_in_any_words_are_left_out_of_what_is_searched_of_past_talks(memory):
-    knows = memory._parts.commands.knows
+    knows = memory.commands.knows
 
     assert all(
         map(knows, ("/remember x", "/זכור x", "/rember x", "remember that I'm vegan", "what do you know about me?"))

@@ -131,7 +131,7 @@ def state(memory, phone):
         "erased": memory.erasure.can_restore(phone) is not None,
         "said": sorted(each.content for one in sessions for each in memory.sessions.messages(one.session_id)),
         "ended": sorted(each.ended_at is not None for each in sessions),
-        "verdicts": memory._parts.confirmations.verdicts(key),
+        "verdicts": memory.confirmations.verdicts(key),
     }
 
 
@@ -208,8 +208,8 @@ def test_killed_and_delivered_again_a_command_is_done_once(
     def killed():
         with PhoneMemory(database_url, embeddings=offline_model, now=clock) as dying:
             if after == "the work":
-                answer = dying._parts.commands.answer
-                dying._parts.commands.answer = lambda *given, **named: (answer(*given, **named), os._exit(9))
+                answer = dying.commands.answer
+                dying.commands.answer = lambda *given, **named: (answer(*given, **named), os._exit(9))
                 told(dying, phone, text)
             else:
                 told(dying, phone, text)
@@ -233,7 +233,7 @@ def test_a_number_means_the_list_that_was_shown_whatever_was_changed_since(memor
 
     memory.instructions.remove(phone, rules[0].id)
     memory.service.remember(phone, "I own a canoe")
-    memory.confirm(phone, memory.confirmations(phone)[0].id)
+    memory.confirmations.confirm(phone, memory.confirmations.waiting(phone)[0].id)
 
     assert "never use emojis" in told(memory, phone, "/instructions remove 2", "c1")
     assert told(memory, phone, "/instructions remove 2", "c2").startswith("There is no number 2")

@@ -26,7 +26,7 @@ def graph(request, memory, model):
         return create_agent(model, [], middleware=[memory.middleware()], checkpointer=memory.saver)
     return (
         StateGraph(MemoryState)
-        .add_node("commands", memory.commands_node(then="recall"), destinations=("recall", END))
+        .add_node("commands", memory.context.commands_node(then="recall"), destinations=("recall", END))
         .add_node("recall", memory.recall_node())
         .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "Help."))})
         .add_node("write", memory.write_node())

@@ -298,7 +298,7 @@ def test_a_message_that_waited_for_its_turn_is_no_answer_either(memory, scripted
     graph = built("agent", memory, scripted(lambda _: AIMessage("Done.")))
     memory.reply(graph, ERIN, "find a recipe")
     # It was taken for the agent's before the question was there, so it never came by the commands.
-    memory._parts.commands.reading = lambda *_, **__: Reading(is_asked=True)
+    memory.commands.reading = lambda *_, **__: Reading(is_asked=True)
 
     assert memory.reply(graph, ERIN, "yes") == "Done."
     assert status(memory, made) == "pending"
@@ -340,7 +340,7 @@ def test_an_answer_delivered_twice_to_two_workers_counts_once(
 
     assert (first, second) == (f"✅ Remembered: {FACT}",) * 2
     assert (first.repeated, second.repeated) == (False, True)
-    assert memory._parts.confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
+    assert memory.confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
 
 
 @pytest.mark.spec("C-21")
@@ -437,7 +437,7 @@ def test_confirm_takes_numbers_all_and_no(memory, unsure, clock):
     assert memory.command(ERIN, "/confirm yes to all").startswith("Give me")
     assert memory.command(ERIN, "/confirm all") == "✅ Remembered: I drink rum"
     assert memory.command(ERIN, "/confirm") == "Nothing waits for your word."
-    assert memory._parts.confirmations.verdicts() == Verdicts(confirmed=2, declined=2)
+    assert memory.confirmations.verdicts() == Verdicts(confirmed=2, declined=2)
 
 
 @pytest.mark.parametrize("rest", ["x", "-1", "0", "1.5", "²", "99999999999999999999", "\ud83d", "1 " * 500])

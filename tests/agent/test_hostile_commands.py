@@ -80,7 +80,7 @@ def test_no_text_breaks_a_command_or_is_answered_with_what_cannot_be_sent(offlin
 
     if answer is not None:
         assert storable(answer) == answer
-        assert offline_commands._parts.commands.knows(head + text)
+        assert offline_commands.commands.knows(head + text)
 
 
 @pytest.mark.spec("U-2")

@@ -51,7 +51,7 @@ def told(memory):
     def agent(state):
         facts = next(each for each in memory.tools() if each.name == "recall_facts")
         shown = [stated(memory.prompt(state, "You are Mom Bot.")), facts.invoke({"query": "what is the margin?"})]
-        return {"messages": AIMessage(f"{memory.owner()}: {shown}")}
+        return {"messages": AIMessage(f"{memory.person.owner()}: {shown}")}
 
     graph = (
         StateGraph(MemoryState, context_schema=Person)
@@ -143,7 +143,7 @@ def whose(memory):
     """Whom a run serves, with whatever context it is given."""
 
     def agent(_state):
-        return {"messages": AIMessage(memory.owner())}
+        return {"messages": AIMessage(memory.person.owner())}
 
     graph = StateGraph(MemoryState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
 
@@ -224,7 +224,7 @@ def test_a_linked_identifier_is_the_person_wherever_it_is_named(memory, whose, t
 @pytest.mark.spec("C-20")
 def test_within_a_turn_nobody_is_asked_again_whose_identifier_it_is(memory, monkeypatch):
     def agent(_state):
-        return {"messages": AIMessage(memory.owner())}
+        return {"messages": AIMessage(memory.person.owner())}
 
     graph = StateGraph(MemoryState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
     memory.people.link(ANNA, 4242)
@@ -245,7 +245,7 @@ def test_a_user_given_without_an_id_or_an_id_without_a_user_is_authenticated_all
 @pytest.mark.spec("P-6")
 def test_a_graph_within_a_graph_serves_the_same_user(memory):
     def inner(state):
-        return {"messages": AIMessage(memory.owner())}
+        return {"messages": AIMessage(memory.person.owner())}
 
     nested = StateGraph(MemoryState).add_node(inner).add_edge(START, "inner").compile()
 
@@ -262,7 +262,7 @@ def test_a_thread_that_looks_like_a_number_is_not_the_person_of_that_phone(datab
         memory.service.remember("+12345678901", "I am allergic to penicillin")
 
         def agent(state):
-            return {"messages": AIMessage(f"{memory.owner()} {stated(memory.prompt(state, 'x'))}")}
+            return {"messages": AIMessage(f"{memory.person.owner()} {stated(memory.prompt(state, 'x'))}")}
 
         graph = (
             StateGraph(MemoryState)

@@ -55,7 +55,9 @@ class Household:
         def agent(state):
             said, last = state["messages"], state["messages"][-1]
             resolution = self.memory.resolved(state)
-            cited = self.memory.citations({**state, "messages": [*said, AIMessage("[Document: 1-9] [Memory: 1-9]")]})
+            cited = self.memory.context.citations(
+                {**state, "messages": [*said, AIMessage("[Document: 1-9] [Memory: 1-9]")]}
+            )
             prompt = self.memory.prompt(state, "You are Mom Bot.")
             self._note(_phone(), [resolution, cited, [message.content for message in prompt]])
             note = {"note": self.secrets[_phone()]}  # what a careless tool adds to whatever it is given
@@ -121,11 +123,11 @@ class Household:
         found = [memory.store.get(mine, "same key"), memory.store.search(("memories", phone), query="secret", limit=50)]
         values = memory.key_value(who)
         self._note(phone, [each and each.dict() for each in (found[0], *found[1])])
-        self._note(phone, [values.load_memory(), values.search_memory("secret"), memory.holdings(phone)])
-        self._note(phone, [memory.instructions.list_instructions(phone), memory.confirmations(who)])
+        self._note(phone, [values.load_memory(), values.search_memory("secret"), memory.exporter.holdings(phone)])
+        self._note(phone, [memory.instructions.list_instructions(phone), memory.confirmations.waiting(who)])
         self._note(phone, memory.export(who).to_json())
         self._note(phone, [memory.service.search(phone, "secret"), memory.service.history.search(phone, "diagnosis")])
-        retriever = memory.retriever(who, limit=50, min_relevance=0.0, past=True)
+        retriever = memory.context.retriever(who, limit=50, min_relevance=0.0, past=True)
         self._note(phone, [retriever.invoke(word) for word in ("secret", "diagnosis")])
 
     def _say(self, phone, text):

@@ -26,8 +26,8 @@ def opened(database_url, clock, offline_model, monkeypatch):
             patch.setattr(ExtractionWorker, "start", lambda _: None)
             memory = PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock, **arguments)
         memory.extraction._stopped.set()
-        memory._parts.past_sessions.close()
-        memory._parts.past_sessions._stopped.clear()
+        memory.past_sessions.close()
+        memory.past_sessions._stopped.clear()
         memories.append(memory)
         memory.consent.switch_on(ERIN)
         return memory

@@ -235,7 +235,7 @@ def test_what_the_assistant_says_by_itself_has_its_place_in_the_conversation(mem
     clock.forward(hours=9)
 
     memory.say(ERIN, "Shall I order the usual?")
-    asyncio.run(memory.asay(ERIN, "It is 20 dollars."))
+    memory.say(ERIN, "It is 20 dollars.")
     memory.say(ERIN, "a nudge", automated=True)
     memory.reply(graph, ERIN, "yes please")
 

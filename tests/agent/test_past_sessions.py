@@ -34,8 +34,8 @@ STUDIO = "3f2c1f0a-6a39-4a1c-9d62-3f6f2f0a9b11"
 def quiet(database_url, clock, offline_model):
     """A memory whose background work does not run by itself: the test says when."""
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
-        opened._parts.past_sessions.close()
-        opened._parts.past_sessions._stopped.clear()
+        opened.past_sessions.close()
+        opened.past_sessions._stopped.clear()
         yield opened
 
 
@@ -281,7 +281,7 @@ def test_closing_while_sessions_are_taken_is_no_failure_and_logs_none(database_u
     clock.forward(hours=1)
     memory.sessions.add_message(ERIN, "user", "again")
     assert memory.saver.end_session(ERIN) is None
-    memory._parts.past_sessions.look(ERIN)
+    memory.past_sessions.look(ERIN)
     assert _Slow.asked.wait(30)
     memory.close()
 
@@ -299,7 +299,7 @@ def test_it_can_be_switched_off(database_url, clock, offline_model, graph_of, sc
         clock.forward(hours=1)
         memory.reply(_echo(memory), ERIN, "hello")
 
-        assert memory._parts.past_sessions._worker is None
+        assert memory.past_sessions._worker is None
         assert _stored(memory) == []
 
 
@@ -373,7 +373,7 @@ def test_whose_a_thread_was_is_forgotten_with_it(quiet, clock):
     quiet.saver.delete_thread(STUDIO)
     clock.forward(hours=2)
 
-    quiet._parts.past_sessions._forget_gone()
+    quiet.past_sessions._forget_gone()
 
     with quiet.database.read() as connection:
         assert connection.execute(select(thread_owner)).all() == []

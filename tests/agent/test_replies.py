@@ -111,7 +111,7 @@ def test_a_language_is_read_once_and_a_text_that_it_lacks_is_named(monkeypatch):
 @pytest.mark.parametrize("language", ["he", "es"])
 def test_help_names_commands_that_are_known_in_the_language(memory, language):
     for usage in replies_in(language).usage.values():
-        assert memory._parts.commands.knows(usage.split()[0])
+        assert memory.commands.knows(usage.split()[0])
 
 
 def test_help_lists_each_command_once_and_no_other(memory):

@@ -33,7 +33,7 @@ def test_a_chain_answers_from_what_is_known_of_one_person(opened, scripted):
     opened.service.remember(BOB, "Bob's son is allergic to milk")
     model = scripted(lambda messages: AIMessage(messages[-1].text.upper()))
     prompt = ChatPromptTemplate.from_template("{known}\n{question}")
-    known = opened.retriever(ERIN) | (lambda documents: "\n".join(each.page_content for each in documents))
+    known = opened.context.retriever(ERIN) | (lambda documents: "\n".join(each.page_content for each in documents))
     chain = {"known": known, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
     told = "LEO IS ALLERGIC TO PEANUTS\nWHAT IS LEO ALLERGIC TO?"
     assert chain.invoke("what is Leo allergic to?") == told
@@ -43,7 +43,7 @@ def test_a_chain_answers_from_what_is_known_of_one_person(opened, scripted):
 @pytest.mark.spec("M-13")
 def test_a_document_tells_what_it_is_in_json(opened):
     made = opened.service.remember(ERIN, "Leo is allergic to peanuts", tags=["health"], category="family")
-    [document] = opened.retriever(ERIN).invoke("what is Leo allergic to?")
+    [document] = opened.context.retriever(ERIN).invoke("what is Leo allergic to?")
     told = json.loads(json.dumps(document.metadata))
     assert (document.id, document.page_content) == (made.id, made.text)
     assert {name: told[name] for name in ("id", "type", "category", "tags", "shared")} == {
@@ -63,14 +63,14 @@ def test_it_finds_what_is_shared_and_never_anothers(opened):
     opened.service.remember(BOB, "Leo is allergic to eggs")
     share(opened.service, "Leo is allergic to bees", with_clients=True)
     share(opened.service, "Leo is allergic to work")
-    found = opened.retriever(ERIN, limit=50, min_relevance=0.0, past=True).invoke("what is Leo allergic to?")
+    found = opened.context.retriever(ERIN, limit=50, min_relevance=0.0, past=True).invoke("what is Leo allergic to?")
     assert [(each.page_content, each.metadata["shared"]) for each in found] == [("Leo is allergic to bees", True)]
 
 
 @pytest.mark.spec("M-13", "U-1")
 def test_links_and_merges_are_followed_at_each_call(opened):
     opened.service.remember(TELEGRAM, "Leo is allergic to peanuts")
-    by_phone, by_telegram = opened.retriever(ERIN), opened.retriever(TELEGRAM)
+    by_phone, by_telegram = opened.context.retriever(ERIN), opened.context.retriever(TELEGRAM)
     assert by_phone.invoke("what is Leo allergic to?") == []
     merge = opened.people.link(ERIN, TELEGRAM)
     both = [each.invoke("what is Leo allergic to?") for each in (by_phone, by_telegram)]
@@ -82,7 +82,7 @@ def test_links_and_merges_are_followed_at_each_call(opened):
 
 @pytest.mark.spec("M-13", "P-3")
 def test_what_was_forgotten_or_erased_is_found_no_more(opened):
-    retriever = opened.retriever(ERIN, min_relevance=0.0, past=True)
+    retriever = opened.context.retriever(ERIN, min_relevance=0.0, past=True)
     made = opened.service.remember(ERIN, "Leo is allergic to peanuts")
     opened.service.history.add(ERIN, [PastMessage("m", "s", "user", "Leo hates bees", opened.service.now())])
     assert [each.metadata["type"] for each in retriever.invoke("Leo")] == ["fact", "past_message"]
@@ -97,35 +97,35 @@ def test_limits_bounds_and_filters_hold(opened):
     for number in range(4):
         opened.service.remember(ERIN, f"Leo likes tea number {number}", tags=["tea"], session_id=f"s{number}")
     opened.service.remember(ERIN, "Leo likes coffee")
-    assert len(opened.retriever(ERIN, limit=3, min_relevance=0.0).invoke("what does Leo like?")) == 3
-    found = opened.retriever(ERIN, min_relevance=0.0, where=Filter(tags=["tea"])).invoke("Leo coffee")
+    assert len(opened.context.retriever(ERIN, limit=3, min_relevance=0.0).invoke("what does Leo like?")) == 3
+    found = opened.context.retriever(ERIN, min_relevance=0.0, where=Filter(tags=["tea"])).invoke("Leo coffee")
     assert len(found) == 4
     assert all(each.metadata["tags"] == ["tea"] for each in found)
-    assert opened.retriever(ERIN, min_relevance=0.999).invoke("how tall is Mount Everest?") == []
+    assert opened.context.retriever(ERIN, min_relevance=0.999).invoke("how tall is Mount Everest?") == []
 
 
 @pytest.mark.spec("M-13")
 def test_whose_it_is_and_how_it_searches_cannot_be_changed_or_be_nonsense(opened):
-    retriever = opened.retriever(ERIN)
+    retriever = opened.context.retriever(ERIN)
     with pytest.raises(ValidationError):
         retriever.limit = 50
     for wrong in ({"limit": 0}, {"min_relevance": 1.5}, {"owner": BOB}):
         with pytest.raises(ValidationError):
-            opened.retriever(ERIN, **wrong)
+            opened.context.retriever(ERIN, **wrong)
 
 
 @pytest.mark.spec("M-13")
 def test_where_nothing_is_remembered_there_is_no_retriever(clock):
     off = QUIET.model_copy(update={"enable_memory_system": False})
     with PhoneMemory(settings=off, now=clock) as memory, pytest.raises(ConfigurationError, match="switched off"):
-        memory.retriever(ERIN)
+        memory.context.retriever(ERIN)
 
 
 @pytest.mark.spec("M-13", "M-12")
 def test_one_memory_is_shown_and_cited_beside_anothers(opened, tmp_path, offline_model, clock, scripted):
     opened.service.remember(ERIN, "The spare key is under the blue pot")
     other = f"sqlite:///{tmp_path}/other.db"
-    retriever = opened.retriever(ERIN)
+    retriever = opened.context.retriever(ERIN)
     with PhoneMemory(other, settings=QUIET, embeddings=offline_model, retriever=retriever, now=clock) as memory:
         model = scripted(lambda _: AIMessage("Under the pot. [Document: 1]"))
         graph = chat_graph(memory, lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})

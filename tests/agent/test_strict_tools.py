@@ -73,7 +73,7 @@ def test_what_was_shown_can_be_bought_and_what_was_not_is_refused_with_what_was(
 
 def refused(memory, args, messages, name="buy_lamp", tool=buy_lamp, changing=None):
     call = {"name": name, "args": args, "id": "c"}
-    return memory._parts.context.strict.refusal(call, tool, {"messages": messages}, changing)
+    return memory.context.strict.refusal(call, tool, {"messages": messages}, changing)
 
 
 SHOWN = [
@@ -120,7 +120,7 @@ def test_after_a_silence_nothing_was_shown(memory, graph, clock):
 
 
 def test_a_recalled_id_is_known(memory, monkeypatch):
-    strict = memory._parts.context.strict
+    strict = memory.context.strict
     monkeypatch.setattr(strict, "_recalled_texts", lambda _recalled, _messages: ["The lamp l-5 is the good one"])
     call = {"name": "buy_lamp", "args": {"lamp_id": "l-5"}, "id": "c"}
     assert strict.refusal(call, buy_lamp, {"messages": SHOWN, "recalled": [("m", 1.0)]}) is None

@@ -127,7 +127,7 @@ def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, 
 
 @pytest.mark.spec("C-23")
 def test_an_overtaken_run_writes_nothing_through_files_nor_the_store_in_asynchronous_code(memory):
-    files, place = memory.files(), ("memories", ERIN)
+    files, place = memory.store.files(), ("memories", ERIN)
     overtake = overtaken(memory, assistant(memory))
 
     async def agent(state):

@@ -18,7 +18,7 @@ class Hands:
     """Uses the tools as a run of one phone would."""
 
     def __init__(self, household, memory):
-        self.tools = {tool.name: tool for tool in household_tools(household, memory.owner)}
+        self.tools = {tool.name: tool for tool in household_tools(household, memory.person.owner)}
 
     def __call__(self, phone, tool, **arguments):
         from langgraph.graph import START, MessagesState, StateGraph

@@ -191,7 +191,7 @@ def scripted_graph(memory, household, model):
     """A graph of nodes whose model searches as it should and saves under an id that it made up."""
     from tests.chat_graph import chat_graph
 
-    tools = household_tools(household, memory.owner)
+    tools = household_tools(household, memory.person.owner)
     thinking = model.bind_tools(tools)
 
     def build(recipe_id):

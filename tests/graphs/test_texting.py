@@ -122,7 +122,9 @@ def test_a_remembered_fact_answers_a_question_in_a_later_conversation(memory, gr
     ],
 )
 def test_what_a_person_says_first_is_the_tool_they_mean(memory, model, household, said, call):
-    calls = model.bind_tools([*household_tools(household, memory.owner), *memory.tools()]).invoke(said).tool_calls
+    calls = (
+        model.bind_tools([*household_tools(household, memory.person.owner), *memory.tools()]).invoke(said).tool_calls
+    )
     assert [(each["name"], each["args"]) for each in calls] == ([call] if call else [])
 
 

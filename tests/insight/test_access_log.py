@@ -29,7 +29,7 @@ def test_who_looks_at_one_memory_is_logged_and_a_list_is_no_look(memory, fact):
     memory.service.search(ERIN, "peanuts")
     memory.command(ERIN, "/memories")
     assert _logged(memory) == {}
-    memory.why(ERIN, fact.id)
+    memory.provenance.why(ERIN, fact.id)
     memory.command(ERIN, f"/why {fact.id}")
     memory.command(ERIN, "/why 1")
     assert _logged(memory) == {(fact.id, "viewed"): 3}
@@ -39,8 +39,8 @@ def test_who_looks_at_one_memory_is_logged_and_a_list_is_no_look(memory, fact):
 def test_a_look_is_no_use(memory, fact, clock):
     memory.service.note_access(ERIN, {fact.id: 0.9}, "cited")
     clock.forward(hours=1)
-    why = memory.why(ERIN, fact.id)
-    again = memory.why(ERIN, fact.id)
+    why = memory.provenance.why(ERIN, fact.id)
+    again = memory.provenance.why(ERIN, fact.id)
     assert (again.memory.access_count, again.memory.last_accessed) == (1, why.last_use.at)
     assert again.last_use.kind == "cited"
 
@@ -51,7 +51,7 @@ def test_an_edit_is_logged_and_a_persons_word_on_a_memory_is_none(memory, fact):
     service.update(ERIN, fact.id, category="health")
     new = service.supersede(ERIN, fact.id, "Erin is allergic to walnuts")
     waiting = service.remember(ERIN, "Erin may move to Oslo", status="pending")
-    memory.confirm(ERIN, waiting.id)
+    memory.confirmations.confirm(ERIN, waiting.id)
     service.forget(ERIN, new.id)
     assert _logged(memory) == {(fact.id, "edited"): 2}
     with pytest.raises(MemoryNotFound):
@@ -64,7 +64,7 @@ def test_looks_are_bounded_and_push_out_no_use(memory, fact, clock):
     memory.service.note_access(ERIN, {fact.id: 0.9}, "injected")
     for _ in range(25):
         clock.forward(seconds=1)
-        memory.why(ERIN, fact.id)
+        memory.provenance.why(ERIN, fact.id)
     assert _logged(memory) == {(fact.id, "injected"): 1, (fact.id, "viewed"): 20}
 
 
@@ -81,5 +81,5 @@ def test_a_look_that_cannot_be_logged_is_shown_all_the_same(memory, fact, monkey
         raise StoreUnavailable("down")
 
     monkeypatch.setattr(memory.database, "write", down)
-    assert memory.why(ERIN, fact.id).memory.text == "Erin is allergic to peanuts"
+    assert memory.provenance.why(ERIN, fact.id).memory.text == "Erin is allergic to peanuts"
     assert "use.not_logged" in events(caplog)

@@ -17,11 +17,11 @@ from tests.log_events import events
 def _noted(memory, operation, milliseconds, times, failed=False):
     for _ in range(times):
         memory.database.operations.note(operation, milliseconds / 1_000, failed=failed)
-    memory._parts.insight._flusher.flush()
+    memory.insight._flusher.flush()
 
 
 def _told(memory):
-    return [(each.event, each.operation, each.measure) for each in memory._parts.insight.alerts.look()]
+    return [(each.event, each.operation, each.measure) for each in memory.insight.alerts.look()]
 
 
 class Receiver:
@@ -116,7 +116,7 @@ def test_an_alert_is_posted_in_numbers_alone(opened, clock):
         memory = opened(alert_url=SecretStr(receiver.url))
         memory.service.remember("+972501234567", "Erin is allergic to peanuts")
         _noted(memory, "search", 300, 20)
-        memory._parts.insight.alerts.look()
+        memory.insight.alerts.look()
     [(_, kind, posted)] = receiver.posted
     assert kind == "application/json"
     assert posted.pop("value") == pytest.approx(300, rel=0.1)
@@ -134,7 +134,7 @@ def test_an_alert_is_posted_in_numbers_alone(opened, clock):
 def test_an_alert_is_raised_by_itself_some_seconds_after_the_calls(opened):
     with Receiver() as receiver:
         memory = opened(alert_url=SecretStr(receiver.url))
-        memory._parts.insight._flusher.every = 0.01
+        memory.insight._flusher.every = 0.01
         for _ in range(25):
             memory.database.operations.note("search", 0.3, failed=False)
         assert receiver.reached.wait(20)

@@ -39,7 +39,7 @@ def some(memory, clock):
 
 @pytest.mark.spec("A-2")
 def test_a_summary_counts_each_state_once(memory, some):
-    summary = memory.analytics(ERIN).summary
+    summary = memory.insight.analytics(ERIN).summary
     assert summary.total_memories == 5
     assert (summary.active_memories, summary.pending_memories, summary.expired_memories) == (3, 1, 1)
     assert (summary.memories_this_week, summary.memories_this_month) == (4, 4)
@@ -50,7 +50,7 @@ def test_a_summary_counts_each_state_once(memory, some):
 
 @pytest.mark.spec("A-2")
 def test_shares_are_of_all_that_is_kept(memory, some):
-    found = memory.analytics(ERIN)
+    found = memory.insight.analytics(ERIN)
     assert [(each.name, each.count, each.percentage) for each in found.sources] == [
         ("manual", 3, 60.0),
         ("extracted_from_chat", 2, 40.0),
@@ -68,19 +68,19 @@ def test_growth_is_told_for_each_day_of_the_persons_calendar(memory, clock):
     clock.forward(minutes=1)
     memory.service.remember(ERIN, "Erin is allergic to peanuts", source_type="extracted_from_chat")
     clock.forward(days=1)
-    growth = memory.analytics(ERIN, days=3).growth
+    growth = memory.insight.analytics(ERIN, days=3).growth
     assert [(f"{each.date}", each.new, each.cumulative) for each in growth] == [
         ("2026-03-01", 1, 1),
         ("2026-03-02", 1, 2),
         ("2026-03-03", 0, 2),
     ]
     assert growth[1].by_source == {"extracted_from_chat": 1}
-    assert [each.new for each in memory.analytics(days=2).growth] == [2, 0]  # of everybody by UTC
+    assert [each.new for each in memory.insight.analytics(days=2).growth] == [2, 0]  # of everybody by UTC
 
 
 @pytest.mark.spec("A-2")
 def test_what_grew_before_the_days_asked_for_is_in_the_sum(memory, some):
-    found = memory.analytics(ERIN, days=30)
+    found = memory.insight.analytics(ERIN, days=30)
     assert len(found.growth) == 30
     assert sum(each.new for each in found.growth) == 4
     assert found.growth[-1].cumulative == found.summary.total_memories == 5
@@ -90,7 +90,7 @@ def test_what_grew_before_the_days_asked_for_is_in_the_sum(memory, some):
 def test_of_everybody_there_is_no_text_and_no_category_that_somebody_made_up(memory, some):
     service = memory.service
     service.note_access(ERIN, {some["tea"]: 0.9}, "cited")
-    found = memory.analytics()
+    found = memory.insight.analytics()
     assert found.summary.people == 2
     assert found.summary.total_memories == 6
     assert {each.name: each.count for each in found.categories} == {"uncategorized": 4, "life": 1, "of their own": 1}
@@ -111,7 +111,7 @@ def test_the_most_and_the_last_used_are_told_with_how_often_a_reply_cited_them(m
     service.note_access(ERIN, {some["old"]: 0.7}, "injected")
     clock.forward(minutes=1)
     service.note_access(ERIN, {some["old"]: 0.7}, "injected")
-    found = memory.analytics(ERIN)
+    found = memory.insight.analytics(ERIN)
     assert [(each.text, each.access_count) for each in found.most_used] == [
         ("Erin plays the violin", 3),
         ("I only drink tea", 2),
@@ -125,17 +125,17 @@ def test_the_most_and_the_last_used_are_told_with_how_often_a_reply_cited_them(m
 @pytest.mark.spec("A-2")
 def test_what_people_were_asked_and_said_is_the_approval_rate(memory):
     asked = [memory.service.remember(ERIN, text, status="pending") for text in ("I like jazz", "I like opera", "I ski")]
-    memory.confirm(ERIN, asked[0].id)
-    memory.confirm(ERIN, asked[1].id)
-    memory.decline(ERIN, asked[2].id)
+    memory.confirmations.confirm(ERIN, asked[0].id)
+    memory.confirmations.confirm(ERIN, asked[1].id)
+    memory.confirmations.decline(ERIN, asked[2].id)
     for who in (ERIN, None):
-        told = memory.analytics(who).extraction
+        told = memory.insight.analytics(who).extraction
         assert (told.approval_rate, told.confirmed, told.declined) == (pytest.approx(2 / 3), 2, 1)
 
 
 @pytest.mark.spec("A-2")
 def test_of_nobody_everything_is_zero(memory):
-    told = memory.analytics(ERIN).to_dict()
+    told = memory.insight.analytics(ERIN).to_dict()
     assert told["summary"]["total_memories"] == 0
     assert told["summary"]["avg_confidence"] is None
     assert told["category_distribution"] == []
@@ -146,14 +146,14 @@ def test_of_nobody_everything_is_zero(memory):
 @pytest.mark.parametrize("days", [0, -1, 367, True, "7", 1.5])
 def test_days_that_cannot_be_told_are_refused(memory, days):
     with pytest.raises(InvalidInput, match="1 to 366 days"):
-        memory.analytics(ERIN, days=days)
+        memory.insight.analytics(ERIN, days=days)
 
 
 @pytest.mark.spec("A-6")
 def test_a_spreadsheet_gets_numbers_and_no_formula(memory):
     made = memory.service.remember(ERIN, "=HYPERLINK(1) is what Erin types")
     memory.service.note_access(ERIN, {made.id: 1.0}, "injected")
-    rows = list(csv.reader(memory.analytics(ERIN, days=1).to_csv().splitlines()))
+    rows = list(csv.reader(memory.insight.analytics(ERIN, days=1).to_csv().splitlines()))
     assert rows[0] == ["section", "name", "measure", "value"]
     assert ["summary", "", "total_memories", "1"] in rows
     assert ["most_accessed_memories", made.id, "fact", "'=HYPERLINK(1) is what Erin types"] in rows
@@ -177,7 +177,7 @@ def test_what_a_clock_that_ran_ahead_has_stored_counts_as_of_today(memory, clock
     clock.forward(days=3)
     memory.service.remember(ERIN, "Erin lives in Haifa")
     clock.forward(days=-3)
-    found = memory.analytics(ERIN, days=2)
+    found = memory.insight.analytics(ERIN, days=2)
     assert [each.new for each in found.growth] == [0, 1]
     assert found.growth[-1].cumulative == found.summary.total_memories
 
@@ -197,9 +197,9 @@ def test_each_memory_is_on_one_day_of_any_calendar(memory, clock, phone):
             for each in range(200)
         ]
         memory.service.repository.insert(connection, phone, drafts)
-    zone = memory._parts.person_settings.time_zone(phone)
+    zone = memory.person_settings.time_zone(phone)
     days = [draft.created_at.astimezone(zone).date() for draft, _ in drafts]
-    growth = memory.analytics(phone, days=10).growth
+    growth = memory.insight.analytics(phone, days=10).growth
     assert {each.date: each.new for each in growth if each.new} == {each: days.count(each) for each in days}
 
 
@@ -218,9 +218,9 @@ def test_damaged_rows_are_counted_and_break_nothing(tmp_path, migrated_file, clo
         with memory.database.write() as connection:
             damage = "UPDATE langmem_memory SET category = CAST(x'70ff' AS TEXT), text = 'other', created_at = 'soon' WHERE memory_id = :id"
             connection.execute(text(damage), {"id": made.id})
-        found = memory.analytics(ERIN)
+        found = memory.insight.analytics(ERIN)
         assert found.summary.total_memories == 2
         assert {each.name for each in found.categories} == {"p\ufffd", "uncategorized"}
         assert [each.text for each in found.most_used] == [None]
         json.dumps(found.to_dict()).encode()
-        assert memory.recommendations(ERIN) == []
+        assert memory.insight.recommendations(ERIN) == []

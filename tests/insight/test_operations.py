@@ -31,7 +31,7 @@ ERIN = "+972501234567"
 
 
 def _figures(memory, **asked):
-    return {each.operation: each for each in memory.performance(**asked)}
+    return {each.operation: each for each in memory.insight.performance(**asked)}
 
 
 def _rows(memory):
@@ -129,11 +129,11 @@ def test_what_several_processes_noted_adds_up(opened, clock):
     one, other = opened(), opened()
     for taken, memory in ((10, one), (20, other), (40, other)):
         _noted(memory, "search", taken)
-    one._parts.insight._flusher.flush()
+    one.insight._flusher.flush()
     clock.forward(minutes=1)
     _noted(one, "search", 300, failed=True)
-    other._parts.insight._flusher.flush()
-    [found] = one.performance()
+    other.insight._flusher.flush()
+    [found] = one.insight.performance()
     assert (found.operation, found.count, found.success_rate) == ("search", 4, 0.75)
     assert found.average_ms == pytest.approx(92.5)
     assert found.p95_ms > 200
@@ -149,7 +149,7 @@ def test_of_those_that_store_at_once_nothing_is_lost(opened):
         for taken in range(15):
             _noted(memory, "search", taken)
             _noted(memory, "store", taken)
-            memory._parts.insight._flusher._turn()
+            memory.insight._flusher._turn()
 
     threads = [threading.Thread(target=work, args=(each,)) for each in memories for _ in range(2)]
     for each in threads:
@@ -157,17 +157,17 @@ def test_of_those_that_store_at_once_nothing_is_lost(opened):
     for each in threads:
         each.join(60)
     for each in memories:
-        each._parts.insight._flusher.flush()
+        each.insight._flusher.flush()
     assert {name: each.count for name, each in _figures(memories[0]).items()} == {"search": 60, "store": 60}
 
 
 @pytest.mark.spec("A-3")
 def test_figures_are_of_the_hours_asked_for_and_go_after_seven_days(memory, clock):
     _noted(memory, "search", 10)
-    memory._parts.insight._flusher.flush()
+    memory.insight._flusher.flush()
     clock.forward(hours=2)
-    assert memory.performance(hours=1) == []
-    assert [each.count for each in memory.performance(hours=3)] == [1]
+    assert memory.insight.performance(hours=1) == []
+    assert [each.count for each in memory.insight.performance(hours=3)] == [1]
     clock.forward(days=6)
     assert memory.housekeeping.sweep().figures_deleted == 0
     clock.forward(days=1)
@@ -175,7 +175,7 @@ def test_figures_are_of_the_hours_asked_for_and_go_after_seven_days(memory, cloc
     assert _rows(memory) == 0
     for hours in (0, 169, True, "1"):
         with pytest.raises(InvalidInput, match="1 to 168 hours"):
-            memory.performance(hours=hours)
+            memory.insight.performance(hours=hours)
 
 
 @pytest.mark.spec("A-3")
@@ -183,7 +183,7 @@ def test_a_database_that_is_down_costs_no_verb_and_what_was_noted_waits(memory, 
     def down(**_):
         raise StoreUnavailable("down")
 
-    flusher = memory._parts.insight._flusher
+    flusher = memory.insight._flusher
     _noted(memory, "search", 10)
     with monkeypatch.context() as outage:
         outage.setattr(memory.database, "write", down)
@@ -191,7 +191,7 @@ def test_a_database_that_is_down_costs_no_verb_and_what_was_noted_waits(memory, 
         _noted(memory, "search", 20)
         flusher._turn()
     assert events(caplog).count("operations.not_stored") == 1
-    assert [each.count for each in memory.performance()] == [2]
+    assert [each.count for each in memory.insight.performance()] == [2]
 
 
 @pytest.mark.spec("A-3")
@@ -211,7 +211,7 @@ def test_nothing_is_counted_where_it_is_switched_off(opened, clock):
     for memory in (opened(metrics=False), opened(enable_memory_system=False)):
         with timing(memory.database.operations, "search"):
             memory.service.list_memories(ERIN)
-        assert memory.performance() == []
+        assert memory.insight.performance() == []
         assert memory.database.operations.take() == {}
 
 
@@ -221,7 +221,7 @@ def test_a_forked_child_begins_with_nothing_and_counts_its_own(memory):
     if (pid := os.fork()) == 0:
         held = memory.database.operations.take()
         _noted(memory, "store", 10)
-        memory._parts.insight.close()
+        memory.insight.close()
         os._exit(len(held))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert {name: each.count for name, each in _figures(memory).items()} == {"search": 1, "store": 1}
@@ -281,11 +281,11 @@ def test_thresholds_that_are_named_change_and_the_others_stay():
 @pytest.mark.spec("A-3")
 def test_a_row_that_another_version_wrote_is_read_as_far_as_it_goes(memory, clock):
     _noted(memory, "search", 10)
-    memory._parts.insight._flusher.flush()
+    memory.insight._flusher.flush()
     with memory.database.write() as connection:
         connection.execute(update(table).values(name="sing", buckets={"0": 1, "500": 1}, calls=2))
-    [found] = memory.performance()
+    [found] = memory.insight.performance()
     assert (found.operation, found.count, found.threshold_ms) == ("sing", 2, None)
     assert found.p95_ms <= measuring._BOUNDS[-1]
     clock.forward(minutes=1)
-    assert memory.performance(hours=1)[0].to_dict()["count"] == 2
+    assert memory.insight.performance(hours=1)[0].to_dict()["count"] == 2

@@ -8,7 +8,7 @@ ERIN, MOM = "+972501234567", "+972509999999"
 
 
 def _told(memory, who=ERIN):
-    return {(each.kind, each.memory_ids) for each in memory.recommendations(who)}
+    return {(each.kind, each.memory_ids) for each in memory.insight.recommendations(who)}
 
 
 @pytest.mark.spec("A-6")
@@ -22,7 +22,7 @@ def test_what_no_reply_used_for_ninety_days_is_unused(memory, clock):
     clock.forward(days=1)
     assert _told(memory) == {("unused", (unused.id,))}
     clock.forward(days=89)
-    [_, one] = sorted(memory.recommendations(ERIN), key=lambda each: each.memory_ids[0] == used.id)
+    [_, one] = sorted(memory.insight.recommendations(ERIN), key=lambda each: each.memory_ids[0] == used.id)
     assert (one.memory_ids, one.sentence) == ((used.id,), "No reply has used it for 90 days.")
     assert _told(memory, MOM) == set()
 
@@ -37,7 +37,7 @@ def test_what_is_said_twice_is_a_duplicate_and_the_surer_one_is_to_be_kept(memor
             for (text, sure), vector in zip(texts, service.embedder.texts([text for text, _ in texts]), strict=True)
         ]
         less_sure, surer, _ = service.repository.insert(connection, ERIN, drafts)
-    [one] = memory.recommendations(ERIN)
+    [one] = memory.insight.recommendations(ERIN)
     assert (one.kind, one.memory_ids) == ("duplicate", (surer.id, less_sure.id))
     assert one.proposal == "keep the first and forget the second"
     assert len(service.list_memories(ERIN)) == 3
@@ -67,7 +67,7 @@ def test_what_is_in_doubt_or_over_is_stale_and_what_is_unsure_is_told_with_how_s
     asked = service.remember(ERIN, "Erin was in Rome", confidence=0.5)
     service.update(ERIN, asked.id, asked_at=clock())  # and it is active: it was confirmed
     clock.forward(days=4)
-    found = memory.recommendations(ERIN)
+    found = memory.insight.recommendations(ERIN)
     assert [(each.kind, each.memory_ids[0]) for each in found] == [
         ("stale", doubted.id),
         ("stale", over.id),
@@ -83,7 +83,7 @@ def test_what_is_in_doubt_or_over_is_stale_and_what_is_unsure_is_told_with_how_s
 def test_a_memory_is_recommended_once_and_none_of_its_words_is_told(memory, clock):
     made = memory.service.remember(ERIN, "Griselda may visit", confidence=0.5, valid_to=clock() + timedelta(days=1))
     clock.forward(days=120)
-    [one] = memory.recommendations(ERIN)
+    [one] = memory.insight.recommendations(ERIN)
     assert one.to_dict() == {
         "kind": "stale",
         "memory_ids": [made.id],

@@ -11,8 +11,8 @@ ANNA, ANNAS_TELEGRAM, BEN = "+972501234567", "telegram:4242", "+972507654321"
 def memory(database_url, clock, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
         # Its background work does not run by itself: the test says when.
-        opened._parts.past_sessions.close()
-        opened._parts.past_sessions._stopped.clear()
+        opened.past_sessions.close()
+        opened.past_sessions._stopped.clear()
         yield opened
 
 

@@ -37,7 +37,7 @@ def test_the_godfathers_own_memories_come_along_only_with_the_setting(opened, gr
     told = _told(memory, [by(ANNA, "where is the boat?")], group)
     assert (BOAT in told) is allowed
     assert "Jaffa" not in told
-    assert memory._parts.context.person.role(group) == "client"
+    assert memory.context.person.role(group) == "client"
 
 
 @pytest.mark.spec("M-16", "P-6")
@@ -62,7 +62,9 @@ def test_what_was_recalled_for_the_godfather_is_not_shown_for_the_next_sender(op
     assert (BOAT in _told(memory, asked, recalled=recalled)) is allowed
     later = [*asked, AIMessage("somewhere"), by(BEN, "where?")]
     assert BOAT not in _told(memory, later, recalled=recalled)
-    cited = memory.citations({"messages": [*later, AIMessage("there [Memory: 1]")], "recalled": recalled}, phone=FAMILY)
+    cited = memory.context.citations(
+        {"messages": [*later, AIMessage("there [Memory: 1]")], "recalled": recalled}, phone=FAMILY
+    )
     assert BOAT not in [each.memory.text for each in cited]
 
 
@@ -79,7 +81,7 @@ def test_the_godfather_is_known_by_every_identifier(opened):
     memory.people.link(4242, ANNA)
     assert memory.people.resolve(4242) == ANNA  # the account's owner keeps their key
     assert (BOAT in _told(memory, [by("telegram:4242", "where is the boat?")])) is allowed
-    assert memory._parts.context.person.role(memory._parts.context.person.owner("telegram:4242")) == "godfather"
+    assert memory.context.person.role(memory.context.person.owner("telegram:4242")) == "godfather"
 
 
 @pytest.mark.spec("M-16", "P-6")

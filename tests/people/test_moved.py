@@ -39,7 +39,7 @@ def _has_nothing(memory, who):
     assert memory.instructions.list_instructions(who, active_only=False) == []
     assert memory.sessions.sessions(who) == []
     assert not memory.consent.of(who).extraction.allowed
-    assert not memory.holdings(who).is_something
+    assert not memory.exporter.holdings(who).is_something
 
 
 @pytest.mark.spec("C-20", "P-6")
@@ -101,7 +101,7 @@ def test_a_group_that_became_a_supergroup_goes_on(memory, said):
     assert memory.people.moved(GROUP, SUPERGROUP)
     assert [each.text for each in memory.service.list_memories(SUPERGROUP)] == ["Meets on Mondays"]
     assert list(said(SUPERGROUP))
-    assert not memory.holdings(GROUP).is_something
+    assert not memory.exporter.holdings(GROUP).is_something
     assert not memory.people.moved(GROUP, SUPERGROUP)
     for one, other in ((ANNA, SUPERGROUP), (SUPERGROUP, ANNA), (ANNA, "972501234567@c.us"), ("+", ANNA)):
         with pytest.raises(InvalidInput):

@@ -42,7 +42,7 @@ def test_what_was_exported_is_imported_into_another_database_by_the_same_command
     assert to.stat().st_mode & 0o077 == 0
     other = str(empty.database.engine.url.render_as_string(hide_password=False))
     foretold = run("import", to, "--dry-run", database=other)
-    assert not empty.holdings(ANNA).is_something
+    assert not empty.exporter.holdings(ANNA).is_something
     output = run("import", to, database=other)
     assert _told(output, "memory") == _told(foretold, "memory") == [4, 0]
     assert _told(run("import", to, "--from", "langmem", database=other), "memory") == [0, 4]
@@ -63,9 +63,9 @@ def test_what_another_product_kept_is_recognised_and_the_report_says_why_somethi
     output = run("import", tmp_path / "held.json", "--phone", BEN, "--doubtful", "leave-out")
     assert "skipped: held.json memories 2: it has no fact" in output
     assert "doubtful: held.json memories 1: left out: nothing says when" in output
-    assert not memory.holdings(BEN).memories
+    assert not memory.exporter.holdings(BEN).memories
     assert _told(run("import", tmp_path / "held.json", "--phone", BEN), "memory") == [1, 0]
-    assert memory.holdings(BEN).pending == 1
+    assert memory.exporter.holdings(BEN).pending == 1
 
 
 @pytest.mark.spec("P-3")

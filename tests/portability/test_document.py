@@ -63,7 +63,7 @@ def test_it_is_written_as_it_is_read_and_fits_its_schema(memory, clock):
     document = fill(memory, clock)
     memory.service.remember(BEN, "Ben plays chess")
     file = io.StringIO()
-    memory.export_to(ANNA, file)
+    memory.export(ANNA, file)
     written = json.loads(file.getvalue())
     assert same(PersonExport.model_validate(written), document)
     assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m langmem_plugin.portability.schema"
@@ -165,7 +165,7 @@ def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty,
 def test_a_dry_run_says_what_a_run_would_do_and_stores_nothing(memory, empty, clock):
     document = fill(memory, clock)
     foretold = empty.import_person(document, dry_run=True)
-    assert not empty.holdings(ANNA).is_something
+    assert not empty.exporter.holdings(ANNA).is_something
     report = empty.import_person(document)
     told = +foretold.stored
     told["file"], told["extraction"] = report.stored["file"], report.stored["extraction"]
@@ -264,9 +264,9 @@ def test_a_switched_off_memory_says_so(offline_model):
     with PhoneMemory(settings=Settings(enable_memory_system=False), embeddings=offline_model) as memory:
         for verb in (
             lambda: memory.export(ANNA),
-            lambda: memory.export_to(ANNA, io.StringIO()),
+            lambda: memory.export(ANNA, io.StringIO()),
             lambda: memory.import_person({}),
-            lambda: memory.import_records([]),
+            lambda: memory.importer.run([]),
         ):
             with pytest.raises(ConfigurationError, match="switched off"):
                 verb()

@@ -82,7 +82,7 @@ def test_records_that_cannot_be_stored_are_named_and_the_others_are_stored(memor
         "4,,I have a cat,personal,manual,,yesterday",
     ]
     (tmp_path / "onyx.csv").write_text("\n".join(rows))
-    report = memory.import_records(onyx.records(tmp_path / "onyx.csv"))
+    report = memory.importer.run(onyx.records(tmp_path / "onyx.csv"))
     assert [each.place for each in report.skipped] == ["onyx.csv:4", "onyx.csv:5", "onyx.csv:3"]
     assert [(each.text, each.tags) for each in memory.service.list_memories("u-1")] == [
         ("I have a dog", ("pets", "big dogs"))
@@ -97,12 +97,12 @@ def test_records_of_several_people_never_become_one_persons(memory, tmp_path):
         "u-2,I have a cat,personal,manual",
     ]
     (tmp_path / "onyx.csv").write_text("\n".join(rows))
-    report = memory.import_records(onyx.records(tmp_path / "onyx.csv"), phone=ANNA)
+    report = memory.importer.run(onyx.records(tmp_path / "onyx.csv"), phone=ANNA)
     assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a dog"]
     assert ["another person's" in each.reason for each in report.skipped] == [True]
     with pytest.raises(InvalidInput):
-        memory.import_records([], phone=" ")
-    assert "name the phone" in memory.import_records(jarvis.records(_memory_json(tmp_path))).skipped[0].reason
+        memory.importer.run([], phone=" ")
+    assert "name the phone" in memory.importer.run(jarvis.records(_memory_json(tmp_path))).skipped[0].reason
 
 
 def _memory_json(folder):
@@ -130,11 +130,11 @@ def test_what_the_assistant_said_itself_is_asked_about(memory, clock):
         ImportedMemory(text="I have a blue boat", source_id="m2", place="3", said_by_assistant=True, **fact),
         ImportedMemory(text="I have a green boat", source_id="m3", place="4", **fact),
     ]
-    report = memory.import_records(records, doubtful="leave out")
+    report = memory.importer.run(records, doubtful="leave out")
     assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a green boat"]
     assert [each.place for each in report.doubted] == ["2", "3"]
-    report = memory.import_records(records)
+    report = memory.importer.run(records)
     assert report.stored["memory"] == 2
-    assert len(memory.confirmations(ANNA)) == 2
+    assert len(memory.confirmations.waiting(ANNA)) == 2
     [session] = memory.export(ANNA).sessions
     assert len({each.message_id for each in session.messages}) == 4

@@ -70,7 +70,7 @@ def _said(memory, phone):
 
 @pytest.mark.spec("P-3")
 def test_denidins_sessions_are_taken_over_with_their_dates_and_once(memory, folder):
-    report = memory.import_records(denidin.records(folder))
+    report = memory.importer.run(denidin.records(folder))
     assert report.stored["session"] == 3
     assert _said(memory, CHAT) == [["text 1", "text 2", "text 10"], ["still here"]]
     assert _said(memory, BEN) == [["text 1"]]
@@ -81,7 +81,7 @@ def test_denidins_sessions_are_taken_over_with_their_dates_and_once(memory, fold
         ("broken.json", False),
         ("messages/bad.json", True),
     ]
-    again = memory.import_records(denidin.records(folder))
+    again = memory.importer.run(denidin.records(folder))
     assert not +again.stored
     assert again.there_already["session"] == 3
     assert again.skipped == report.skipped
@@ -92,15 +92,15 @@ def test_jarviss_memory_is_taken_over_by_its_keys(memory, tmp_path):
     entry = {"created_at": "2025-12-10T13:00:00", "updated_at": "2025-12-11T13:00:00"}
     held = {"email_preference": {"value": "short emails", **entry}, "assistant_name": {"value": "David", **entry}}
     _write(tmp_path / "memory.json", {**held, "old": "plain text", "empty": {"value": " "}, "odd": ["a"]})
-    report = memory.import_records(jarvis.records(tmp_path / "memory.json"), phone=ANNA)
+    report = memory.importer.run(jarvis.records(tmp_path / "memory.json"), phone=ANNA)
     keyed = {each["key"]: each for each in KeyValueMemory(memory.service, ANNA).load_memory()["memory"]}
     assert keyed["email_preference"]["value"] == "short emails"
     assert keyed["email_preference"]["created_at"] == "2025-12-10T13:00:00+00:00"
     assert set(keyed) == {"email_preference", "assistant_name"}
     assert [each.place for each in report.doubted] == ["memory.json record 3"]  # nothing says when it was told
-    assert [each.text for each in memory.confirmations(ANNA)] == ["old: plain text"]
+    assert [each.text for each in memory.confirmations.waiting(ANNA)] == ["old: plain text"]
     assert [each.place for each in report.skipped] == ["memory.json record 4", "memory.json record 5"]
-    assert not +memory.import_records(jarvis.records(tmp_path / "memory.json"), phone=ANNA).stored
+    assert not +memory.importer.run(jarvis.records(tmp_path / "memory.json"), phone=ANNA).stored
     assert jarvis.recognises(tmp_path / "memory.json") is False  # an entry of it is a list
 
 
@@ -144,12 +144,12 @@ def test_onyxs_export_is_audited_before_it_counts(memory, tmp_path):
         _fact(9, "I am allergic to nuts", confidence="lots"),
     ]
     _write(tmp_path / "onyx.json", {**ONYX, "memories": facts})
-    report = memory.import_records(onyx.records(tmp_path / "onyx.json"))
+    report = memory.importer.run(onyx.records(tmp_path / "onyx.json"))
     [haifa] = memory.service.list_memories("u-17")
     assert (haifa.text, haifa.category, haifa.tags, haifa.access_count) == ("I live in Haifa", "work", ("home",), 4)
     assert haifa.private
     assert haifa.confidence == 0.9
-    assert {each.text for each in memory.confirmations("u-17")} == {
+    assert {each.text for each in memory.confirmations.waiting("u-17")} == {
         "I live in Eilat",
         "I have a dog",
         "Remind me to call Dana in an hour",
@@ -168,7 +168,7 @@ def test_onyxs_export_is_audited_before_it_counts(memory, tmp_path):
     assert {each.status for each in memory.export("u-17").memories} == {"active", "pending", "forgotten"}
     held = {each.text: each.condition for each in memory.instructions.list_instructions("u-17")}
     assert held == {"be brief": None, "if $.user.role == 'boss' then say sir": None}
-    assert not +memory.import_records(onyx.records(tmp_path / "onyx.json")).stored
+    assert not +memory.importer.run(onyx.records(tmp_path / "onyx.json")).stored
 
 
 @pytest.mark.spec("P-3", "C-4")
@@ -182,7 +182,7 @@ def test_a_talk_of_years_ago_is_archived_from_the_day_it_comes_in(memory, clock)
         source_id="chat:m1",
         place="chat.txt:1",
     )
-    memory.import_records([talk])
+    memory.importer.run([talk])
     memory.housekeeping.sweep()
     [kept] = memory.sessions.sessions(ANNA)
     assert kept.last_active == long_ago

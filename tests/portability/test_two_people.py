@@ -109,7 +109,7 @@ def test_a_document_never_writes_into_another_persons_conversation(memory, clock
     ]
     memory.import_person(held)
     assert [each.text for one in memory.export(BEN).sessions for each in one.messages] == ["of Ben"]
-    assert not memory.holdings("+972509999999").is_something
+    assert not memory.exporter.holdings("+972509999999").is_something
     places = {each.session_id: each.conversation for each in memory.export(ANNA).sessions}
     assert (places["a"], places["b"], places["c"]) == (None, None, _THREAD)
     assert len(places) == 5

@@ -100,6 +100,6 @@ def test_export_in_a_chat_tells_what_is_stored(memory, clock, word, language, sa
     memory.people.set_language(ANNA, language)
     told = memory.command(ANNA, word)
     assert says in told
-    assert told.startswith(replies_in(language).export_holds.format(**asdict(memory.holdings(ANNA))))
+    assert told.startswith(replies_in(language).export_holds.format(**asdict(memory.exporter.holdings(ANNA))))
     assert told.endswith(replies_in(language).export_ask)
-    assert memory.holdings(ANNA).sessions == 2
+    assert memory.exporter.holdings(ANNA).sessions == 2

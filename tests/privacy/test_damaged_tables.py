@@ -74,12 +74,12 @@ def damage(memory, table, kind):
 def goes_on(memory, clock):
     """What is done for everybody at once, and then what Ben does himself."""
     memory.housekeeping.sweep()
-    memory._parts.extraction.work_through()
+    memory.extraction.work_through()
     memory.index_past_sessions()
     assert BEN in [each.key for each in memory.people.list()]
     assert BEN in [each.whatsapp_chat for each in memory.sessions.sessions(limit=100)]
-    memory.analytics()
-    memory.performance()
+    memory.insight.analytics()
+    memory.insight.performance()
     for doctor in (examine, examine_beside):
         doctor(memory.saver)
     examine_memories(memory.database)
@@ -88,7 +88,7 @@ def goes_on(memory, clock):
     assert memory.reply(graph, BEN, "/memories", message_id="list").count("\n") > 1
     assert memory.reply(graph, BEN, "My dentist is Dr. Levi", message_id="new") == "I heard My dentist is Dr. Levi"
     clock.forward(hours=1)
-    memory._parts.extraction.work_through()
+    memory.extraction.work_through()
     assert any("Levi" in each.text for each in memory.service.list_memories(BEN))
     assert memory.service.recall(BEN, "who plays the oboe?")
     assert FACTS[BEN][0] in memory.export(BEN).to_json()
@@ -148,7 +148,7 @@ def test_a_damaged_value_is_reported_once(template, tmp_path, offline_model, clo
         damage(memory, extraction_job, "JSON")
         Checked.told.clear()
         for _ in range(3):
-            memory._parts.extraction.work_through()
+            memory.extraction.work_through()
             memory.extract(ANNA)
     told = [each.column for each in caplog.records if getattr(each, "event", "") == "row.damaged"]
     assert sorted(told) == ["langmem_extraction_job.facts", "langmem_extraction_job.taken"]

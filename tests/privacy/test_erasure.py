@@ -98,7 +98,7 @@ def test_no_door_leads_to_who_was_erased(memory, anna):
     assert _recalled(memory, ANNA) == set()
     assert _heard(memory, ANNA) == []
     assert memory.service.list_memories(ANNA) == memory.instructions.list_instructions(ANNA) == []
-    assert memory.sessions.sessions(ANNA) == memory.confirmations(ANNA) == []
+    assert memory.sessions.sessions(ANNA) == memory.confirmations.waiting(ANNA) == []
     assert {each.whatsapp_chat for each in memory.sessions.sessions(limit=100)} <= {*BENS}
     for session_id in sessions:
         for ask in (memory.sessions.session, memory.sessions.messages, memory.sessions.restore, memory.sessions.purge):

@@ -204,7 +204,7 @@ def test_a_run_that_goes_on_from_an_erased_session_begins_with_nothing_of_it(mem
 @pytest.mark.spec("P-4", "C-21")
 def test_a_message_whose_turn_was_lost_is_not_answered_anew_after_the_erasure(memory, theirs, held_back, monkeypatch):
     tried, may_go_on = held_back
-    in_turn = theirs._parts.channel._in_turn
+    in_turn = theirs.channel._in_turn
 
     def lost(*arguments):
         try:
@@ -213,7 +213,7 @@ def test_a_message_whose_turn_was_lost_is_not_answered_anew_after_the_erasure(me
             memory.erase(ANNA)
             raise
 
-    monkeypatch.setattr(theirs._parts.channel, "_in_turn", lost)
+    monkeypatch.setattr(theirs.channel, "_in_turn", lost)
     with ThreadPoolExecutor() as pool:
         reply = (theirs.reply, too_late(theirs), ANNA, "remember my cat")
         running = pool.submit(*reply, message_id="1", raise_errors=True)

@@ -32,7 +32,7 @@ class Talk:
         self.model = Scripted(script=self._script, seen=[])
         self.graph = create_deep_agent(
             model=self.model,
-            backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()}),
+            backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.store.files()}),
             memory=[AGENTS],
             middleware=[memory.middleware()],
             checkpointer=memory.saver,
@@ -87,7 +87,7 @@ def test_what_an_agent_writes_into_the_file_every_other_door_finds(memory, talk,
     assert item.value == {"content": "Erin is allergic to peanuts"}
     [made] = memory.service.list_memories(ERIN)
     assert (made.source_type, made.source_id is None) == ("extracted_from_chat", False)
-    assert "I am allergic to peanuts" in str(memory.why(ERIN, made.id))
+    assert "I am allergic to peanuts" in str(memory.provenance.why(ERIN, made.id))
 
 
 @pytest.mark.spec("U-1")
@@ -291,7 +291,7 @@ def test_what_an_edit_did_before_it_failed_is_told(memory, talk, texts):
 
 @pytest.mark.spec("U-1")
 def test_outside_of_a_run_the_files_are_nobodys(memory):
-    files = memory.files()
+    files = memory.store.files()
     for asked in (files.ls, files.read, files.delete):
         with pytest.raises(InvalidInput, match="outside a graph's run"):
             asked("/AGENTS.md")
@@ -301,4 +301,4 @@ def test_outside_of_a_run_the_files_are_nobodys(memory):
 def test_without_a_memory_there_are_no_files(tmp_path):
     off = PhoneMemory(f"sqlite:///{tmp_path}/m.db", settings=Settings(enable_memory_system=False))
     with off, pytest.raises(ConfigurationError, match="switched off"):
-        off.files()
+        off.store.files()

@@ -69,8 +69,8 @@ def page_settings():
 def memory(database_url, clock, offline_model, page_settings):
     with PhoneMemory(database_url, embeddings=offline_model, settings=page_settings, now=clock) as opened:
         # Its background work does not run by itself: the test says when.
-        opened._parts.past_sessions.close()
-        opened._parts.past_sessions._stopped.clear()
+        opened.past_sessions.close()
+        opened.past_sessions._stopped.clear()
         yield opened
 
 

@@ -43,8 +43,8 @@ def test_nothing_else_ends_with_a_link(memory, text):
 
 
 def test_inside_of_a_run_there_is_no_link_because_its_state_is_kept(memory):
-    assert memory._parts.commands.typed_in_run(ERIN, "/memories") is not None
-    assert "/me/in/" not in memory._parts.commands.typed_in_run(ERIN, "/memories")
+    assert memory.commands.typed_in_run(ERIN, "/memories") is not None
+    assert "/me/in/" not in memory.commands.typed_in_run(ERIN, "/memories")
 
 
 def test_without_an_address_there_is_no_link(database_url, clock, offline_model):

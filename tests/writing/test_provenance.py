@@ -24,7 +24,7 @@ def test_a_memory_leads_to_its_message(memory, clock):
     memory.sessions.add_message(ERIN, "user", "hello")
     made = told(memory, ERIN, "By the way, I only drink tea now", "Drinks tea", quote="I only drink tea now")
 
-    why = memory.why(ERIN, made.id)
+    why = memory.provenance.why(ERIN, made.id)
 
     assert (why.said.text, why.said.at) == ("By the way, I only drink tea now", clock())
     assert why.said.session_id == memory.sessions.get_session(ERIN).session_id
@@ -39,14 +39,14 @@ def test_a_memory_leads_to_its_message(memory, clock):
 def test_without_a_messages_id_its_own_words_lead_there(memory):
     made = told(memory, ERIN, "By the way, I only drink TEA", "Drinks tea", source_id=None, quote="i only drink tea")
 
-    assert memory.why(ERIN, made.id).said.text == "By the way, I only drink TEA"
+    assert memory.provenance.why(ERIN, made.id).said.text == "By the way, I only drink TEA"
 
 
 def test_when_the_conversation_is_gone_the_quote_is_left(memory):
     made = told(memory, ERIN, "I only drink tea", "Drinks tea", quote="I only drink tea")
     memory.sessions.purge(memory.sessions.get_session(ERIN).session_id)
 
-    why = memory.why(ERIN, made.id)
+    why = memory.provenance.why(ERIN, made.id)
     assert (why.said, why.quote) == (None, "I only drink tea")
 
 
@@ -58,11 +58,14 @@ def test_what_it_took_the_place_of_is_told_back_to_the_first(memory, clock):
     clock.forward(days=1)
     third = memory.service.supersede(ERIN, second.id, "I live in Lod")
 
-    assert [each.text for each in memory.why(ERIN, third.id).instead_of] == ["I live in Yaffo", "I live in Haifa"]
-    assert memory.why(ERIN, first.id).replaced_by.text == "I live in Yaffo"
-    assert "instead of: I live in Yaffo (until 2026-03-03)" in str(memory.why(ERIN, third.id))
+    assert [each.text for each in memory.provenance.why(ERIN, third.id).instead_of] == [
+        "I live in Yaffo",
+        "I live in Haifa",
+    ]
+    assert memory.provenance.why(ERIN, first.id).replaced_by.text == "I live in Yaffo"
+    assert "instead of: I live in Yaffo (until 2026-03-03)" in str(memory.provenance.why(ERIN, third.id))
     memory.service.forget(ERIN, third.id)
-    assert memory.why(ERIN, second.id).replaced_by is None
+    assert memory.provenance.why(ERIN, second.id).replaced_by is None
 
 
 def test_how_it_was_used_last_and_what_finds_it(memory, clock):
@@ -71,38 +74,38 @@ def test_how_it_was_used_last_and_what_finds_it(memory, clock):
     clock.forward(minutes=1)
     memory.service.note_access(ERIN, {made.id: 0.9}, "cited", session_id="s")
 
-    why = memory.why(ERIN, made.id, query="what do I like to drink?")
+    why = memory.provenance.why(ERIN, made.id, query="what do I like to drink?")
     assert (why.last_use.kind, why.last_use.relevance, why.last_use.at) == ("cited", 0.9, clock())
     assert set(why.signals) >= {"text", "semantic"}
-    assert memory.why(ERIN, made.id).signals == {}
+    assert memory.provenance.why(ERIN, made.id).signals == {}
 
 
 @pytest.mark.spec("P-6")
 def test_nothing_of_another_person_shows_whatever_a_memory_names(memory):
     secret = told(memory, JASON, "My door code is 1234", "The door code is 1234", quote="My door code is 1234")
     with pytest.raises(MemoryNotFound):
-        memory.why(ERIN, secret.id)
+        memory.provenance.why(ERIN, secret.id)
 
     names = {"session_id": secret.session_id, "source_id": secret.source_id}
     mine = memory.service.remember(ERIN, "I have a door", **names)
-    assert memory.why(ERIN, mine.id).said is None
+    assert memory.provenance.why(ERIN, mine.id).said is None
 
 
 def test_what_was_forgotten_or_damaged_is_not_shown(memory):
     gone = memory.service.remember(ERIN, "I drink tea")
     memory.service.forget(ERIN, gone.id)
     with pytest.raises(MemoryNotFound):
-        memory.why(ERIN, gone.id)
+        memory.provenance.why(ERIN, gone.id)
 
     old = memory.service.remember(ERIN, "I live in Haifa")
     new = memory.service.supersede(ERIN, old.id, "I live in Lod")
     with memory.database.write() as connection:
         connection.execute(update(table).where(table.c.memory_id == old.id).values(text="I live in Paris"))
-    assert memory.why(ERIN, new.id).instead_of == ()
+    assert memory.provenance.why(ERIN, new.id).instead_of == ()
     with memory.database.write() as connection:
         connection.execute(update(table).where(table.c.memory_id == new.id).values(text="I live in Rome"))
     with pytest.raises(DamagedMemory):
-        memory.why(ERIN, new.id)
+        memory.provenance.why(ERIN, new.id)
 
 
 @pytest.mark.spec("C-20")
@@ -110,4 +113,4 @@ def test_the_message_is_found_by_whatever_identifier_of_a_merged_person(memory):
     made = told(memory, "telegram:4242", "I only drink tea", "Drinks tea")
     memory.people.merge(ERIN, 4242)
 
-    assert memory.why(4242, made.id).said.text == "I only drink tea"
+    assert memory.provenance.why(4242, made.id).said.text == "I only drink tea"

@@ -71,7 +71,7 @@ class Explaining:
             return [cited]
         listed = self._memories.numbered(owner, number)
         try:
-            return [] if listed is None else [self._provenance.why(owner, listed.id)]
+            return [] if listed is None else [self._provenance.by_id(owner, listed.id)]
         except (MemoryNotFound, DamagedMemory):  # changed meanwhile
             return []
 

@@ -111,7 +111,7 @@ def _used(call: Call, owner: OwnerKey, before: tuple[str | None, Any], began: An
     service = memory.service
     ids = [each[0] for each in state.get("recalled") or ()]
     with service.database.read() as connection:
-        found = seen_by(service, connection, scopes_of(owner, memory.role_of(owner)), ids)
+        found = seen_by(service, connection, scopes_of(owner, memory.person.role(owner)), ids)
     followed = [
         each.text
         for each in memory.instructions.list_instructions(owner)
@@ -124,6 +124,6 @@ def _used(call: Call, owner: OwnerKey, before: tuple[str | None, Any], began: An
             source=each.source,
             memory_id=None if each.memory is None else each.memory.id,
         )
-        for each in memory.citations(state, phone=owner)
+        for each in memory.context.citations(state, phone=owner)
     ]
     return Context(memories=[each.text for each in found], instructions=followed), citations

@@ -20,22 +20,22 @@ class Waiting(Facts):
 def list_confirmations(call: Called) -> Waiting:
     """List what waits for the person's word, the first first."""
     owner = call.reads("confirmations")
-    found = call.memory.confirmations(owner)
+    found = call.memory.confirmations.waiting(owner)
     return Waiting(
         memories=[Fact.of(each) for each in found],
         total=len(found),
-        approval_rate=call.memory.approval_rate(owner),
+        approval_rate=call.memory.confirmations.approval_rate(owner),
     )
 
 
 @routes.post(PATH + "/{memory_id}/confirm", gives=("ETag",))
 def confirm_memory(call: Called, memory_id: Id) -> Answered[OneFact]:
     """Remember what waited; what it contradicts is replaced by it."""
-    kept = call.memory.confirm(call.person(), memory_id)
+    kept = call.memory.confirmations.confirm(call.person(), memory_id)
     return Answered(OneFact(memory=Fact.of(kept)), tag=str(kept.revision))
 
 
 @routes.post(PATH + "/{memory_id}/decline")
 def decline_memory(call: Called, memory_id: Id) -> OneFact:
     """Forget what waited."""
-    return OneFact(memory=Fact.of(call.memory.decline(call.person(), memory_id)))
+    return OneFact(memory=Fact.of(call.memory.confirmations.decline(call.person(), memory_id)))

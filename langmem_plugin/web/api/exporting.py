@@ -111,7 +111,7 @@ def _one_at_a_time(person: str) -> Iterator[None]:
 def _import(call: Call, uploaded: Path, *, dry_run: bool) -> Imported:
     skipped: list[Remark] = []
     if onyx.recognises(uploaded):
-        report = call.memory.import_records(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run)
+        report = call.memory.importer.run(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run)
         return _imported(report, skipped, dry_run=dry_run)
     document = document_files.read(uploaded, largest=_LARGEST_UNPACKED)
     if not call.caller.is_operator:  # who else a person writes as is not theirs to say
@@ -137,7 +137,7 @@ def _imported(report: ImportReport, skipped: Sequence[Remark], *, dry_run: bool)
 
 
 def _as_json(call: Call, person: str, file: IO[bytes]) -> None:
-    call.memory.export_to(person, _Encoded(file))  # type: ignore[arg-type] # nothing but `write` is used
+    call.memory.export(person, _Encoded(file))
 
 
 class _Encoded:

@@ -139,7 +139,7 @@ def read_analytics(
     is_of_all = call.caller.is_operator and PERSON_HEADER not in call.request.headers
     if is_of_all:
         call.note("operator.read", None, "analytics")
-    found = call.memory.analytics(None if is_of_all else call.reads("analytics"), days=days)
+    found = call.memory.insight.analytics(None if is_of_all else call.reads("analytics"), days=days)
     if form == "csv":
         name = {"content-disposition": 'attachment; filename="langmem-analytics.csv"'}
         return Response(  # type: ignore[return-value] # which the description says beside the other
@@ -151,7 +151,7 @@ def read_analytics(
 @routes.get("/api/memory/recommendations")
 def list_recommendations(call: Called) -> Recommendations:
     """What of the memories is worth a look: unused, said twice, out of date, or unsure."""
-    found = call.memory.recommendations(call.reads("recommendations"))
+    found = call.memory.insight.recommendations(call.reads("recommendations"))
     return Recommendations.model_validate({"recommendations": [each.to_dict() for each in found]})
 
 
@@ -159,5 +159,5 @@ def list_recommendations(call: Called) -> Recommendations:
 def read_performance(call: CalledByOperator, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Performance:
     """How long the memory's verbs took and how often they failed, in all processes. For operators."""
     call.only_operators()
-    found = call.memory.performance(hours=hours)
+    found = call.memory.insight.performance(hours=hours)
     return Performance.model_validate({"operations": [each.to_dict() for each in found]})

@@ -158,5 +158,5 @@ def _person(call: Call, key: str, *, reveal: bool) -> Person:
     return Person(
         key=shown(key),
         identifiers=[shown(each) for each in call.memory.people.identifiers(key)],
-        stored=Holdings(**asdict(call.memory.holdings(key))),
+        stored=Holdings(**asdict(call.memory.exporter.holdings(key))),
     )

@@ -21,21 +21,21 @@ def routes(shell: Shell) -> APIRouter:
     @router.get("/")
     def overview(request: Request, days: Annotated[int, Query(ge=7, le=366)] = 30) -> Response:
         shell.operator(request)
-        return shell.page(request, "overview.html", figures=memory.analytics(days=days), days=days)
+        return shell.page(request, "overview.html", figures=memory.insight.analytics(days=days), days=days)
 
     @router.get("/performance")
     def performance(request: Request, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Response:
         shell.operator(request)
-        return shell.page(request, "performance.html", rows=memory.performance(hours=hours), hours=hours)
+        return shell.page(request, "performance.html", rows=memory.insight.performance(hours=hours), hours=hours)
 
     @router.get("/people/{ref}/advice")
     def advice(request: Request, ref: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         shell.note(caller, person, "recommendations")
-        found = memory.recommendations(person)
+        found = memory.insight.recommendations(person)
         ids = [each for one in found for each in one.memory_ids]
         texts = {each.id: each.text for each in memory.service.get(person, ids)}
-        figures = memory.analytics(person)
+        figures = memory.insight.analytics(person)
         return shell.page(request, "advice.html", person=person, found=found, texts=texts, figures=figures)
 
     @router.post("/people/{ref}/advice")
@@ -47,10 +47,8 @@ def routes(shell: Shell) -> APIRouter:
     ) -> Response:
         """What the advice proposes, if it still does."""
         caller, person = shell.operator(request), shell.person(ref)
-        found = next(
-            (each for each in memory.recommendations(person) if (each.kind, each.memory_ids[-1]) == (kind, memory_id)),
-            None,
-        )
+        advice = memory.insight.recommendations(person)
+        found = next((each for each in advice if (each.kind, each.memory_ids[-1]) == (kind, memory_id)), None)
         if found is None:
             raise InvalidInput("this is not proposed any more: load the page again")
         with as_operator(caller):
@@ -60,7 +58,7 @@ def routes(shell: Shell) -> APIRouter:
     @router.get("/analytics.{form}")
     def download(request: Request, form: _Form, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:
         shell.operator(request)
-        return _file(memory.analytics(days=days), form)
+        return _file(memory.insight.analytics(days=days), form)
 
     @router.get("/people/{ref}/analytics.{form}")
     def download_one(
@@ -68,7 +66,7 @@ def routes(shell: Shell) -> APIRouter:
     ) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         shell.note(caller, person, "analytics")
-        return _file(memory.analytics(person, days=days), form)
+        return _file(memory.insight.analytics(person, days=days), form)
 
     return router
 

@@ -23,11 +23,11 @@ def routes(shell: Shell) -> APIRouter:
         """At once where nothing is stored under it, else after a look at what would become one."""
         caller, person = shell.operator(request), shell.person(ref)
         other = _other(memory, person, identifier)
-        stored = memory.holdings(other)
+        stored = memory.exporter.holdings(other)
         if stored.is_something or len(people.identifiers(other)) > 1:
             shell.note(caller, person, "person")
             shell.note(caller, other, "person")
-            mine, theirs = asdict(memory.holdings(person)), asdict(stored)
+            mine, theirs = asdict(memory.exporter.holdings(person)), asdict(stored)
             return shell.page(request, "merge.html", person=person, other=other, stored=mine, others=theirs)
         with as_operator(caller):
             people.link(person, identifier)

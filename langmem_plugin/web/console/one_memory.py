@@ -59,7 +59,7 @@ def routes(shell: Shell) -> APIRouter:
             person=person,
             memory=held,
             chain=chain,
-            why=None if held.status == "forgotten" else memory.why(person, memory_id),
+            why=None if held.status == "forgotten" else memory.provenance.why(person, memory_id),
             typed=typed or form_of(held, memory.people.time_zone(person)),
             stale=typed is not None,
             types=TYPES,

@@ -22,7 +22,7 @@ def routes(shell: Shell) -> APIRouter:
         with memory.database.read() as connection:
             keys = everybody(connection, after=shell.person(after) if after else "", limit=_PAGE + 1)
             linked = {each: links.identifiers_of(connection, each)[1:] for each in keys[:_PAGE]}
-        rows = [(each, linked[each], memory.holdings(each)) for each in keys[:_PAGE]]
+        rows = [(each, linked[each], memory.exporter.holdings(each)) for each in keys[:_PAGE]]
         return shell.page(
             request, "people.html", rows=rows, next=shell.refs.ref(keys[_PAGE - 1]) if len(keys) > _PAGE else None
         )
@@ -32,7 +32,7 @@ def routes(shell: Shell) -> APIRouter:
         """Posted, so that a phone stands in no address."""
         shell.operator(request)
         person = memory.people.resolve(identifier) if identifier.strip() else ""
-        if not person or not memory.holdings(person).is_something:
+        if not person or not memory.exporter.holdings(person).is_something:
             raise InvalidInput("nothing is stored of anybody with this identifier")
         return shell.go(request, f"people/{shell.refs.ref(person)}")
 

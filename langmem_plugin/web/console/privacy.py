@@ -28,7 +28,7 @@ def routes(shell: Shell) -> APIRouter:
             given={name: getattr(consent, name) for name in PERMISSIONS},
             word=memory.consent.word_of(person),
             due=memory.erasure.would_be_due(),
-            stored=memory.holdings(person),
+            stored=memory.exporter.holdings(person),
             undoable=memory.erasure.can_restore(person),
         )
 
@@ -52,7 +52,7 @@ def routes(shell: Shell) -> APIRouter:
         caller, person = shell.operator(request), shell.person(ref)
         text = StringIO()
         with as_operator(caller):
-            memory.export_to(person, text)
+            memory.export(person, text)
         headers = {"content-disposition": 'attachment; filename="person.json"'}
         return Response(text.getvalue(), media_type="application/json", headers=headers)
 

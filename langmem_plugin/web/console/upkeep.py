@@ -21,7 +21,7 @@ def routes(shell: Shell) -> APIRouter:
             "jobs.html",
             states=jobs.states(),
             running=memory.extraction is not None,
-            rate=memory.approval_rate(),
+            rate=memory.confirmations.approval_rate(),
         )
 
     @router.get("/audit")

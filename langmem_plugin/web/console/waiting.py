@@ -21,8 +21,8 @@ def routes(shell: Shell) -> APIRouter:
             request,
             "waiting.html",
             person=person,
-            found=memory.confirmations(person),
-            rate=memory.approval_rate(person),
+            found=memory.confirmations.waiting(person),
+            rate=memory.confirmations.approval_rate(person),
             zone=zone,
         )
 
@@ -30,14 +30,14 @@ def routes(shell: Shell) -> APIRouter:
     def confirm(request: Request, ref: str, memory_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         with as_operator(caller):
-            memory.confirm(person, memory_id)
+            memory.confirmations.confirm(person, memory_id)
         return back(request, ref)
 
     @router.post("/{memory_id}/decline")
     def decline(request: Request, ref: str, memory_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         with as_operator(caller):
-            memory.decline(person, memory_id)
+            memory.confirmations.decline(person, memory_id)
         return back(request, ref)
 
     return router

@@ -57,7 +57,7 @@ def person_page(
         merges=people.merges(person),
         time_zone=people.time_zone(person).key,
         person_language=people.language(person),
-        stored=asdict(shell.memory.holdings(person)),
+        stored=asdict(shell.memory.exporter.holdings(person)),
         page_link=page_link,
         parted=parted,
     )

@@ -13,8 +13,6 @@ from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.models import bare, storable
 from langmem_plugin.people.consents import Given
 from langmem_plugin.web.person.visit import Here, Visit
-from langmem_plugin.writing.confirmation import Confirmations
-from langmem_plugin.writing.provenance import Provenance
 
 router = APIRouter()
 
@@ -113,7 +111,7 @@ def make_private(visit: Here, memory_id: str, revision: _Revision, private: _Tex
 @router.post("/memories/{memory_id}/decide")
 def decide(visit: Here, memory_id: str, revision: _Revision, word: _Text) -> Response:
     """To what waits, yes or no; to what is in doubt, whether it is still so."""
-    asked = Confirmations(visit.memory.service, visit.memory.consent)
+    asked = visit.memory.confirmations
     verdicts = {
         "yes": asked.confirm,
         "no": asked.decline,
@@ -186,7 +184,7 @@ def _found(visit: Visit, q: str) -> list[Memory]:
 
 def _questions(visit: Visit) -> list[Question]:
     service = visit.memory.service
-    waiting = Confirmations(service, visit.memory.consent).waiting(visit.owner)
+    waiting = visit.memory.confirmations.waiting(visit.owner)
     with service.database.read() as connection:
         return [Question(each, service.reconciler.would_replace(connection, each)) for each in waiting]
 
@@ -202,8 +200,7 @@ def _detail(visit: Visit, memory_id: str, *, status: int = 200, typed: str = "",
     shown_now = now or held
     why = None
     if shown_now.status != "forgotten":
-        provenance = Provenance(visit.memory.service, visit.memory.saver, visit.memory.sessions)
-        why = provenance.why(visit.owner, shown_now.id)
+        why = visit.memory.provenance.by_id(visit.owner, shown_now.id)
     return visit.page(
         "memory.html",
         status=status,

@@ -114,7 +114,7 @@ def _asked(visit: Visit, *, typed: str = "", refused: str = "", status: int = 20
         status=status,
         at="privacy",
         until=visit.memory.erasure.would_be_due(),
-        holdings=visit.memory.holdings(visit.owner),
+        holdings=visit.memory.exporter.holdings(visit.owner),
         word=erase_word(visit),
         typed=typed,
         refused=refused,
@@ -131,7 +131,7 @@ def _shown(visit: Visit, *, done: str = "", status: int = 200) -> Response:
         word=memory.consent.word_of(visit.owner),
         extracts=memory.settings.extracts,
         identifiers=memory.people.identifiers(visit.identifier),
-        holdings=memory.holdings(visit.owner),
+        holdings=memory.exporter.holdings(visit.owner),
         erased=memory.erasure.can_restore(visit.identifier),
         done=done,
     )

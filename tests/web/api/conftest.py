@@ -44,8 +44,8 @@ class Asking:
 
 def quiet(memory):
     """Its background work does not run by itself: the test says when."""
-    memory._parts.past_sessions.close()
-    memory._parts.past_sessions._stopped.clear()
+    memory.past_sessions.close()
+    memory.past_sessions._stopped.clear()
     return memory
 
 

@@ -93,7 +93,7 @@ def test_advice_is_followed_by_what_it_proposes_and_no_other_is(memory, clock):
     for kind, held in (("stale", over), ("low_confidence", unsure), ("unused", unused)):
         operator.do(place, kind=kind, memory_id=held.id)
     assert memory.service.count(ERIN) == 0
-    assert [each.id for each in memory.confirmations(ERIN)] == [unsure.id]
+    assert [each.id for each in memory.confirmations.waiting(ERIN)] == [unsure.id]
     assert "load the page again" in operator.do(place, status=422, kind="unused", memory_id=unused.id).text
 
 

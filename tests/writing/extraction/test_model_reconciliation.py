@@ -176,7 +176,7 @@ def test_what_was_said_before_the_other_replaces_it_only_when_the_person_says_so
     [made] = memory.extract(ERIN)
 
     assert (made.outcome, kept(memory, ERIN)) == ("pending", [OLD])
-    assert memory.confirm(ERIN, made.id).outcome == "superseded"
+    assert memory.confirmations.confirm(ERIN, made.id).outcome == "superseded"
     assert (kept(memory, ERIN), kept(memory, ERIN, "superseded")) == ([OTHER], [OLD])
 
 
@@ -197,7 +197,7 @@ def test_what_is_sensitive_an_instruction_or_unsure_replaces_only_when_the_perso
     [old] = memory.service.list_memories(ERIN)
 
     assert (made.outcome, made.concerned) == ("pending", (old.id,))
-    assert memory.confirm(ERIN, made.id).concerned == (old.id,)
+    assert memory.confirmations.confirm(ERIN, made.id).concerned == (old.id,)
     assert kept(memory, ERIN) == [new]
 
 
