@@ -31,7 +31,7 @@ class MemoryRetriever(BaseRetriever):
     `session_id`, `by` and `note`; of `where` sessions and dates apply to them.
 
     Whose it is cannot be changed any more. The identifier is looked up at each call: after a link or a merge it finds
-    what that person has. Raises what `MemoryService.search` raises. `PhoneMemory.retriever` makes one.
+    what that person has. Raises what `MemoryService.search` raises. `memory.context.retriever` makes one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

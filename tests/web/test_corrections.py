@@ -58,7 +58,7 @@ def test_an_edit_supersedes_says_who_wrote_it_and_leaves_the_old_words_with_the_
     [now] = memory.service.list_memories(ERIN)
     assert (now.text, now.quote, now.session_id, now.tags) == (NEW, None, None, ("home",))
     assert now.is_by_operator is not is_persons
-    assert memory.why(ERIN, now.id).quote is None
+    assert memory.provenance.why(ERIN, now.id).quote is None
     [old] = memory.service.list_memories(ERIN, statuses=["superseded"])
     assert (old.text, old.quote, old.superseded_by) == ("Lives in Haifa", QUOTE, now.id)
     page = erin.see(f"memories/{now.id}")
