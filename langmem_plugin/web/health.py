@@ -106,7 +106,7 @@ class _Figures:
         calls = GaugeMetricFamily("langmem_calls", "Calls of the last hour.", labels=by_operation)
         failed = GaugeMetricFamily("langmem_failed_ratio", "Which part of them failed.", labels=by_operation)
         seconds = GaugeMetricFamily("langmem_seconds", "How long they took.", labels=[*by_operation, "quantile"])
-        for each in memory.performance(hours=_HOURS):
+        for each in memory.insight.performance(hours=_HOURS):
             calls.add_metric([each.operation], each.count)
             failed.add_metric([each.operation], 1 - each.success_rate)
             seconds.add_metric([each.operation, "0.5"], each.p50_ms / 1000)
