@@ -20,7 +20,7 @@ from langchain_core.embeddings import Embeddings
 from benchmarks.retrieval import table
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.recall_query import recall_for
+from langmem_plugin.memory.find.recall import recall_for
 
 LANGUAGES = ("en", "es", "he")
 OWNER = "anna"

@@ -26,8 +26,8 @@ from langgraph.store.memory import InMemoryStore
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.memory.embedding.embedder import model_of
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.search.bm25 import WordIndex
-from langmem_plugin.memory.search.tokenizer import terms
+from langmem_plugin.memory.find.bm25 import WordIndex
+from langmem_plugin.memory.find.tokenizer import terms
 
 GET = """
 The folder needs facts_needs_dev.jsonl, one {id, person, lang, text} a line, and needs_dev.jsonl, one {person, lang,

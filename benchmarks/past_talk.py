@@ -21,9 +21,9 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.embedding.unit_vectors import Vector, from_bytes, to_bytes
-from langmem_plugin.memory.search.bm25 import WordIndex
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.search.tokenizer import terms
+from langmem_plugin.memory.find.bm25 import WordIndex
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.tokenizer import terms
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GET = """

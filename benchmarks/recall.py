@@ -25,10 +25,11 @@ import numpy as np
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.facts import Relation, Statement
-from langmem_plugin.memory import MemoryService, reconciliation
-from langmem_plugin.memory.conditions import Situation
+from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.pairs.judgement import Known
+from langmem_plugin.memory.write import decisions
 from langmem_plugin.settings import Settings
 
 WORDS = re.findall(
@@ -146,7 +147,7 @@ def large_owner(memory: MemoryService, chance: random.Random, count: int, target
 
 def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
     """What `remember` takes where rules alone decide, and with the judge of pairs beside them, in turns."""
-    owner, judge = "judged", reconciliation.judged
+    owner, judge = "judged", decisions.judged
     fill(memory, owner, count, chance)
     memory.remember(owner, sentence(chance))
     taken: dict[str, list[float]] = {"by rules alone": [], "with the judge of pairs": [], "the judge": []}
@@ -163,7 +164,7 @@ def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
             ("with the judge of pairs", measured),
         ):
             text = sentence(chance)
-            with mock.patch.object(reconciliation, "judged", used):
+            with mock.patch.object(decisions, "judged", used):
                 started = time.process_time()
                 memory.remember(owner, text)
                 taken[name].append((time.process_time() - started) * 1_000)

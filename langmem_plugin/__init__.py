@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from langmem_plugin.conversation.session_manager import SessionManager
     from langmem_plugin.conversation.sessions.silence import Silence
     from langmem_plugin.memory import Memory, MemoryService
-    from langmem_plugin.memory.key_value import KeyValueMemory, inject_memory_context
+    from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
     from langmem_plugin.privacy.receipts import ErasureReceipt
     from langmem_plugin.references import resolve

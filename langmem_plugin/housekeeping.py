@@ -35,7 +35,7 @@ from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.retention import Retention
+from langmem_plugin.memory.keep.retention import Retention
 
 log = event_log(__name__)
 

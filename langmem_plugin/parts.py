@@ -44,8 +44,8 @@ from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import opened_stores
-from langmem_plugin.memory.key_value import KeyValues
+from langmem_plugin.memory.index.stores import opened_stores
+from langmem_plugin.memory.write.key_value import KeyValues
 from langmem_plugin.people import People
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.person_settings import PersonSettings

@@ -14,11 +14,11 @@ from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.instructions import split
+from langmem_plugin.memory.find.dates import named, without_days
+from langmem_plugin.memory.find.tokenizer import asked, terms
+from langmem_plugin.memory.instructions.conditions import Situation, parsed
+from langmem_plugin.memory.instructions.instructions import split
 from langmem_plugin.memory.models import plain
-from langmem_plugin.memory.search.dates import named, without_days
-from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.references import clear_cache, resolve
 from tests.growth import is_linear
 

@@ -8,8 +8,8 @@ from langchain_core.messages import BaseMessage, SystemMessage
 
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.lru import LruCache
-from langmem_plugin.memory.instruction_conflicts import overruled
-from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.instructions.conflicts import overruled
+from langmem_plugin.memory.instructions.instructions import Instruction
 
 _CACHE_BYTES, _BYTES_BESIDE = 2**20, 200
 _LONGEST_NUMBER = "200. "

@@ -24,7 +24,7 @@ from langmem_plugin.facts.standing_orders import Spoken, instructions_in, releas
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.instructions import StandingInstructions, Taken
+from langmem_plugin.memory.instructions.instructions import StandingInstructions, Taken
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 

@@ -5,8 +5,8 @@ from langchain_core.tools import BaseTool, tool
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory, Result, as_text
 from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.write.key_value import KeyValueMemory, Result, as_text
 
 KEY_VALUE_RULES = """\
 LONG-TERM MEMORY RULES

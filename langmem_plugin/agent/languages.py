@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from langmem_plugin.agent.command_words import language_of_command, may_be_typed
 from langmem_plugin.agent.replies import Replies, replies_in
+from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.search.stop_words import STOP_WORDS
-from langmem_plugin.memory.search.tokenizer import words_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 _SHORT = 3

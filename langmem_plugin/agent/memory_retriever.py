@@ -12,9 +12,9 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.corrected_messages import FoundMessage
+from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found
-from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role
 

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Interrupt
 
 from langmem_plugin.agent.replies import Replies
-from langmem_plugin.memory.search.tokenizer import words_of
+from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.references.shown.plain_data import plain

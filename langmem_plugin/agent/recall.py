@@ -15,7 +15,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUna
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)

@@ -9,8 +9,8 @@ from langmem_plugin.conversation.context_block import before_context
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.corrected_messages import words_of
-from langmem_plugin.memory.search.tokenizer import terms
+from langmem_plugin.memory.find.corrected_messages import words_of
+from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.references.said.yes_or_no import agrees
 
 

@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.corrected_messages import as_it_stands
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.corrected_messages import as_it_stands
+from langmem_plugin.memory.find.message_rows import PastMessage
 
 _EARLIER = datetime.min.replace(tzinfo=UTC)
 

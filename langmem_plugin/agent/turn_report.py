@@ -17,8 +17,8 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.recall_query import search_for
 
 
 class RecalledMemory(TypedDict):

@@ -21,9 +21,9 @@ from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reply_memory import Told
-from langmem_plugin.memory.usage_log import Access
-from langmem_plugin.memory.visibility import scopes_of
+from langmem_plugin.memory.find.recall import scopes_of
+from langmem_plugin.memory.find.reply_memory import Told
+from langmem_plugin.memory.keep.usage_log import Access
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)

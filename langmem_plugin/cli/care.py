@@ -14,7 +14,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import rebuild as r
 from langmem_plugin.database.opening import in_the_open
 from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
-from langmem_plugin.memory.memory_doctor import examine as examine_memories
+from langmem_plugin.memory.keep.memory_doctor import examine as examine_memories
 
 
 def expire(as_json: Json = False, database: Url = None, config: Config = None) -> None:

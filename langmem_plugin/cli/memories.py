@@ -10,7 +10,7 @@ from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
 from langmem_plugin.cli.whose import Phone, Whose, owner_of
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.fact_history import fact_history
+from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import Status
 from langmem_plugin.terminal import indented
 

@@ -9,8 +9,8 @@ from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, print_json, print_table
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.explanation import Candidate
-from langmem_plugin.memory.recall_query import RELEVANT, explain_for
+from langmem_plugin.memory.find.recall import RELEVANT, explain_for
+from langmem_plugin.memory.models import Candidate
 
 _MEASURED = ("cosine", "relevance", "bm25", "coverage", "days", "uses", "confidence")
 _MOST = 10

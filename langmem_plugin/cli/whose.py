@@ -7,7 +7,7 @@ import typer
 from langmem_plugin.cli.opening import note_read
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked
-from langmem_plugin.memory.owners_by_id import owners_of_instruction, owners_of_memory
+from langmem_plugin.memory.keep.owner_changes import owners_of_instruction, owners_of_memory
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

@@ -13,7 +13,8 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.insight import memory_figures as figures
 from langmem_plugin.insight.memory_figures import DayOfGrowth, Uses
-from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.keep import verdicts
 from langmem_plugin.memory.models import storable
 
 _MOST_DAYS = 366

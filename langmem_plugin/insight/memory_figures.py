@@ -23,9 +23,8 @@ from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.damaged_rows import all_rows, each_row
-from langmem_plugin.memory.filters import valid
-from langmem_plugin.memory.memory_rows import searched
+from langmem_plugin.memory.keep.damaged_rows import all_rows, each_row
+from langmem_plugin.memory.keep.memory_rows import searched, valid
 
 UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encrypted"
 """What has no category; of everybody, the categories that people made up, and those that cannot be read."""

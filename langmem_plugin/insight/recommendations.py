@@ -12,10 +12,10 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.unit_vectors import from_bytes
-from langmem_plugin.memory.filters import valid
+from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.reconciler import stated
-from langmem_plugin.memory.reconciliation import related
+from langmem_plugin.memory.write.decisions import related
+from langmem_plugin.memory.write.reconciler import stated
 
 Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
 

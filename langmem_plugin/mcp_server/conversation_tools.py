@@ -16,9 +16,8 @@ from langmem_plugin.mcp_server.results import (
     TakenInstruction,
 )
 from langmem_plugin.mcp_server.served_connection import ServedConnection
-from langmem_plugin.memory.corrected_messages import Shown
+from langmem_plugin.memory.find.corrected_messages import Shown, nearest_words
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.search.found_message import nearest_words
 
 _SPEAKERS = {"user": "the person", "assistant": "the assistant"}
 _NEIGHBOURS = 2  # of each message

@@ -11,8 +11,8 @@ from langmem_plugin.mcp_server.refusals import PlainTool
 from langmem_plugin.mcp_server.results import ExplainedFact, Fact, Facts, FoundFact, FoundFacts, RememberedFact
 from langmem_plugin.mcp_server.served_connection import ServedConnection
 from langmem_plugin.memory import Memory
+from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import Remembered, Status, storable
-from langmem_plugin.memory.recall_query import search_for
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

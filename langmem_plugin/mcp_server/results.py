@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from langmem_plugin.conversation.session_manager import SessionRecord
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.models import Found, Outcome, Status
 from langmem_plugin.writing.provenance import Why
 

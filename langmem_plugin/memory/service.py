@@ -11,31 +11,30 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.identifiers import OwnerKey, normalised
-from langmem_plugin.memory.background_thread import BackgroundThread
-from langmem_plugin.memory.categories import Categories
-from langmem_plugin.memory.collection_adoption import CollectionAdoption
-from langmem_plugin.memory.damaged_rows import Damages
+from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.explanation import Candidate
-from langmem_plugin.memory.index.store_contract import OpenCollection
+from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Query
+from langmem_plugin.memory.find.fact_search import Ask, FactSearch
+from langmem_plugin.memory.find.message_search import MessageHistory
+from langmem_plugin.memory.find.wordings import Groups
+from langmem_plugin.memory.index.stores import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.instructions import StandingInstructions
-from langmem_plugin.memory.memory_writer import MemoryWriter
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
-from langmem_plugin.memory.name_aliases import NameAliases
-from langmem_plugin.memory.reconciler import Reconciler
-from langmem_plugin.memory.reembedding import Reembedding
-from langmem_plugin.memory.repository import MemoryRepository
-from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query
-from langmem_plugin.memory.search.fact_search import Ask, FactSearch
-from langmem_plugin.memory.search.message_search import MessageHistory
-from langmem_plugin.memory.search.wordings import Groups
-from langmem_plugin.memory.session_memories import SessionMemories
-from langmem_plugin.memory.stored_vectors import StoredVectors
-from langmem_plugin.memory.usage_log import UsageLog
+from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.keep.aliases import NameAliases
+from langmem_plugin.memory.keep.categories import Categories
+from langmem_plugin.memory.keep.damaged_rows import Damages
+from langmem_plugin.memory.keep.reembedding import Reembedding
+from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.keep.usage_log import UsageLog
+from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
+from langmem_plugin.memory.write.memory_writer import MemoryWriter
+from langmem_plugin.memory.write.reconciler import Reconciler
+from langmem_plugin.memory.write.session_memories import SessionMemories
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 

@@ -24,7 +24,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.owner_merge import OwnerMerge, Record
+from langmem_plugin.memory.write.merging import OwnerMerge, Record
 from langmem_plugin.people import consents, links
 
 log = event_log(__name__)

@@ -19,17 +19,18 @@ from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRe
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
-from langmem_plugin.memory import MemoryService, verdicts
-from langmem_plugin.memory.alias_rows import Alias
-from langmem_plugin.memory.category_rows import Category
-from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.memory.memory_rows import checked, validated
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.keep import verdicts
+from langmem_plugin.memory.keep.aliases import Alias
+from langmem_plugin.memory.keep.categories import Category
+from langmem_plugin.memory.keep.memory_rows import checked, validated
+from langmem_plugin.memory.keep.usage_log import Use
+from langmem_plugin.memory.keep.usage_log import keep as keep_uses
+from langmem_plugin.memory.keep.usage_log import there as uses_there
+from langmem_plugin.memory.keep.verdicts import Verdicts
 from langmem_plugin.memory.models import Memory, plain, worded
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.usage_log import Use
-from langmem_plugin.memory.usage_log import keep as keep_uses
-from langmem_plugin.memory.usage_log import there as uses_there
-from langmem_plugin.memory.verdicts import Verdicts
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.person_records import MergeRecord

@@ -31,9 +31,10 @@ from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.keep import verdicts
+from langmem_plugin.memory.keep.usage_log import logged
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.usage_log import logged
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import (

@@ -20,13 +20,12 @@ from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.errors import ConfigurationError, InvalidInput, NotSerializable, TooManyInstructions
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.categories import COLOR, DEFAULT_COLOR
-from langmem_plugin.memory.category_rows import Category
-from langmem_plugin.memory.conditions import parsed
-from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.memory.memory_rows import checked
+from langmem_plugin.memory.instructions.conditions import parsed
+from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
+from langmem_plugin.memory.keep.memory_rows import checked
 from langmem_plugin.memory.models import LIVE, Memory, bare, worded
-from langmem_plugin.memory.reconciler import stated
+from langmem_plugin.memory.write.reconciler import stated
 from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
 from langmem_plugin.portability.junk_audit import JunkAudit
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id

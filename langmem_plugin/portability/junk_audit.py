@@ -7,8 +7,8 @@ from typing import Literal
 
 from langmem_plugin.facts import classify
 from langmem_plugin.memory.models import LIVE, Memory, bare
-from langmem_plugin.memory.reconciler import HeldFacts, stated
-from langmem_plugin.memory.reconciliation import Decision, decided
+from langmem_plugin.memory.write.decisions import Decision, decided
+from langmem_plugin.memory.write.reconciler import HeldFacts, stated
 
 _PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # with which `classify` begins its reasons
 

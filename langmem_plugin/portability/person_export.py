@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType
-from langmem_plugin.memory.alias_rows import Source
+from langmem_plugin.memory.keep.aliases import Source
+from langmem_plugin.memory.keep.usage_log import Access
 from langmem_plugin.memory.models import SourceType, Status
-from langmem_plugin.memory.usage_log import Access
 
 FORMAT: Final = "langmem-plugin person"
 FORMAT_VERSION: Final = 1

@@ -19,7 +19,7 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.instructions import Instruction, split
+from langmem_plugin.memory.instructions.instructions import Instruction, split
 from langmem_plugin.memory.models import MemoryFields, storable
 from langmem_plugin.store.memory_lines import Changes, Line, Section, with_short_ids
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.models import FACT_TYPES, bare
 
 Known = Memory | Instruction

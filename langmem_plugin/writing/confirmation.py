@@ -8,8 +8,9 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import Memory, MemoryService, verdicts
-from langmem_plugin.memory.verdicts import Verdicts
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.keep import verdicts
+from langmem_plugin.memory.keep.verdicts import Verdicts
 from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)

@@ -14,8 +14,8 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.find.recall import scopes_of, seen_by
 from langmem_plugin.memory.models import plain
-from langmem_plugin.memory.visibility import scopes_of, seen_by
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.settings import Role
 from langmem_plugin.terminal import indented

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.visibility import SHARED, share
+from langmem_plugin.memory.find.recall import SHARED, share
 from tests.stated import stated
 
 ANNA, BEN = "+972501234567", "+972507654321"

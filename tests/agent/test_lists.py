@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
 
 ERIN = "+972501234567"
 

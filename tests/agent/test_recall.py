@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.visibility import SHARED, share
+from langmem_plugin.memory.find.recall import SHARED, share
 from tests.stated import stated
 
 ERIN, JASON = "+972501234567", "+972501234568"

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.recall import share
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.visibility import share
 from tests.chat_graph import chat_graph
 
 ERIN, BOB, TELEGRAM = "+972501234567", "+972507654321", "telegram:4242777"

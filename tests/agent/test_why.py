@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin.agent.commands.plain_words import asks_why
 from langmem_plugin.agent.replies import ENGLISH
-from langmem_plugin.memory.visibility import share
+from langmem_plugin.memory.find.recall import share
 from tests.chat_graph import chat_graph
 
 ERIN, JASON = "+972501234567", "+972501234568"

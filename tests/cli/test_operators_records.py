@@ -8,7 +8,7 @@ from rich.console import Console
 
 from langmem_plugin.cli import recall
 from langmem_plugin.identifiers import masked
-from langmem_plugin.memory.explanation import Candidate, Explanation
+from langmem_plugin.memory.models import Candidate, Explanation
 from tests.cli.conftest import langmem
 
 ERIN, DAD = "+972501234567", "+972507654321"

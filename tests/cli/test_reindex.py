@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.index.stores import opened_stores
 from tests.log_events import events
 
 ANNA = "+972501234567"

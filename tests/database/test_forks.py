@@ -14,7 +14,7 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable
-from langmem_plugin.memory.index.vector_stores import chroma
+from langmem_plugin.memory.index.stores import chroma
 from tests.database.conftest import serving
 
 # Python 3.12 warns of what is tried here.

@@ -18,9 +18,8 @@ from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.unit_vectors import to_bytes
-from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.visibility import SHARED
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.recall import SHARED, search_for
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 

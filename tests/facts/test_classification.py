@@ -3,7 +3,7 @@
 import pytest
 
 from langmem_plugin.facts import classify
-from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 pytestmark = pytest.mark.spec("W-2")
 

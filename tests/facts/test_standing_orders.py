@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.facts.standing_orders import Until, instruction_in, instructions_in, order_of
-from langmem_plugin.memory.conditions import parsed
+from langmem_plugin.memory.instructions.conditions import parsed
 
 CASES = {
     path.stem: [line.split("\t") for line in path.read_text("utf-8").splitlines()]

@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin.memory.visibility import share
+from langmem_plugin.memory.find.recall import share
 from tests.mcp_server.conftest import ANNA
 
 TOOLS = {

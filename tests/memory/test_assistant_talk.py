@@ -5,9 +5,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.session_evidence import of_best_messages
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.search.session_evidence import of_best_messages
 
 ANNA = "+972501234567"
 

@@ -10,13 +10,12 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.errors import InvalidInput, LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.recall import recall_for, search_for, share
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.recall_query import recall_for, search_for
-from langmem_plugin.memory.reply_memory import ReplyMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.visibility import share
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from langmem_plugin.database.memory_tables import memory_access, memory_collection, memory_owner
 from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 pytestmark = pytest.mark.slow
 
@@ -144,7 +144,7 @@ def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
 
 @pytest.mark.spec("M-2", "M-19")
 def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, clock, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.session_memories._MOST_MARKS", 3)
+    monkeypatch.setattr("langmem_plugin.memory.write.session_memories._MOST_MARKS", 3)
     for number in range(6):
         clock.forward(minutes=1)
         memory.delete_collection(f"s{number}", owner=ANNA)

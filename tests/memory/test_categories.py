@@ -8,9 +8,10 @@ from sqlalchemy import text
 from langmem_plugin import PhoneMemory
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
-from langmem_plugin.memory import MemoryService, category_rows
-from langmem_plugin.memory.encrypt_stored import encrypt_stored
-from langmem_plugin.memory.memory_doctor import examine
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.keep import categories
+from langmem_plugin.memory.keep.encrypt_stored import encrypt_stored
+from langmem_plugin.memory.keep.memory_doctor import examine
 from langmem_plugin.memory.models import Filter
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes
 
@@ -95,7 +96,7 @@ def test_a_person_has_500_categories_at_most(memory):
     first = memory.categories.create(ANNA, "first")
     many = [dataclasses.replace(first, category_id=f"c{number}", name=f"c{number}") for number in range(499)]
     with memory.database.write() as connection:
-        category_rows.store(connection, ANNA, many)
+        categories.store(connection, ANNA, many)
     with pytest.raises(InvalidInput, match="500 categories are there"):
         memory.categories.create(ANNA, "one more")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langmem_plugin.memory.conditions import Situation, parsed
+from langmem_plugin.memory.instructions.conditions import Situation, parsed
 
 MADRID, JERUSALEM = ZoneInfo("Europe/Madrid"), ZoneInfo("Asia/Jerusalem")
 

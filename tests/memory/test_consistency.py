@@ -16,7 +16,7 @@ from sqlalchemy import delete
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 pytestmark = pytest.mark.slow
 

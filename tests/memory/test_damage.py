@@ -10,10 +10,10 @@ from sqlalchemy import text
 
 from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.memory_doctor import examine
-from langmem_plugin.memory.reply_memory import ReplyMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.keep.memory_doctor import examine
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.log_events import events
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import ConfigurationError, DamagedMemory, InvalidInput, StoreUnavailable
-from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import to_bytes
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.memory_doctor import examine
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.keep.memory_doctor import examine
+from langmem_plugin.memory.keep.text_digest import digest_of
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.owner_merge import OwnerMerge
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.merging import OwnerMerge
 from tests.log_events import events
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 

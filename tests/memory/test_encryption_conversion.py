@@ -4,10 +4,11 @@ import pytest
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import note_encrypted
-from langmem_plugin.memory import MemoryService, encrypt_stored
-from langmem_plugin.memory.memory_doctor import examine
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.keep import encrypt_stored
+from langmem_plugin.memory.keep.memory_doctor import examine
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 
 ANNA = "+972501234567"

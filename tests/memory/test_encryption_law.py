@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.models import Filter, Memory
-from langmem_plugin.memory.owner_merge import OwnerMerge
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.write.key_value import KeyValueMemory
+from langmem_plugin.memory.write.merging import OwnerMerge
 from tests.conftest import Clock
 from tests.memory.encrypted_services import encrypted_service
 

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.exact_query import exact_hits, exact_query, matched_spans
+from langmem_plugin.memory.find.message_ranking import MessageHit
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.tokenizer import placed, words_of
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.search.exact_hits import exact_hits
-from langmem_plugin.memory.search.exact_query import exact_query, matched_spans
-from langmem_plugin.memory.search.message_ranking import MessageHit
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.search.tokenizer import placed, words_of
 from tests.memory.encrypted_services import encrypted_service, texts
 
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -129,7 +128,7 @@ def test_encrypted_memories_are_found_by_all_of_it_too(database_url, clock, offl
 @pytest.mark.spec("M-4", "M-7")
 def test_of_an_owner_with_an_index_the_same_is_found(tmp_path, clock, offline_model):
     pytest.importorskip("chromadb")
-    from langmem_plugin.memory.index.vector_stores import chroma
+    from langmem_plugin.memory.index.stores import chroma
 
     with MemoryService(
         f"sqlite:///{tmp_path}/x.db",

@@ -6,10 +6,8 @@ from dataclasses import fields
 import pytest
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.explanation import Candidate
-from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.recall_query import explain_for, recall_for, search_for
-from langmem_plugin.memory.visibility import share
+from langmem_plugin.memory.find.recall import explain_for, recall_for, search_for, share
+from langmem_plugin.memory.models import Candidate, Filter
 
 ANNA = "+972501234567"
 BOB = "+972507654321"

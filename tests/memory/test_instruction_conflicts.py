@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import TooManyInstructions
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.instruction_conflicts import overruled
+from langmem_plugin.memory.instructions.conditions import Situation
+from langmem_plugin.memory.instructions.conflicts import overruled
 
 ANNA, BEN = "+972501234567", "+972507654321"
 

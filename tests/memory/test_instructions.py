@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
-from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.instructions import split
+from langmem_plugin.memory.instructions.conditions import Situation, parsed
+from langmem_plugin.memory.instructions.instructions import split
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SATURDAY_NIGHT = datetime(2026, 3, 7, 23, 30, tzinfo=UTC)

@@ -3,7 +3,7 @@
 import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
-from langmem_plugin.memory.key_value import KeyValueMemory, inject_memory_context
+from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
 
 ANNA, BEN = "+972501234567", "+972507654321"
 

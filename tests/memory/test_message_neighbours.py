@@ -9,10 +9,10 @@ from sqlalchemy import update
 
 from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.memory import Filter
-from langmem_plugin.memory.search.corpus import Corpus, Entry
-from langmem_plugin.memory.search.found_message import nearest_words
-from langmem_plugin.memory.search.message_neighbours import around, once
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.corpus import Corpus, Entry
+from langmem_plugin.memory.find.corrected_messages import nearest_words
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.message_search import around, once
 
 EARLY = datetime(1970, 1, 1, tzinfo=UTC)
 ANNA, BEN = "+972501234567", "+972507654321"

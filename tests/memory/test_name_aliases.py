@@ -12,12 +12,11 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import AliasNotFound, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.alias_statements import abbreviates, namings
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.name_aliases import MOST_ALIASES
-from langmem_plugin.memory.recall_query import explain_for, recall_for, search_for
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.visibility import SHARED, share
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.recall import SHARED, explain_for, recall_for, search_for, share
+from langmem_plugin.memory.keep.aliases import MOST_ALIASES
+from langmem_plugin.memory.write.alias_statements import abbreviates, namings
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.chat_graph import chat_graph
 
 ANNA, BEN, TELEGRAM = "+972501234567", "+972507654321", "telegram:4242777"

@@ -11,8 +11,8 @@ from sqlalchemy import delete
 from langmem_plugin.database.memory_tables import memory_vector
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 ERIN = "+972501234567"
 OLD, NEW = "I live in Haifa", "I live in Tel Aviv"

@@ -7,10 +7,10 @@ import pytest
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory import visibility
-from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_search import PastMessage
+from langmem_plugin.memory.find import recall as visibility
+from langmem_plugin.memory.find.message_search import PastMessage
+from langmem_plugin.memory.instructions.conditions import Situation
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 PHONE = "+972501234567"
 FORMS = [PHONE, "972501234567@c.us", "whatsapp:+972501234567", "+972-50-123-4567", "00972501234567", "tel:972501234567"]

@@ -6,9 +6,8 @@ from sqlalchemy import event, select
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.recall_query import RELEVANT
-from langmem_plugin.memory.reply_memory import ReplyMemory
-from langmem_plugin.memory.visibility import scopes_of, share
+from langmem_plugin.memory.find.recall import RELEVANT, scopes_of, share
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
 
 ANNA, BEN = OwnerKey("+972501234567"), OwnerKey("+972507654321")
 SAID = ["what about the office of TestCorp?", "and who helps me there?"]

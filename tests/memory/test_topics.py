@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
-from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.topics import Topics, asks
+from langmem_plugin.memory.instructions.conditions import Situation, parsed
+from langmem_plugin.memory.instructions.topics import Topics, asks
 
 CASES = {
     half: [

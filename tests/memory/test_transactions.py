@@ -8,13 +8,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from sqlalchemy import event
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.instructions import StandingInstructions
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.recall_query import recall_for, search_for
-from langmem_plugin.memory.reply_memory import ReplyMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.memory.search.message_search import MessageHistory
-from langmem_plugin.memory.visibility import share
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.message_search import MessageHistory
+from langmem_plugin.memory.find.recall import recall_for, search_for, share
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 pytestmark = pytest.mark.slow
 

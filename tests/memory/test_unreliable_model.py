@@ -10,8 +10,8 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.log_events import events
 from tests.unreliable import WAYS, Unreliable
 

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised, thread_key
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.recall_query import recall_for
-from langmem_plugin.memory.visibility import SHARED, share
+from langmem_plugin.memory.find.recall import SHARED, recall_for, share
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 ANNA, BEN = "+972501234567", "+972507654321"
 AS_TEXT = str(SHARED)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
+from langmem_plugin.memory.embedding.offline_embeddings import wordpiece_tokenizer
 
 
 @pytest.fixture(scope="module")

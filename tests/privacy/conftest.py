@@ -13,8 +13,8 @@ from langmem_plugin.database.conversation_tables import incoming, value
 from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.database.writing_tables import extraction_job
-from langmem_plugin.memory import verdicts
-from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.keep import verdicts
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
 

@@ -10,8 +10,8 @@ from langmem_plugin.errors import DamagedMemory, EmbeddingUnavailable, MemoryNot
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import Found, Mode
-from langmem_plugin.memory.recall_query import search_for
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 from langmem_plugin.writing.provenance import Provenance, Why

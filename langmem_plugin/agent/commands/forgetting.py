@@ -14,8 +14,8 @@ from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMem
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.models import bare
-from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.yes_or_no import agrees
 

@@ -10,7 +10,7 @@ from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, order_of
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.instructions import Instruction, split
+from langmem_plugin.memory.instructions.instructions import Instruction, split
 from langmem_plugin.people.person_settings import PersonSettings
 
 NEWEST = "last"

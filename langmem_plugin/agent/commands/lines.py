@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.instructions.instructions import Instruction
 
 PAGE = 10
 _LONGEST = 200

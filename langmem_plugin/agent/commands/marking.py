@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from langmem_plugin.memory.search.exact_query import Span, matched_spans
+from langmem_plugin.memory.find.exact_query import Span, matched_spans
 
 _OF_FORMATS = frozenset("*`")
 _OF_LINKS = ("://", "www.", "@")

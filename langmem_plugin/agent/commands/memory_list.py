@@ -10,11 +10,10 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
-from langmem_plugin.memory.corrected_messages import Shown
+from langmem_plugin.memory.find.corrected_messages import FoundMessage, Shown, nearest_words
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import FACT_TYPES, Mode
-from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.found_message import FoundMessage, nearest_words
-from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 

@@ -15,11 +15,11 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
+from langmem_plugin.memory.background import GivenUp, TimedCalls
 from langmem_plugin.memory.embedding.calibration import KNOWN, OF_QUESTIONS, PAIRS, Calibration, fitted
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.find.tokenizer import language_of
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.search.tokenizer import language_of
-from langmem_plugin.memory.timed_calls import GivenUp, TimedCalls
 from langmem_plugin.settings import EMBEDDING_TIMEOUT
 
 log = event_log(__name__)

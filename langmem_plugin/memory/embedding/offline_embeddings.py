@@ -5,6 +5,7 @@ It learned English alone. Of Spanish and Hebrew it is given the English of each 
 
 import hashlib
 import importlib.util
+import lzma
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,31 @@ from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.languages.glosses import GLOSSED, english_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
-from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
-from langmem_plugin.memory.search.stop_words import STOP_WORDS
-from langmem_plugin.memory.search.tokenizer import language_of, without_accents, words_of
+from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, without_accents, words_of
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_VOCABULARY = Path(__file__).with_name("wordpiece_vocabulary.txt.xz")
+_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+_LONGEST_WORD = 100  # letters; one that is longer is unknown
+
+
+def wordpiece_tokenizer(longest: int) -> "Tokenizer":
+    """Cuts a text after `longest` tokens, [CLS] and [SEP] around it included. About 50 ms."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415 - heavy
+
+    tokens = lzma.decompress(_VOCABULARY.read_bytes()).decode().split("\n")
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    made = Tokenizer(models.WordPiece(vocabulary, unk_token=_SPECIAL[1], max_input_chars_per_word=_LONGEST_WORD))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(token, vocabulary[token]) for token in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    made.add_special_tokens(_SPECIAL)
+    made.enable_truncation(max_length=longest)
+    return made
+
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession

@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
-from langmem_plugin.memory.index.store_contract import VectorsById
+from langmem_plugin.memory.index.stores import VectorsById
 
 try:
     from pgvector.sqlalchemy import HALFVEC

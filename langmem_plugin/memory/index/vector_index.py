@@ -23,14 +23,12 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.unit_vectors import Vector
-from langmem_plugin.memory.index.examination import Examination
-from langmem_plugin.memory.index.index_progress import Change, IndexProgress, OwnerProgress
-from langmem_plugin.memory.index.owner_collections import OwnerCollections
-from langmem_plugin.memory.index.store_contract import OpenCollection
-from langmem_plugin.memory.index.vector_store_pool import OpenedCollection, VectorStorePool
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.index.collections import OpenedCollection, OwnerCollections, VectorStorePool
+from langmem_plugin.memory.index.index_progress import Change, Examination, IndexProgress, OwnerProgress
+from langmem_plugin.memory.index.stores import OpenCollection
+from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.operation_timing import timing
 
 log = event_log(__name__)

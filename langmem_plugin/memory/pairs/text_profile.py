@@ -13,9 +13,8 @@ from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.language import named as phrases_of
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
+from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, stemmer
 from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES, TRANSFERS
-from langmem_plugin.memory.search.stop_words import STOP_WORDS
-from langmem_plugin.memory.search.tokenizer import language_of, stemmer
 
 Kind = Literal["number", "time", "day", "period", "name", "role", "word", "cue"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.memory.key_value import as_text
+from langmem_plugin.memory.write.key_value import as_text
 from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
 from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
-from langmem_plugin.memory.alias_rows import Alias, Source
+from langmem_plugin.memory.keep.aliases import Alias, Source
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, Id, Text
 from langmem_plugin.web.api.routing import Answered, Routes

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.tags import retag
+from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Name, Tags
 from langmem_plugin.web.api.routing import Routes

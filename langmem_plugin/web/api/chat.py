@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.visibility import scopes_of, seen_by
+from langmem_plugin.memory.find.recall import scopes_of, seen_by
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Text
 from langmem_plugin.web.api.problems import Refused

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from langmem_plugin.memory.retention import KEPT_FOR
+from langmem_plugin.memory.keep.retention import KEPT_FOR
 from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body

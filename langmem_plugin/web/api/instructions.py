@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import StaleMemory
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.instructions import Instruction, InstructionChanges, content_of
+from langmem_plugin.memory.instructions.instructions import Instruction, InstructionChanges, content_of
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, Id, Instant, Text
 from langmem_plugin.web.api.routing import Answered, Routes

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.fact_history import fact_history
+from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import Filter, Found, Memory, MemoryChanges, MemoryFields, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.categories import MemoryCategory, spelled

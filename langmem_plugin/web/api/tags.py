@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from langmem_plugin.memory.tags import Tags
+from langmem_plugin.memory.keep.tags import Tags
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, Name
 from langmem_plugin.web.api.routing import Routes

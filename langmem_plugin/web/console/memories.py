@@ -12,8 +12,8 @@ from starlette.responses import Response
 from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import OPERATOR, Filter, Found, Memory, SourceType, Status
-from langmem_plugin.memory.tags import retag
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.console.shell import Shell, as_operator
 from langmem_plugin.web.console.typed_fields import beginning_of, end_of, tags_in

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from langmem_plugin.errors import StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.fact_history import fact_history
+from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import OPERATOR, Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from langmem_plugin.conversation.session_manager import MessageRecord
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
+from langmem_plugin.memory.find.corrected_messages import FoundMessage
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.web.conversations import session_of, sessions_of
 from langmem_plugin.web.person.visit import Here, Visit
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import chroma, pgvector
+from langmem_plugin.memory.index.stores import chroma, pgvector
 
 ANNA = "+972501234567"
 MANY = 160

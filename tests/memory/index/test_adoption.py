@@ -15,7 +15,7 @@ from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import chroma
+from langmem_plugin.memory.index.stores import chroma
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, until
 
@@ -155,8 +155,8 @@ def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(sto
         import os
         from langmem_plugin.memory import MemoryService
         from langmem_plugin.memory.index.chroma import ChromaCollections
-        from langmem_plugin.memory.index.vector_stores import chroma
-        from langmem_plugin.memory.retention import Retention
+        from langmem_plugin.memory.index.stores import chroma
+        from langmem_plugin.memory.keep.retention import Retention
         for place in (ChromaCollections, Retention):
             if hasattr(place, {at!r}):
                 setattr(place, {at!r}, lambda *_: os._exit(9))

@@ -9,7 +9,7 @@ from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import chroma
+from langmem_plugin.memory.index.stores import chroma
 from tests.memory.index.conftest import ANNA, found, until
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.vector_stores import chroma
+from langmem_plugin.memory.index.stores import chroma
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, until
 
@@ -144,7 +144,7 @@ def test_flipped_bits_in_the_vectors_of_the_index_do_not_end_the_process(memory,
     file.write_bytes(stored)
     code = (
         "from langmem_plugin.memory import MemoryService\n"
-        "from langmem_plugin.memory.index.vector_stores import chroma\n"
+        "from langmem_plugin.memory.index.stores import chroma\n"
         f"memory = MemoryService({place[0]!r}, open_collection=chroma({str(place[2])!r}), index_after=10)\n"
         f"assert memory.recall({ANNA!r}, 'who helps me at work?')[0].memory.text == 'My assistant is David'\n"
         f"assert memory.reindex({ANNA!r})\n"
@@ -242,7 +242,7 @@ def test_a_folder_in_use_by_another_process_is_left_to_it(memory, many, place, c
 def test_two_processes_share_one_index(memory, many, place, clock):
     code = (
         "from langmem_plugin.database import Database; from langmem_plugin.memory import MemoryService\n"
-        "from langmem_plugin.memory.index.vector_stores import pgvector\n"
+        "from langmem_plugin.memory.index.stores import pgvector\n"
         f"database = Database({place[0]!r})\n"
         "memory = MemoryService(database, open_collection=pgvector(database), index_after=10)\n"
         f"assert memory.reindex({ANNA!r})\n"

@@ -9,9 +9,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.index.store_contract import VectorsById
-from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
-from langmem_plugin.memory.index.vector_stores import chroma
+from langmem_plugin.memory.index.collections import VectorStorePool
+from langmem_plugin.memory.index.stores import VectorsById, chroma
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, found, until
 

@@ -8,7 +8,7 @@ import pytest
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import Filter, MemoryService
-from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.index.stores import opened_stores
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, in_process, until
 

@@ -9,8 +9,7 @@ from sqlalchemy import create_engine, inspect, make_url, text
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.index.store_contract import VectorsById
-from langmem_plugin.memory.index.vector_stores import pgvector
+from langmem_plugin.memory.index.stores import VectorsById, pgvector
 
 
 @pytest.mark.spec("A-4", "C-1")

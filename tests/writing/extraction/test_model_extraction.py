@@ -11,7 +11,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.timed_calls import GivenUp
+from langmem_plugin.memory.background import GivenUp
 from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.rule_extraction import RuleExtraction

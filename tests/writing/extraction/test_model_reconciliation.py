@@ -6,8 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatResult
 
-from langmem_plugin.memory.advice import Advice
-from langmem_plugin.memory.timed_calls import GivenUp
+from langmem_plugin.memory.background import GivenUp
+from langmem_plugin.memory.write.decisions import Advice
 from tests.writing.extraction.conftest import Extracting, fact, kept
 
 ERIN, SAM = "+972501234567", "+972507654321"

@@ -1,0 +1,170 @@
+"""Calls of code that may hang: each in a daemon thread, which is left alone when it takes too long."""
+
+import atexit
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextvars import copy_context
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from langmem_plugin import process_forks
+from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.logs import event_log
+
+Answer = TypeVar("Answer")
+
+_MOST_HUNG = 4
+_LAST_SECONDS = 2.0
+_threads: "WeakSet[threading.Thread]" = WeakSet()
+
+
+class GivenUp(TimeoutError):
+    """The call did not end in time, or was not begun because it would not."""
+
+
+class Panic(RuntimeError):
+    """The call ended with something that is no Exception, as a panic in Rust does."""
+
+
+class TimedCalls:
+    """Four threads may be left behind; until one of them comes back every further call is given up at once.
+
+    None of them keeps the interpreter from ending for more than two seconds.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._closed = False
+        self._begin_with_none()
+        process_forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: no thread lives on there, so none comes back."""
+        self._waited_for: set[Future[Any]] = set()
+        self._hung: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+
+    def answer(self, ask: Callable[[], Answer], seconds: float) -> Answer:
+        """What `ask` returns or raises; what is no Exception as a Panic. Raises GivenUp."""
+        answer: Future[Answer] = Future()
+        with self._lock:
+            if self._closed or len(self._hung) >= _MOST_HUNG:
+                raise GivenUp("closed" if self._closed else f"{len(self._hung)} calls before this one still hang")
+            self._waited_for.add(answer)
+        work = copy_context().run  # of the caller: tracing is among it
+        thread = threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True)
+        _threads.add(thread)
+        thread.start()
+        try:
+            return answer.result(seconds)
+        except CancelledError as error:
+            raise GivenUp("closed") from error
+        except TimeoutError as error:
+            if answer.done():  # it was `ask` that raised it
+                raise
+            raise GivenUp(f"no answer in {seconds:g} seconds") from error
+        finally:
+            with self._lock:
+                self._waited_for.discard(answer)
+                if not answer.done():
+                    self._hung.add(answer)
+
+    def close(self) -> None:
+        """From now on nothing is waited for, neither what runs nor what is asked."""
+        with self._lock:
+            self._closed = True
+            for answer in self._waited_for:
+                answer.cancel()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def _work(self, ask: Callable[[], Answer], answer: Future[Answer]) -> None:
+        try:
+            settle = partial(answer.set_result, ask())
+        except Exception as error:  # noqa: BLE001 - carried to the caller, who names it
+            settle = partial(answer.set_exception, error)
+        except BaseException as error:  # noqa: BLE001 - nothing else ends a thread like this one
+            settle = partial(answer.set_exception, Panic(f"{type(error).__name__}: {error}"))
+        with self._lock:
+            self._hung.discard(answer)
+            if answer.set_running_or_notify_cancel():
+                settle()
+
+
+@atexit.register
+def _let_end() -> None:
+    """A model's native code aborts the process if the interpreter goes away under it."""
+    deadline = time.monotonic() + _LAST_SECONDS
+    for thread in list(_threads):
+        thread.join(max(0.0, deadline - time.monotonic()))
+
+
+log = event_log(__name__)
+
+_CLOSING_SECONDS = 10.0
+_Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]
+
+
+class BackgroundThread:
+    """Does what it is asked for in a daemon thread, which starts with the first request and ends with `close`.
+
+    Long work looks at `closing` between its steps and stops there: it must lose nothing by that.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+        process_forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Also in a forked child: what waits is the parent's to do."""
+        self.closing = threading.Event()
+        self._asked: _Queue = SimpleQueue()
+        self._waiting: set[str] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        weakref.finalize(self, self._asked.put, None).atexit = False
+
+    def ask(self, name: str, work: Callable[[], object]) -> None:
+        """Queues `work`, unless something of this name waits or runs already."""
+        with self._lock:
+            if name in self._waiting or self.closing.is_set():
+                return
+            self._waiting.add(name)
+            self._asked.put((name, work))
+            if self._thread is None or not self._thread.is_alive():  # a mistake in the work before may have ended it
+                self._thread = threading.Thread(
+                    target=_run,
+                    args=(self._asked, self.closing, self._waiting, self._lock),
+                    name="langmem-background",
+                    daemon=True,
+                )
+                self._thread.start()
+
+    def close(self) -> None:
+        """Waits for the step that runs; what still waits is left to the next process."""
+        self.closing.set()
+        self._asked.put(None)
+        if self._thread is not None:
+            self._thread.join(_CLOSING_SECONDS)
+
+
+def _run(queued: _Queue, closing: threading.Event, waiting: set[str], lock: threading.Lock) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    while (asked := queued.get()) is not None and not closing.is_set():
+        name, work = asked
+        try:
+            work()
+        except (StoreUnavailable, EmbeddingUnavailable):
+            if not closing.is_set():
+                log.warning("background.failed", exc_info=True)
+        finally:
+            with lock:
+                waiting.discard(name)
+        del asked, work

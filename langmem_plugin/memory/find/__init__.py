@@ -1,0 +1,1 @@
+"""What is known, found again: facts by meaning and words, and what was said."""

@@ -1,0 +1,295 @@
+"""What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
+
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
+from langmem_plugin.memory.find.bm25 import WordIndex
+from langmem_plugin.memory.find.label_index import LabelIndex
+from langmem_plugin.memory.find.tokenizer import terms
+from langmem_plugin.memory.keep.categories import Category, CategoryTree
+from langmem_plugin.memory.models import Filter, as_tags, plain, storable
+
+_NEVER = np.iinfo(np.int64).max
+_BYTES_PER_ROW = 175  # of the lists of ids and tags and the dictionary over them
+_BYTES_BESIDE_TAG = 50  # in the dictionary of them
+_BYTES_OF_NOTHING = 2_500  # of a corpus without texts, and its place in a cache
+_FIRST_ROWS = 16
+_MOST_USES = 2**31
+
+
+class Entry(NamedTuple):
+    """One searchable text as the database holds it: instants in microseconds, a vector in bytes, tags joined.
+
+    The vector is missing until the present model has embedded the text.
+    """
+
+    id: str
+    text: str
+    vector: bytes | None
+    created: int
+    session_id: str | None
+    kind: str  # the fact type, or who said it
+    category: str | None = None
+    tags: str = ""
+    key: str | None = None
+    summary: str | None = None
+    confidence: float = 1.0
+    uses: int = 0
+    used: int | None = None
+    expires: int | None = None
+    source: str = ""
+    private: bool = False
+
+    @property
+    def can_be_searched(self) -> bool:
+        """Whether each value is of its kind. In a damaged database any may be anything."""
+        return (
+            all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
+            and all(
+                each is None or isinstance(each, str)
+                for each in (self.session_id, self.category, self.key, self.summary)
+            )
+            and all(
+                isinstance(each, int) and _FIRST <= each <= _LAST
+                for each in (self.created, self.used or 0, self.expires or 0)
+            )
+            and isinstance(self.confidence, float)
+            and isinstance(self.uses, int)
+            and 0 <= self.uses < _MOST_USES
+            and storable(self.id) == self.id  # else nothing can be asked by it
+        )
+
+
+_COLUMNS = np.dtype(
+    [
+        ("live", np.bool_),
+        ("embedded", np.bool_),
+        ("kind", np.int32),
+        ("category", np.int32),
+        ("session", np.int32),
+        ("confidence", np.float32),
+        ("uses", np.int32),
+        ("created", np.int64),  # microseconds since 1970, as in the database
+        ("used", np.int64),
+        ("expires", np.int64),
+        ("source", np.int32),
+        ("private", np.bool_),
+    ]
+)
+
+
+class Corpus:
+    """Rows are only ever appended; a changed memory gets a new row and its old one is dead.
+
+    The first vector decides the dimension; a text whose vector has another one counts as not embedded.
+    """
+
+    def __init__(self, *, hold_vectors: bool = True) -> None:
+        self.holds_vectors = hold_vectors
+        self.ids: list[str] = []
+        self.words = WordIndex()
+        self.labels = LabelIndex()  # of tags, key and summary
+        self._tags: list[tuple[str, ...]] = []
+        self._tag: dict[str, str] = {}
+        self._text_bytes = 0  # of ids and tags
+        self._row_of: dict[str, int] = {}
+        self._categories: dict[str, int] = {}  # as they are compared, and their codes
+        self._terms_of_category: dict[str, frozenset[str]] = {}
+        self._tree = CategoryTree()
+        self._names: dict[str, int] = {}
+        self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
+        self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
+
+    def put(self, entry: Entry) -> None:
+        self.drop(entry.id)
+        row = self.words.add(terms(entry.text))
+        if row == len(self._columns):
+            self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
+            self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+        self.ids.append(entry.id)
+        self._text_bytes += sys.getsizeof(entry.id)
+        self._tags.append(tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
+        self._row_of[entry.id] = row
+        beside = [*self._tags[row], *filter(None, (entry.key, entry.summary))]
+        if beside:
+            self.labels.add(row, (term for each in beside for term in terms(each)))
+        self._columns[row] = (
+            True,
+            self._embed(row, entry.vector),
+            self._code(entry.kind),
+            self._category(entry.category),
+            self._code(entry.session_id),
+            entry.confidence,
+            entry.uses,
+            entry.created,
+            entry.created if entry.used is None else entry.used,
+            _NEVER if entry.expires is None else entry.expires,
+            self._code(entry.source),
+            bool(entry.private),
+        )
+
+    def hang(self, categories: Sequence[Category]) -> None:
+        """Takes the owner's categories: what is below one is found by its name too."""
+        if categories != self._tree.categories:
+            self._tree = CategoryTree(categories)
+            self._terms_of_category = {}
+
+    def labelled(self, group: Collection[str]) -> NDArray[np.bool_] | None:
+        """One truth per row, dead ones too: whether it has one of the terms beside its text, in its category or above
+        that. None where no row has.
+        """
+        terms_there = [term for term in group if term in self.labels]
+        codes = [code for name, code in self._categories.items() if not self._terms_of(name).isdisjoint(group)]
+        if not terms_there and not codes:
+            return None
+        has: NDArray[np.bool_] = np.isin(self.columns["category"], codes)
+        for term in terms_there:
+            has[self.labels.rows(term)] = True
+        return has
+
+    def label_terms(self) -> Iterable[str]:
+        """Every term that may be asked of `labelled`."""
+        yield from self.labels
+        for name in self._categories:
+            yield from self._terms_of(name)
+
+    def _terms_of(self, category: str) -> frozenset[str]:
+        """The words of its name and of those above it."""
+        if category not in self._terms_of_category:
+            names = self._tree.above(category)
+            self._terms_of_category[category] = frozenset(term for name in names for term in terms(name))
+        return self._terms_of_category[category]
+
+    def _category(self, name: str | None) -> int:
+        if name is None:
+            return -1
+        code = self._code(plain(name))
+        self._categories[plain(name)] = code
+        return code
+
+    def drop(self, memory_id: str) -> None:
+        row = self._row_of.pop(memory_id, None)
+        if row is not None:
+            self._columns["live"][row] = False
+            self.words.remove(row)
+
+    def release_vectors(self) -> None:
+        """An index has them: from now on only its cosines are known."""
+        if self.holds_vectors:
+            self.holds_vectors = False
+            self._vectors = np.zeros((len(self._columns), 0), dtype=np.float32)
+
+    def compared(self, vector: Vector) -> NDArray[np.float32]:
+        """The cosine of every row with `vector`; 0 where there is none to compare."""
+        if self.vectors.shape[1] != len(vector):
+            return np.zeros(len(self.ids), dtype=np.float32)
+        return cosines(self.vectors, vector)
+
+    def cosines(self, nearest: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
+        """One per row, of which only the nearest are known: the others are no nearer than the last of them."""
+        lowest = min((cosine for _, cosine in nearest), default=-1.0)
+        known = np.full(len(self.ids), lowest, dtype=np.float32)
+        for memory_id, cosine in nearest:
+            row = self._row_of.get(memory_id)
+            if row is not None:
+                known[row] = cosine
+        return known
+
+    def fitting(self, where: Filter, now: datetime) -> NDArray[np.bool_]:
+        """One truth per row: alive, not expired and let through by the filter."""
+        columns = self.columns
+        fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
+        for column, wanted in (
+            ("kind", where.fact_types),
+            ("category", sorted(self._tree.below(where.categories))),
+            ("session", where.sessions),
+            ("source", where.sources),
+        ):
+            if wanted:
+                fits &= np.isin(columns[column], [self.code_of(name) for name in wanted])
+        if where.private is not None:
+            fits &= columns["private"] == where.private
+        if where.created_after is not None:
+            fits &= columns["created"] >= microseconds(where.created_after)
+        if where.created_before is not None:
+            fits &= columns["created"] < microseconds(where.created_before)
+        if where.tags:
+            wanted_tags = frozenset(as_tags(where.tags))
+            fits &= np.fromiter((wanted_tags.issubset(tags) for tags in self._tags), np.bool_, len(self._tags))
+        return fits
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that live rows have."""
+        columns = self.columns
+        present = set(np.unique(columns["kind"][columns["live"]]).tolist())
+        return [name for name, code in self._names.items() if code in present]
+
+    def row_of(self, text_id: str) -> int:
+        """Of a text that is there."""
+        return self._row_of[text_id]
+
+    def code_of(self, name: str) -> int:
+        """The number that stands for a name in the columns; one that no row has where it is not known."""
+        return self._names.get(name, -2)
+
+    @property
+    def columns(self) -> NDArray[np.void]:
+        return self._columns[: len(self.ids)]
+
+    @property
+    def vectors(self) -> Matrix:
+        return self._vectors[: len(self.ids)]
+
+    @property
+    def live(self) -> int:
+        return len(self._row_of)
+
+    @property
+    def dead(self) -> int:
+        return len(self.ids) - len(self._row_of)
+
+    @property
+    def size(self) -> int:
+        """Bytes held, roughly."""
+        held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes
+        held += self.words.size + self.labels.size
+        return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
+
+    def _embed(self, row: int, stored: bytes | None) -> bool:
+        """Whether the row has a vector now."""
+        if stored is None or not self.holds_vectors:
+            return stored is not None
+        vector = from_bytes(stored)
+        if not self._vectors.shape[1]:
+            self._vectors = np.zeros((len(self._columns), len(vector)), dtype=np.float32)
+        if self._vectors.shape[1] != len(vector):
+            return False
+        self._vectors[row] = vector
+        return True
+
+    def _one_tag(self, tag: str) -> str:
+        """One string for all texts that have the tag; `sys.intern` would keep it for ever on Python 3.12."""
+        self._text_bytes += 8
+        if tag not in self._tag:
+            self._text_bytes += sys.getsizeof(tag) + _BYTES_BESIDE_TAG
+        return self._tag.setdefault(tag, tag)
+
+    def _code(self, name: str | None) -> int:
+        return -1 if name is None else self._names.setdefault(name, len(self._names))
+
+
+def microseconds(instant: datetime) -> int:
+    delta = instant - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
+_LAST = microseconds(datetime.max.replace(tzinfo=UTC))

@@ -1,0 +1,181 @@
+"""What became of what was said: found messages are marked where it was corrected since, and hold nothing forgotten."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.languages.plain_text import LONGEST_KEPT
+from langmem_plugin.lru import cached_if_short
+from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.tokenizer import terms
+from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.models import MatchType, Memory, bare, plain
+from langmem_plugin.notebook_view import Cells, Mark, Share, card
+
+_SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
+_CUT = "[…]"
+_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and nobody begins a sentence
+_KEPT = 4_096  # facts and sentences whose words are at hand
+_BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A message as it may be shown. `corrected_by` is what holds now, "" where that is not known."""
+
+    message: PastMessage
+    corrected_by: str | None = None
+
+    @property
+    def note(self) -> str:
+        """What is to be said with the message: "" for nothing."""
+        if self.corrected_by is None:
+            return ""
+        return f"(corrected since: {self.corrected_by})" if self.corrected_by else "(no longer so)"
+
+
+def as_it_stands(
+    connection: Connection, repository: MemoryRepository, owner: OwnerKey, messages: Sequence[PastMessage]
+) -> dict[str, Shown]:
+    """By message id; of what the person asked to be forgotten nothing is left, and messages of nothing else are not in
+    it. One read of the facts of these messages, and of those that were over last.
+    """
+    if not messages:
+        return {}
+    # One that is searchable from two sessions goes by both ids.
+    session_of = {each.message_id.removeprefix(f"{each.session_id}/"): each.session_id for each in messages}
+    held = repository.told_in(connection, owner, session_of)
+    over = [each for each in held if each.status in ("superseded", "forgotten")]
+    if not over:
+        return {each.message_id: Shown(each) for each in messages}
+    resting = {each.source_id for each in held if each.status in ("active", "pending")}
+    superseded = [each for each in over if each.status == "superseded"]
+    now_so = _now_so(connection, repository, owner, superseded)
+    shown: dict[str, Shown] = {}
+    for each in messages:
+        left = _without(each, [fact for fact in over if fact.status == "forgotten"], resting)
+        if left is None:
+            continue
+        corrected = [fact for fact in superseded if _is_in(each, fact)]
+        newest = max(corrected, key=_over_at, default=None)
+        instead = None if newest is None else now_so[newest.id]
+        is_so_again = newest is not None and instead is not None and bare(instead) == bare(newest.text)
+        shown[each.message_id] = Shown(left, None if is_so_again else instead)
+    return shown
+
+
+def _without(message: PastMessage, forgotten: Iterable[Memory], resting: set[str | None]) -> PastMessage | None:
+    text = message.text
+    for fact in forgotten:
+        if _is_source(message, fact):
+            if fact.source_id not in resting or not fact.quote or fact.quote not in text:
+                return None
+            text = text.replace(fact.quote, _CUT)
+        elif message.said_at <= _over_at(fact):
+            wanted = words_of(fact)
+            for sentence in _SENTENCE.findall(text):
+                if _says(sentence, wanted):
+                    text = text.replace(sentence, f" {_CUT}")
+    if text == message.text:
+        return message
+    return replace(message, text=text.strip()) if bare(text.replace(_CUT, "")) else None
+
+
+def _is_in(message: PastMessage, fact: Memory) -> bool:
+    if _is_source(message, fact):
+        return True
+    wanted = words_of(fact)
+    return message.said_at <= _over_at(fact) and any(_says(each, wanted) for each in _SENTENCE.findall(message.text))
+
+
+def _is_source(message: PastMessage, fact: Memory) -> bool:
+    return fact.source_id is not None and message.message_id in (fact.source_id, f"{fact.session_id}/{fact.source_id}")
+
+
+def _says(sentence: str, wanted: frozenset[str]) -> bool:
+    said = _terms_of(sentence)
+    return bool(wanted) and wanted <= said and len(said) <= len(wanted) + _BESIDE
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def words_of(fact: Memory) -> frozenset[str]:
+    """What a fact says, as words that can be searched."""
+    return _terms_of(plain(fact.text)) - _ABOUT
+
+
+def _over_at(fact: Memory) -> datetime:
+    return fact.over_at or fact.updated_at
+
+
+def _now_so(
+    connection: Connection, repository: MemoryRepository, owner: OwnerKey, superseded: Sequence[Memory]
+) -> Mapping[str, str]:
+    """By the id of each, the text of what is in its place in the end."""
+    known = {each.id: each for each in superseded}
+    while missing := {each.superseded_by for each in known.values() if each.superseded_by} - known.keys():
+        found = repository.by_ids(connection, owner, [each for each in missing if each])
+        if not found:
+            break
+        known |= {each.id: each for each in found}
+    return {each.id: _last(each, known) for each in superseded}
+
+
+def _last(fact: Memory, known: Mapping[str, Memory]) -> str:
+    seen: set[str] = set()
+    while fact.status == "superseded" and fact.id not in seen and (by := known.get(fact.superseded_by or "")):
+        seen.add(fact.id)
+        fact = by
+    return fact.text if fact.status in ("active", "archived") else ""
+
+
+@dataclass(frozen=True)
+class FoundMessage:
+    """A message that answers a question; the other fields as in Found.
+
+    `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
+    `before` and `after` are its neighbours in the talk, where they were asked for, in the order they were said.
+    `aliases` are the names that were taken for each other to find it, such as "k8s = Kubernetes".
+    """
+
+    message: PastMessage
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float]
+    corrected_by: str | None = None
+    before: tuple[Shown, ...] = ()
+    after: tuple[Shown, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def cells(self) -> Cells:
+        return {
+            "said": self.message.text,
+            "by": self.message.speaker,
+            "at": self.message.said_at,
+            "similarity": Share(self.similarity),
+            "note": Mark(self.note, "warn") if self.note else None,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A message that was found", self.cells())
+
+    @property
+    def note(self) -> str:
+        """What is to be said with the message, for a model: "" for nothing."""
+        return Shown(self.message, self.corrected_by).note
+
+
+def nearest_words(text: str, at_most: int, *, before: bool) -> str:
+    """Of a neighbour's text the part that is nearest to the found message: the end of what stands before it."""
+    line = " ".join(text.split())
+    if len(line) <= at_most:
+        return line
+    return f"…{line[-at_most:]}" if before else f"{line[:at_most]}…"

@@ -1,0 +1,316 @@
+"""Searches one owner's memories: exactly, or through the vector index of an owner who has very many."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.find.corpus import Corpus, Entry
+from langmem_plugin.memory.find.corpus_cache import CorpusCache
+from langmem_plugin.memory.find.exact_query import exact_hits
+from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
+from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
+from langmem_plugin.memory.keep import categories
+from langmem_plugin.memory.keep.categories import CategoryTree
+from langmem_plugin.memory.keep.damaged_rows import Damages, each_row
+from langmem_plugin.memory.keep.memory_rows import Searched, searched
+from langmem_plugin.memory.keep.owner_changes import OwnerStates
+from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
+from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Left, Memory
+
+_CANDIDATES = 100  # of a search through an index
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to one owner's memories, embedded, with what the index answered."""
+
+    owner: OwnerKey
+    query: Query
+    nearest: Nearest | None
+    weight: float = 1.0  # of its answers among those of others
+    at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
+
+
+class FactSearch:
+    """Asks the index outside of any transaction, and the database within the caller's.
+
+    A vector store may be slow or hang, and whoever holds a transaction keeps others waiting.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        vectors: StoredVectors,
+        damages: Damages,
+        index: VectorIndex | None,
+        *,
+        cache_bytes: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._vectors = vectors
+        self._damages = damages
+        self._index = index
+        self._now = now
+        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes, beside=_hang)
+
+    @property
+    def size(self) -> int:
+        """Bytes held, roughly."""
+        return self._corpora.size
+
+    def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0) -> Ask:
+        """Call this outside of a transaction."""
+        return Ask(owner, query, self._nearest(owner, query), weight)
+
+    def forget_cached(self, owner: OwnerKey) -> None:
+        """Drops what this process holds of the owner; the next search reads it again."""
+        self._corpora.forget(owner)
+
+    def found(self, connection: Connection, ask: Ask) -> list[Found]:
+        """Best first."""
+        return [each for _, each in self._answers(connection, ask.owner, [ask])]
+
+    def best_of(
+        self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
+    ) -> list[Found]:
+        """What answers several questions, best first by weighed score; each memory once. `states` as in CorpusCache."""
+        best: dict[str, Found] = {}
+        for owner in dict.fromkeys(ask.owner for ask in asks):
+            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
+                found = _weighed(ask, each)
+                if each.memory.id not in best or best[each.memory.id].score < found.score:
+                    best[each.memory.id] = found
+        return sorted(best.values(), key=lambda each: each.score, reverse=True)[: max(limit, 0)]
+
+    def _answers(
+        self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask], states: OwnerStates | None = None
+    ) -> list[tuple[Ask, Found]]:
+        def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
+            hits: dict[str, list[tuple[Ask, Hit]]] = {}
+            for ask in asks:
+                for hit in self._hits(connection, ask, corpus).values():
+                    hits.setdefault(hit.id, []).append((ask, hit))
+            return hits
+
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
+        return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
+
+    def candidates(
+        self,
+        connection: Connection,
+        asks: Sequence[Ask],
+        limit: int,
+        *,
+        most: int = MOST_CONSIDERED,
+        guarded: Collection[str] = (),
+    ) -> list[Candidate]:
+        """What `best_of` gives, and behind it, best first, what was considered and not kept, with the reason why.
+
+        At most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
+        """
+        kept = [_candidate(each) for each in self.best_of(connection, asks, limit)]
+        rest: dict[str, Candidate] = {}
+        for ask in asks:
+            for each in self._considered(connection, ask, most, guarded=ask.owner in guarded):
+                rest[each.memory_id] = max(rest.get(each.memory_id, each), each, key=_nearly_kept)
+        for each in kept:
+            rest.pop(each.memory_id, None)
+        return [*kept, *sorted(rest.values(), key=lambda each: each.score, reverse=True)][: max(most, 0)]
+
+    def _considered(self, connection: Connection, ask: Ask, most: int, *, guarded: bool) -> list[Candidate]:
+        def rank(corpus: Corpus) -> dict[str, Hit]:
+            cosines, held = self._cosines(connection, ask, corpus), None
+            if ask.query.exact:
+                held = self._exact(connection, ask, corpus, cosines, max(most, ask.query.limit))
+            hits = considered(corpus, ask.query, cosines, most=most, held=held, guarded=guarded)
+            return {hit.id: hit for hit in hits}
+
+        answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
+        return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
+
+    def foremost(self, connection: Connection, owner: OwnerKey, where: Filter, limit: int) -> list[Memory]:
+        """The memories used or told lately, used often and held to be sure."""
+
+        def rank(corpus: Corpus) -> dict[str, None]:
+            return dict.fromkeys(foremost(corpus, where, self._now(), limit))
+
+        found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        return [fact for _, fact in found]
+
+    def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
+        """What was written after change `since`, oldest memory first; None for what is not active."""
+        statement = (
+            select(
+                memory.c.status,
+                memory.c.memory_id,
+                memory.c.sealed,
+                memory.c.text,
+                memory.c.category,
+                type_coerce(memory.c.tags, Text),
+                memory.c.key,
+                memory.c.summary_text,
+                memory_vector.c.vector,
+                memory_vector.c.checksum,
+                type_coerce(memory.c.created_at, BigInteger),
+                memory.c.session_id,
+                memory.c.fact_type,
+                memory.c.confidence,
+                memory.c.access_count,
+                type_coerce(memory.c.last_accessed, BigInteger),
+                type_coerce(memory.c.expires_at, BigInteger),
+                memory.c.source_type,
+                memory.c.private.label("is_private"),
+            )
+            .outerjoin(
+                memory_vector,
+                and_(
+                    memory_vector.c.owner == memory.c.owner,
+                    memory_vector.c.memory_id == memory.c.memory_id,
+                    memory_vector.c.model == self._vectors.model,
+                ),
+            )
+            .where(memory.c.owner == owner, memory.c.change > since)
+            .order_by(memory.c.created_at, memory.c.position)
+        )
+        if since == 0:
+            statement = statement.where(memory.c.status == "active")
+        encryption = encryption_of(connection)
+        for status, memory_id, sealed, text, category, tags, key, summary, vector, checksum, *rest in each_row(
+            connection, statement
+        ):
+            if status != "active":
+                yield memory_id, None
+                continue
+            held = HeldVector(vector, checksum)
+            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
+            written = (text, category, tags, key, summary)
+            words = searched(encryption, owner, memory_id, written, sealed)
+            if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
+                yield memory_id, entry
+            else:
+                self._damages.report("memory", owner, memory_id)
+
+    def _hits(self, connection: Connection, ask: Ask, corpus: Corpus) -> dict[str, Hit]:
+        """Best first."""
+        cosines = self._cosines(connection, ask, corpus)
+        if ask.query.exact:
+            return self._exact(connection, ask, corpus, cosines, ask.query.limit)
+        return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
+
+    def _exact(
+        self, connection: Connection, ask: Ask, corpus: Corpus, cosines: Sequence[tuple[str, float]], limit: int
+    ) -> dict[str, Hit]:
+        return exact_hits(
+            ask.query.exact,
+            limit,
+            lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
+            lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
+        )
+
+    def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
+        """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
+        tree = CategoryTree(categories.listed(connection, owner))
+        found: dict[str, list[str]] = {}
+        for each in self._repository.by_ids(connection, owner, memory_ids):
+            beside = [*(tree.above(each.category) if each.category else ()), *each.tags, each.key, each.summary_text]
+            found[each.id] = [each.text, *filter(None, beside)]
+        return found
+
+    def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
+        return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
+
+    def _new_corpus(self, connection: Connection, owner: OwnerKey) -> Corpus:
+        indexed = (
+            self._index is not None
+            and self._repository.count(connection, owner, valid_at=None) > self._index.after
+            and self._index.stands(connection, owner)
+        )
+        return Corpus(hold_vectors=not indexed)
+
+    def _nearest(self, owner: OwnerKey, query: Query) -> Nearest | None:
+        """Not asked for few memories, nor with a filter: applied after the nearest were chosen it loses some."""
+        if self._index is None or query.meaning is None or query.where != EVERYTHING:
+            return None
+        held = self._corpora.held(owner)
+        if held is None or held <= self._index.after:  # there may be more since it was held
+            with self._database.read() as connection:
+                held = self._repository.count(connection, owner, valid_at=None)
+        if held <= self._index.after:
+            return None
+        return self._index.nearest(owner, query.meaning.vector, _candidates(query))
+
+    def _cosines(self, connection: Connection, ask: Ask, corpus: Corpus) -> list[tuple[str, float]]:
+        """The exact cosines that are known, by id; empty where the corpus holds the vectors itself."""
+        query = ask.query
+        if query.meaning is None:
+            return []
+        if ask.nearest is not None and self._index is not None and corpus.live > self._index.after:
+            memory_ids = self._index.brought_up_to_date(connection, ask.owner, ask.nearest)
+            if memory_ids is not None:
+                corpus.release_vectors()
+                return self._vectors.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
+        if corpus.holds_vectors or ask.at_hand:
+            return []
+        found = self._repository.query_similar_by_embedding(
+            connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)
+        )
+        return [(each.id, cosine) for each, cosine in found]
+
+
+def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:
+    text, category, tags, key, summary = words
+    created, session_id, kind, *counted = rest
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, *counted)
+
+
+def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> None:
+    corpus.hang(categories.listed(connection, owner))
+
+
+def _found(hit: Hit, fact: Memory) -> Found:
+    return Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
+
+
+def _weighed(ask: Ask, found: Found) -> Found:
+    """As one answer among those of other questions."""
+    return replace(
+        found,
+        score=ask.weight * found.score,
+        explanation=None if found.explanation is None else replace(found.explanation, weight=ask.weight),
+    )
+
+
+def _nearly_kept(candidate: Candidate) -> tuple[bool, float]:
+    return candidate.left == "beyond the limit", candidate.score
+
+
+def _candidate(found: Found, left: Left | None = None) -> Candidate:
+    fact = found.memory
+    assert found.explanation is not None  # noqa: S101 - of a search
+    return Candidate(
+        memory_id=fact.id,
+        owner=fact.owner,
+        text=fact.text,
+        score=found.score,
+        similarity=found.similarity,
+        match_type=found.match_type,
+        explanation=found.explanation,
+        left=left,
+        category=fact.category,
+        tags=fact.tags,
+    )
+
+
+def _candidates(query: Query) -> int:
+    return max(_CANDIDATES, 10 * query.limit)

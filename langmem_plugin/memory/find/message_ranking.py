@@ -1,0 +1,273 @@
+"""One question against what was said: messages gain from neighbours, session, speaker and the day they were said."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory.find import score_fusion
+from langmem_plugin.memory.find.corpus import Corpus
+from langmem_plugin.memory.find.dates import nearness, without_days
+from langmem_plugin.memory.find.fact_ranking import (
+    Meaning,
+    Query,
+    asked_groups,
+    best,
+    match_type,
+    may_hold,
+    wordings_of,
+)
+from langmem_plugin.memory.find.score_fusion import Scores
+from langmem_plugin.memory.find.session_evidence import mentions, of_best_messages, outdone, spreading, told
+from langmem_plugin.memory.find.tokenizer import asked, terms
+from langmem_plugin.memory.find.wordings import Wording
+from langmem_plugin.memory.models import MatchType, plain
+
+_WORDS = 2.0
+_SESSION = 1.0
+_NEIGHBOUR = 0.5
+_REACH = 2  # messages before and after
+_SPEAKER = 1.4
+_DAY = 3.0
+_NEAREST = 1.5
+_LATELY = 0.15
+_ASSISTANT = "assistant"  # as what is said here is stored, and as every chat model calls itself
+
+_SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
+_PERSONS = {
+    "user": re.compile(
+        rf"\b(i|did i|have i|i have|i had) (ever )?({_SAYING})\b|\b(dije|conté|pedí|mencioné|pregunté|escribí)\b"
+        r"|\b(אמרתי|סיפרתי|ביקשתי|כתבתי|שאלתי|הזכרתי)\b"
+    ),
+    "assistant": re.compile(
+        rf"\b(you|did you|have you|you have|you had) (ever )?({_SAYING})\b"
+        r"|\b(dijiste|contaste|recomendaste|sugeriste|propusiste|escribiste)\b"
+        r"|\b(אמרת|סיפרת|הצעת|המלצת|כתבת|הזכרת)\b"
+    ),
+}
+_TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
+
+
+@dataclass(frozen=True)
+class MessageHit:
+    """A message found, by id; see Found for the meaning of the rest."""
+
+    id: str
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float]
+    aliases: tuple[str, ...] = ()
+    """As in Explanation."""
+
+
+def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
+    """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
+    to two, by how much of the question its whole session covers, more if the one speaker who is named said it,
+    and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
+    they address them. The best message of a session stands for all of it, and gains what the session's message
+    of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
+    Words count in the wording of the question that a message covers best, with the names that mean the same.
+    Talks with an assistant gain by how late they were, by what talks like them score and by what `session_evidence`
+    tells of them, where no day is named.
+    """
+    columns = corpus.columns
+    live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
+    fits = corpus.fitting(query.where, query.now)
+    names = corpus.kinds
+    wordings = wordings_of(query)
+    group_of = np.unique(sessions, return_inverse=True)[1]
+    chosen = np.zeros(len(corpus.ids), dtype=np.intp)
+    signals: dict[str, Scores] = {}
+    spread = None
+    score = np.zeros(len(corpus.ids), dtype=np.float32)
+    if query.meaning is not None:
+        relevance, spread = _by_meaning(corpus, query.meaning, live & columns["embedded"])
+        signals |= {} if relevance is None else {"semantic": relevance}
+        score += spread
+    if query.mode != "semantic":
+        signals["text"], whole, chosen = _covered(corpus, query, wordings, group_of)
+        score += _WORDS * signals["text"]
+    score *= live
+    # Where only one speaks, neighbours are notes one after the other and no answers to each other.
+    talks = _talks(kinds, group_of)
+    score = np.where(talks, _with_neighbours(score, sessions, columns["created"]), score)
+    if query.mode != "semantic":
+        signals["session"] = whole
+        score += _SESSION * signals["session"]
+    speaker = _one_meant([query.text, *(each.text for each in query.wordings)], names)
+    if speaker is not None:
+        score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
+    near = nearness(query.text, query.now, columns["created"])
+    if near is not None:
+        signals["day"] = near
+        score += _DAY * near
+    else:
+        assisted = fits & _with_assistant(talks & (kinds == corpus.code_of(_ASSISTANT)), group_of)
+        late = _lateness(columns["created"], group_of, assisted)
+        score += _LATELY * late
+    if spread is not None:
+        score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
+    if near is None and assisted.any():
+        # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
+        score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
+    similarity = score_fusion.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
+    if near is not None and _asks_only_for_days(query.text):
+        similarity = np.where(near >= 1.0, near, similarity)  # on the very days
+    if query.exact:
+        fits &= may_hold(corpus, query.exact)
+        similarity = np.ones(len(score), dtype=np.float32)
+    fits &= similarity >= query.min_relevance
+    return [
+        MessageHit(
+            corpus.ids[row],
+            float(score[row]),
+            float(similarity[row]),
+            match_type(shown),
+            shown,
+            wordings[chosen[row]].aliases,
+        )
+        for row in best(score, fits, query.limit)
+        for shown in [{name: round(float(signal[row]), 4) for name, signal in signals.items()}]
+    ]
+
+
+def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tuple[Scores | None, Scores]:
+    """The relevance of each row, and its cosine between the lowest and the highest of the rows that fit."""
+    cosines = corpus.compared(meaning.vector)
+    relevance = None if meaning.calibration is None else score_fusion.semantic(cosines, meaning.calibration, fits)
+    if not fits.any():
+        return relevance, np.zeros_like(cosines)
+    low, high = float(cosines[fits].min()), float(cosines[fits].max())
+    return relevance, (cosines - low) / max(high - low, 1e-6)
+
+
+def _covered(
+    corpus: Corpus, query: Query, wordings: Sequence[Wording], group_of: NDArray[np.intp]
+) -> tuple[Scores, Scores, NDArray[np.intp]]:
+    """Which part of the question's words each message covers, and its whole session, in the wording in which they
+    cover most together; and which of the wordings that is.
+    """
+    live, names, groups = corpus.columns["live"], corpus.kinds, group_of.astype(np.int32)
+    measured = []
+    for each in wordings:
+        terms_asked = [term for group in asked_groups(corpus, query, each.text) for term in group]
+        wanted = _without_names(terms_asked, names)
+        words, ceiling = corpus.words.scores(wanted)
+        whole, of_whole = corpus.words.grouped_scores(wanted, groups, live)
+        measured.append((words / max(ceiling, 1e-6), (whole / max(of_whole, 1e-6))[group_of]))
+    by_text, by_session = map(np.stack, zip(*measured, strict=True))
+    chosen = np.argmax(_WORDS * by_text + _SESSION * by_session, axis=0)  # of equals the first
+    rows = np.arange(len(chosen))
+    return by_text[chosen, rows], by_session[chosen, rows], chosen
+
+
+def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
+    """Adds half of the better neighbour at distance 1 and a quarter at distance 2, within one session."""
+    order = np.lexsort((np.arange(len(score)), said_at, sessions))
+    sorted_score, sorted_sessions = score[order], sessions[order]
+    added = np.zeros_like(sorted_score)
+    for distance in range(1, min(_REACH, len(score) - 1) + 1):
+        same = sorted_sessions[distance:] == sorted_sessions[:-distance]
+        before, after = np.zeros_like(sorted_score), np.zeros_like(sorted_score)
+        before[distance:] = sorted_score[:-distance] * same
+        after[:-distance] = sorted_score[distance:] * same
+        added += np.maximum(before, after) / distance
+    gained = np.empty_like(score)
+    gained[order] = sorted_score + _NEIGHBOUR * added
+    return gained
+
+
+def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether more than one speaks in the session of each message."""
+    lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
+    highest = np.full(len(lowest), np.iinfo(np.int32).min)
+    np.minimum.at(lowest, group_of, speakers)
+    np.maximum.at(highest, group_of, speakers)
+    several: NDArray[np.bool_] = (lowest != highest)[group_of]
+    return several
+
+
+def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether an assistant speaks in the session of each message."""
+    said: NDArray[np.intp] = np.bincount(group_of[by_assistant], minlength=int(group_of.max(initial=-1)) + 1)
+    return (said > 0)[group_of]
+
+
+def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:
+    """Of sessions with an assistant: minus the logarithm of their place, the newest first.
+
+    Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
+    (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
+    """
+    size = int(group_of.max(initial=-1)) + 1
+    newest = np.full(size, np.iinfo(np.int64).min)
+    np.maximum.at(newest, group_of[assisted], said_at[assisted])
+    there = np.flatnonzero(newest > np.iinfo(np.int64).min)
+    late = np.zeros(size, dtype=np.float32)
+    if len(there):
+        places = np.empty(len(there))
+        places[np.argsort(-newest[there], kind="stable")] = np.log(np.arange(1, len(there) + 1))
+        late[there] = places.mean() - places
+    return late[group_of]
+
+
+def _gained_by_talks(
+    corpus: Corpus,
+    query: Query,
+    score: Scores,
+    group_of: NDArray[np.intp],
+    *,
+    late: Scores,
+    assisted: NDArray[np.bool_],
+) -> Scores:
+    """What messages of talks with an assistant gain by the talks like theirs and by what tells of theirs, or lose."""
+    wanted = asked_groups(corpus, query, query.words) if query.mode != "semantic" else []
+    gains = mentions(corpus.words, wanted, group_of, late, assisted)
+    lent = spreading(corpus.words, score + gains, group_of, assisted)
+    by_person = corpus.columns["kind"] != corpus.code_of(_ASSISTANT)
+    gains += told(corpus.words, group_of, by_person, assisted)
+    gains += outdone(score + lent + gains, group_of, late, assisted)
+    return lent + of_best_messages(gains, score, group_of, assisted)
+
+
+def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
+    """What the best message of each session gains; 0 for the others."""
+    gains = np.zeros_like(score)
+    rows = np.flatnonzero(fits)
+    if len(rows):
+        nearest = np.full(int(group_of.max()) + 1, -np.inf, dtype=np.float32)
+        np.maximum.at(nearest, group_of[rows], spread[rows])
+        by_session = rows[np.lexsort((-score[rows], group_of[rows]))]
+        best_rows = by_session[np.unique(group_of[by_session], return_index=True)[1]]
+        nearest_of = nearest[group_of[best_rows]]
+        gains[best_rows] = _NEAREST * (nearest_of - nearest_of.mean())
+    return gains
+
+
+def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:
+    of_names = {term for name in names for term in terms(name)}
+    return [term for term in wanted if term not in of_names] or wanted
+
+
+def _asks_only_for_days(text: str) -> bool:
+    """As "what did we talk about last week?" does: whatever was said then answers it."""
+    rest = without_days(plain(text))
+    for saying in (*_PERSONS.values(), _TALKING):
+        rest = saying.sub(" ", rest)
+    return not asked(rest)
+
+
+def _one_meant(wordings: Sequence[str], names: Sequence[str]) -> str | None:
+    """The one speaker the question is about: by name, by an alias, or as "I" and "you" of who asks the bot."""
+    asked_in = [plain(each) for each in wordings]
+    named = [name for name in names if any(_is_named(name, question) for question in asked_in)]
+    if not named:
+        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(asked_in[0])]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_named(name: str, question: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question) is not None

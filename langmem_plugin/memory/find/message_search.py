@@ -1,0 +1,434 @@
+"""Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
+from langmem_plugin.database.memory_tables import history_message as table
+from langmem_plugin.database.memory_tables import history_vector
+from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
+from langmem_plugin.memory.find.corpus import Corpus, Entry
+from langmem_plugin.memory.find.corpus_cache import CorpusCache
+from langmem_plugin.memory.find.corrected_messages import FoundMessage, as_it_stands
+from langmem_plugin.memory.find.exact_query import exact_hits
+from langmem_plugin.memory.find.fact_ranking import Query
+from langmem_plugin.memory.find.message_ranking import MessageHit, ranked_messages
+from langmem_plugin.memory.find.message_rows import STORED, PastMessage, as_message, as_values, said
+from langmem_plugin.memory.find.wordings import Groups
+from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
+from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
+from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
+from langmem_plugin.operation_timing import timed
+
+_A_DAY = 86_400_000_000  # microseconds; where years of talk are one session, what was said days apart are two talks
+
+
+class Around(NamedTuple):
+    """Ids of the messages just before a message and just after it, in the order they were said."""
+
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+
+
+def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter, now: datetime) -> dict[str, Around]:
+    """By id of what is found: of the same session, within a day of it, and let through by the filter.
+
+    Half of the neighbours stand before the message; of an odd number the last comes after it.
+    """
+    columns = corpus.columns
+    created, sessions = columns["created"], columns["session"]
+    fits = corpus.fitting(where, now)
+    before, after = neighbours // 2, neighbours - neighbours // 2
+    talks: dict[int, NDArray[np.intp]] = {}
+    result = {}
+    for message_id in found if neighbours > 0 else ():
+        row = corpus.row_of(message_id)
+        session = int(sessions[row])
+        if session not in talks:
+            rows = np.flatnonzero(columns["live"] & (sessions == session))
+            talks[session] = rows[np.argsort(created[rows], kind="stable")]
+        talk = talks[session]
+        place = int(np.flatnonzero(talk == row)[0])
+        beside = talk[max(place - before, 0) : place], talk[place + 1 : place + 1 + after]
+        near = fits & (np.abs(created - created[row]) <= _A_DAY)
+        result[message_id] = Around(*([corpus.ids[each] for each in side if near[each]] for side in beside))
+    return result
+
+
+def once(shown: Sequence[str], near: Mapping[str, Around]) -> dict[str, Around]:
+    """The same for what is shown, best first, without what is shown itself.
+
+    A message between two of them goes with the better.
+    """
+    given = set(shown)
+    result = {}
+    for message_id in shown:
+        result[message_id] = Around(
+            *([each for each in side if each not in given] for side in near.get(message_id, Around()))
+        )
+        given.update(*result[message_id])
+    return result
+
+
+Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
+Written = TypeVar("Written")
+
+_SPARE = 8  # messages, in the place of those that say what was forgotten
+
+
+class MessageHistory:
+    """The messages of every owner, apart from their memories: another corpus, ranked in another way.
+
+    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time. `names` are those that
+    mean the same to an owner.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        vectors: StoredVectors,
+        repository: MemoryRepository,
+        damages: Damages,
+        *,
+        names: Callable[[OwnerKey], Groups],
+        now: Callable[[], datetime],
+        cache_bytes: int,
+        owner_limit: int = 100_000,
+    ) -> None:
+        self.owner_limit = owner_limit
+        self.operations = database.operations
+        self._database = database
+        self._embedder = embedder
+        self._vectors = vectors
+        self._repository = repository
+        self._damages = damages
+        self._names = names
+        self._now = now
+        self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
+
+    def add(self, owner: str | int, messages: Sequence[PastMessage]) -> int:
+        """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        owner = owner_key(self._database, owner)
+        seen = erasures_seen(self._database)
+        worded = {each.message_id: each for each in _worded(messages)}
+        with self._database.read() as connection:
+            known = self._known(connection, owner, list(worded))
+
+        def write(vectors: Vectors) -> int:
+            with self._database.write() as connection:
+                known = self._known(connection, owner, list(worded))  # by another process, meanwhile
+                fresh = {key: each for key, each in worded.items() if key not in known}
+                self._store(connection, owner, fresh, vectors, of_session=None)
+                refuse_erased(connection, owner, seen)
+            return len(fresh)
+
+        new = [each.text for each in worded.values() if each.message_id not in known]
+        return self._embedding(new, write) if new else 0
+
+    def follow(
+        self,
+        owner: str | int | None,
+        session_id: str,
+        messages: Sequence[PastMessage],
+        may_write: Callable[[Connection], bool],
+    ) -> int | None:
+        """Makes what is searchable of a session of this database equal to `messages`: added, changed, taken away.
+
+        Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes
+        them too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer
+        is None, else how many messages were new.
+        """
+        if owner is not None:
+            owner = owner_key(self._database, owner)
+        worded = _worded(messages) if owner is not None else []
+        with self._database.read() as connection:
+            held = self._held(connection, session_id)
+        known = {text for (whose, _), text in held.items() if whose == owner}
+
+        def write(vectors: Vectors) -> int | None:
+            with self._database.write() as connection:
+                if not may_write(connection):
+                    return None
+                held = self._held(connection, session_id)
+                wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
+                stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+                self._remove(connection, stale)
+                kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+                fresh = {key: each for key, each in wanted.items() if key not in kept}
+                if owner is not None:
+                    self._store(connection, owner, fresh, vectors, of_session=session_id)
+            return len(fresh)
+
+        return self._embedding([each.text for each in worded if each.text not in known], write)
+
+    def forget_cached(self, owner: str | int) -> None:
+        """Drops what this process holds of the owner; the next search reads it again."""
+        owner = owner_key(self._database, owner)
+        self._messages.forget(owner)
+
+    @timed("search")
+    def search(
+        self,
+        owner: str | int,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        min_relevance: float = 0.0,
+        where: Filter = EVERYTHING,
+        time_zone: tzinfo = UTC,
+        operators: bool = False,
+        neighbours: int = 0,
+    ) -> list[FoundMessage]:
+        """The messages most likely to answer, best first, as they stand now. Of the filter, sessions and dates apply.
+
+        What the person asked to be forgotten is not in them; what they corrected is marked.
+        "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up
+        to so many `neighbours` of its talk, half of them before it; none is given twice.
+        """
+        owner = owner_key(self._database, owner)
+        if not question.strip():
+            return []
+        now = self._now().astimezone(time_zone)
+        most = limit + _SPARE if limit > 0 else limit
+        asked = Query.of(
+            self._embedder,
+            question,
+            mode,
+            limit=most,
+            min_relevance=min_relevance,
+            where=where,
+            now=now,
+            operators=operators,
+            groups=self._names(owner),
+        )
+        near: dict[str, Around] = {}
+
+        with self._database.read() as connection:
+
+            def rank(corpus: Corpus) -> dict[str, MessageHit]:
+                if asked.exact:
+                    hits = exact_hits(
+                        asked.exact,
+                        most,
+                        lambda many: ranked_messages(corpus, replace(asked, limit=many)),
+                        lambda ids: {key: [each.text] for key, each in self._by_ids(connection, owner, ids).items()},
+                    )
+                else:
+                    hits = {hit.id: hit for hit in ranked_messages(corpus, asked)}
+                near.clear()
+                near.update(around(corpus, hits, neighbours, where, now))
+                return hits
+
+            found = self._messages.answers(
+                connection, owner, rank, lambda message_ids: self._by_ids(connection, owner, message_ids)
+            )
+            texts = {message.message_id: message for _, message in found}
+            beside = {each for sides in near.values() for side in sides for each in side} - texts.keys()
+            texts |= self._by_ids(connection, owner, sorted(beside))
+            standing = as_it_stands(connection, self._repository, owner, list(texts.values()))
+        shown = [hit for hit, _ in found if hit.id in standing][: max(limit, 0)]
+        near = once([hit.id for hit in shown], near)
+        return [
+            FoundMessage(
+                standing[hit.id].message,
+                hit.score,
+                hit.similarity,
+                hit.match_type,
+                hit.signals,
+                standing[hit.id].corrected_by,
+                before,
+                after,
+                hit.aliases,
+            )
+            for hit in shown
+            for before, after in [[tuple(standing[each] for each in side if each in standing) for side in near[hit.id]]]
+        ]
+
+    def remove_sessions(self, owner: str | int, session_ids: Sequence[str]) -> int:
+        """Deletes every message of these sessions for good, and returns how many there were."""
+        owner = owner_key(self._database, owner)
+        with self._database.write() as connection:
+            begin_removal(connection, owner)
+            return connection.execute(
+                delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
+            ).rowcount
+
+    def ids_there(self, owner: str | int, message_ids: Sequence[str]) -> set[str]:
+        """Which of these the owner has."""
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            return self._known(connection, owner, message_ids)
+
+    def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
+        """What was added by itself, in order: no session of this database has it."""
+        mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
+        rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
+        read = (as_message(row, encryption_of(connection)) for row in rows)
+        return [made for made in read if made is not None]
+
+    def count(self, owner: str | int) -> int:
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            return self._count(connection, owner)
+
+    def _count(self, connection: Connection, owner: OwnerKey) -> int:
+        counted = select(func.count()).select_from(table).where(table.c.owner == owner)
+        return int(connection.execute(counted).scalar_one())
+
+    def _store(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        messages: Mapping[str, PastMessage],
+        vectors: Vectors,
+        *,
+        of_session: str | None,
+    ) -> None:
+        """Under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
+        if missing := [each.text for each in messages.values() if each.text not in vectors]:
+            raise _NotEmbedded(missing)
+        if not messages:
+            return
+        number, _ = begin_change(connection, owner, len(messages))
+        encryption = encryption_of(connection)
+        rows = [
+            {"change": change, **as_values(owner, replace(each, message_id=key), of_session, encryption)}
+            for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
+        ]
+        connection.execute(insert(table), rows)
+        embedded = [
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            for key, each in messages.items()
+            if (vector := vectors[each.text]) is not None
+        ]
+        if embedded:
+            self._vectors.put_rows(connection, history_vector, "message_id", embedded)
+        above = self._count(connection, owner) - self.owner_limit
+        if above > self.owner_limit // 10:
+            mine = select(table.c.message_id).where(table.c.owner == owner)
+            oldest = connection.execute(mine.order_by(table.c.said_at, table.c.change).limit(above)).scalars()
+            self._remove(connection, [(owner, message_id) for message_id in oldest])
+
+    def _remove(self, connection: Connection, keys: Sequence[tuple[OwnerKey, str]]) -> None:
+        """Deletes messages by (owner, message id); their owners' readers start again."""
+        for owner in {whose for whose, _ in keys}:
+            begin_removal(connection, owner)
+            for part in in_parts([message_id for whose, message_id in keys if whose == owner]):
+                connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
+
+    def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
+        """Calls `write` with the vectors. What it needs more is embedded, and it is called again."""
+        vectors: dict[str, Vector | None] = {}
+        while True:
+            wanted = list(dict.fromkeys(texts))
+            vectors.update(zip(wanted, self._embedder.each(wanted), strict=True))
+            try:
+                return write(vectors)
+            except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
+                texts = missing.texts
+
+    def _held(self, connection: Connection, session_id: str) -> dict[tuple[OwnerKey, str], str]:
+        """(owner, message id) → text of what is searchable of a session of this database."""
+        held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
+        rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
+        return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
+
+    def _keyed(
+        self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
+    ) -> dict[str, PastMessage]:
+        """By message id; where the owner has that id from another session, a copy of it, by both ids."""
+        elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
+        return {
+            f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each
+            for each in messages
+        }
+
+    def _known(
+        self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str], *, but: str | None = None
+    ) -> set[str]:
+        """Which of them the owner has, in any session but one."""
+        known: set[str] = set()
+        for part in in_parts(message_ids):
+            statement = select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
+            if but is not None:
+                statement = statement.where(table.c.of_session.is_distinct_from(but))
+            known.update(connection.execute(statement).scalars())
+        return known
+
+    def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
+        found: dict[str, PastMessage] = {}
+        encryption = encryption_of(connection)
+        for part in in_parts(message_ids):
+            statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(part))
+            for row in all_rows(connection, statement):
+                message = as_message(row, encryption)
+                if message is None:
+                    self._damages.report("message", owner, row.message_id)
+                else:
+                    found[message.message_id] = message
+        return found
+
+    def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
+        statement = (
+            select(
+                table.c.message_id,
+                table.c.text,
+                table.c.speaker,
+                table.c.sealed,
+                history_vector.c.vector,
+                history_vector.c.checksum,
+                type_coerce(table.c.said_at, BigInteger),
+                table.c.session_id,
+            )
+            .outerjoin(
+                history_vector,
+                and_(
+                    history_vector.c.owner == table.c.owner,
+                    history_vector.c.message_id == table.c.message_id,
+                    history_vector.c.model == self._vectors.model,
+                ),
+            )
+            .where(table.c.owner == owner, table.c.change > since)
+            .order_by(table.c.change)
+        )
+        encryption = encryption_of(connection)
+        for message_id, *stored, vector, checksum, at, session_id in each_row(connection, statement):
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, HeldVector(vector, checksum))
+            text, speaker = said(encryption, (owner, message_id), *stored)
+            entry = Entry(message_id, text, whole, at, session_id, speaker)
+            if entry.can_be_searched:
+                yield message_id, entry
+            else:
+                self._damages.report("message", owner, message_id)
+
+
+class _NotEmbedded(Exception):
+    """Ends a transaction, in which nothing is embedded."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(f"{len(texts)} texts")
+        self.texts = texts
+
+
+def _worded(messages: Sequence[PastMessage]) -> list[PastMessage]:
+    return [replace(each, text=storable(each.text)) for each in messages if each.text.strip()]
+
+
+def _text(message: PastMessage | None) -> str | None:
+    return None if message is None else message.text

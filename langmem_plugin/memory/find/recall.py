@@ -1,0 +1,222 @@
+"""What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from langmem_plugin.identifiers import OwnerKey, ScopeKey
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED
+from langmem_plugin.memory.find.fact_search import Ask
+from langmem_plugin.memory.find.wordings import Groups, as_meant
+from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, storable
+from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.settings import Role
+
+SHARED = ScopeKey.named("shared")
+FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One owner whose memories may be read, and which of them."""
+
+    owner: OwnerKey
+    where: Filter = EVERYTHING
+
+
+def scopes_of(owner: OwnerKey, role: Role, beside: OwnerKey | None = None) -> tuple[Scope, ...]:
+    """The godfather sees all that is shared, a client only what is tagged for clients; nobody another person.
+
+    `beside` is whose memories are shown beside the owner's: in a group, those of the godfather who asks there.
+    """
+    shared = EVERYTHING if role == "godfather" else Filter(tags=[FOR_CLIENTS])
+    own = (Scope(owner),) if beside is None else (Scope(owner), Scope(beside))
+    return (*own, Scope(SHARED, shared))
+
+
+def seen_by(
+    service: MemoryService, connection: Connection, scopes: Sequence[Scope], memory_ids: Sequence[str]
+) -> list[Memory]:
+    """What may be seen in these scopes under these ids, in their order; expired ones too."""
+    found: dict[str, Memory] = {}
+    for scope in scopes:
+        missing = [each for each in memory_ids if each not in found]
+        there = service.repository.by_ids(connection, scope.owner, missing) if missing else []
+        wanted = set(scope.where.tags)
+        found |= {each.id: each for each in there if each.status == "active" and wanted <= set(each.tags)}
+    return [found[each] for each in dict.fromkeys(memory_ids) if each in found]
+
+
+def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:
+    """Stores `text` in the shared scope; clients see it only when told so."""
+    return service.remember(SHARED, text, tags=[FOR_CLIENTS] if with_clients else [])
+
+
+RELEVANT = 0.7
+"""How surely a memory is about the talk that is recalled for what it says, from 0 to 1."""
+
+_TOGETHER = 0.9
+_BEFORE = 0.7
+
+
+def recall_for(
+    service: MemoryService,
+    owner: OwnerKey,
+    role: Role,
+    messages: Sequence[str],
+    *,
+    limit: int = 5,
+    min_similarity: float = RELEVANT,
+) -> list[Found]:
+    """What bears on a talk, in every scope of the person, best first; each memory once.
+
+    `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
+    before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
+    is recalled follows the talk to a new subject and does not drop the old one at once.
+    """
+    asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
+
+
+def asks_about(
+    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], *, limit: int, min_similarity: float
+) -> list[Ask]:
+    """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    questions = _questions([storable(text) for text in messages if text.strip()])
+    if not questions:
+        return []
+    names = _names_in(service, scopes)
+    _embed(service.embedder, questions, list(names.values()))
+    return [
+        service.ask(
+            scope.owner,
+            question.text,
+            limit=limit,
+            min_relevance=min_similarity,
+            where=scope.where,
+            weight=question.weight,
+            groups=names[scope.owner],
+        )
+        for question in questions
+        for scope in scopes
+    ]
+
+
+def search_for(
+    service: MemoryService,
+    owner: OwnerKey,
+    role: Role,
+    query: str,
+    *,
+    mode: Mode = "hybrid",
+    limit: int = 10,
+    min_relevance: float = 0.5,
+    where: Filter = EVERYTHING,
+    operators: bool = False,
+) -> list[Found]:
+    """What answers one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
+    if not query.strip():
+        return []
+    asks = _asks_in(
+        service,
+        scopes_of(owner, role),
+        query,
+        mode=mode,
+        limit=limit,
+        min_relevance=min_relevance,
+        where=where,
+        operators=operators,
+    )
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
+
+
+def explain_for(
+    service: MemoryService,
+    owner: OwnerKey,
+    role: Role,
+    query: str,
+    *,
+    limit: int = 10,
+    min_relevance: float = 0.5,
+    most: int = MOST_CONSIDERED,
+) -> list[Candidate]:
+    """What `search_for` gives, in every scope of the person, and behind it what was not kept, with the reason why."""
+    if not query.strip():
+        return []
+    scopes = scopes_of(owner, role)
+    asks = _asks_in(service, scopes, query, limit=limit, min_relevance=min_relevance)
+    # What is not for this person to see is no candidate of theirs.
+    guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
+    with service.database.read() as connection:
+        return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
+
+
+def _asks_in(
+    service: MemoryService,
+    scopes: Sequence[Scope],
+    query: str,
+    *,
+    mode: Mode = "hybrid",
+    limit: int,
+    min_relevance: float,
+    where: Filter = EVERYTHING,
+    operators: bool = False,
+) -> list[Ask]:
+    """One query of every scope; the names of all of them are read at once."""
+    names = _names_in(service, scopes)
+    return [
+        service.ask(
+            scope.owner,
+            query,
+            mode,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=narrowed(where, scope),
+            operators=operators,
+            groups=names[scope.owner],
+        )
+        for scope in scopes
+    ]
+
+
+def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Groups]:
+    """By the owner of each scope, the names that mean the same in it: in every scope those of what is seen whole, the
+    person's own first; those of what is seen in part only there.
+    """
+    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    everywhere = [group for scope in scopes if scope.where == EVERYTHING for group in names[scope.owner]]
+    return {owner: tuple(dict.fromkeys([*everywhere, *groups])) for owner, groups in names.items()}
+
+
+def narrowed(where: Filter, scope: Scope) -> Filter:
+    """What is asked for, of what may be seen in a scope."""
+    return replace(where, tags=(*where.tags, *scope.where.tags))
+
+
+class _Question(NamedTuple):
+    text: str
+    weight: float  # of its answers
+    parts: tuple[str, ...] = ()  # the messages that it puts together
+
+
+def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[Groups]) -> None:
+    """Embeds what was said last: the message before was embedded in its own turn, and both together are their sum."""
+    said = [question.text for question in questions if not question.parts]
+    embedder.prepare([as_meant(text, each) for each in groups for text in said])
+    for question in questions:
+        for each in groups if question.parts else ():
+            embedder.join(as_meant(question.text, each), [as_meant(part, each) for part in question.parts])
+
+
+def _questions(messages: Sequence[str]) -> list[_Question]:
+    """Of the last two messages; what tells nothing, as a greeting, asks nothing beside the other."""
+    *earlier, last = messages[-2:] or [""]
+    asked = [_Question(last, 1.0)] if last else []
+    for before in earlier:
+        asked += [_Question(f"{before}\n{last}", _TOGETHER, (before, last)), _Question(before, _BEFORE)]
+    return asked

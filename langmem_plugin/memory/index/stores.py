@@ -1,0 +1,105 @@
+"""What a vector store has to be to serve as the index, and what a factory of one's own has to know."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from langmem_plugin.database import Database
+from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.memory.embedding.unit_vectors import Vector
+
+
+class VectorsById(Embeddings):
+    """Gives each memory id the vector the database holds for it, so that nothing is embedded twice."""
+
+    def __init__(self, dimension: int, *, strict: bool = True) -> None:
+        self.dimension = dimension
+        self.strict = strict  # whether a collection of another dimension or distance is refused, or only deleted
+        self.of: Mapping[str, Vector] = {}
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.of[memory_id].tolist() for memory_id in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        values: list[float] = self.of[text].tolist()
+        return values
+
+
+OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
+"""(name, embeddings) -> the collection of that name, by cosine, made if it is not there.
+
+Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
+`get_by_ids` and `similarity_search_by_vector`. Where it has `settle()`, that is called once a new collection holds all
+there is, before it is searched; where the factory has `close()`, in the end.
+
+The factory and its stores say that the index is down by raising StoreUnavailable or an OSError, a TimeoutError for
+instance, or what the factory declares by an attribute `failures`, a tuple of exception classes: everything is then
+compared exactly, and the index is tried again later. Anything else they raise is a mistake in them: replies are
+answered without the index, an ERROR says so once for each owner, and `reindex` and the constructor of
+MemoryService raise ConfigurationError.
+"""
+
+
+def failures_of(open_collection: OpenCollection) -> tuple[type[Exception], ...]:
+    """What means that the index is down, as the factory sees it."""
+    declared: tuple[type[Exception], ...] = getattr(open_collection, "failures", ())
+    return (StoreUnavailable, EmbeddingUnavailable, OSError, *declared)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignDocument:
+    """One document; `vector` is as it was stored, in whatever length."""
+
+    document_id: str
+    text: str | None
+    metadata: Mapping[str, Any]
+    vector: Sequence[float] | None
+
+
+class HoldsForeign(Protocol):
+    """What a factory of collections has whose folder another application may have written to."""
+
+    def foreign_documents(self, name: str) -> list[ForeignDocument]:
+        """Those of the collection that are not ours; none where there is no such collection."""
+        ...
+
+    def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
+        """Deletes them, so that no byte of them is left in the files."""
+        ...
+
+
+def opened_stores(setting: str, database: Database) -> OpenCollection:
+    """The stores of a setting: `chroma:FOLDER` or `pgvector`. Raises ConfigurationError."""
+    kind, _, folder = setting.partition(":")
+    if kind == "chroma" and folder:
+        return chroma(folder)
+    if setting == "pgvector":
+        return pgvector(database)
+    raise ConfigurationError(f"{setting!r} is no vector index: use chroma:FOLDER or pgvector")
+
+
+def chroma(folder: str | Path) -> OpenCollection:
+    """Collections of one Chroma database in `folder`; chromadb, of the extra `chroma`, is imported here.
+
+    A folder serves one process: of two that write, Chroma loses the vectors of one without a word (measured).
+    Another process is refused, and searches exactly; many workers share PostgreSQL with pgvector.
+    """
+    from langmem_plugin.memory.index.chroma import ChromaCollections  # noqa: PLC0415 - heavy: only who uses it pays for it
+
+    return ChromaCollections(Path(folder).absolute())
+
+
+def pgvector(database: Database) -> OpenCollection:
+    """One table per collection in the schema `langmem_index`, beside a `schema` in `SCHEMA_index`, of our PostgreSQL.
+
+    Raises ConfigurationError where the server has no pgvector or this is not PostgreSQL.
+    """
+    if database.is_sqlite:
+        raise ConfigurationError("pgvector needs PostgreSQL: use postgresql://… or the index chroma:FOLDER")
+    from langmem_plugin.memory.index.pgvector import PgVectorCollections  # noqa: PLC0415 - of the extra `postgres`
+
+    return PgVectorCollections(database)

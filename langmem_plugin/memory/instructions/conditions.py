@@ -1,0 +1,306 @@
+"""When a standing instruction applies: a small language over message, topic, role, time, day and date.
+
+    message contains "invoice" and not role is "client"
+    time between 22:00 and 07:00 or day is weekend
+    date before 2027-01-01 and (topic is "work" or message starts with "please")
+
+`topic is "work"` holds for whatever is about work, whether it says the word or not.
+Nothing in it is ever run as code: it is read into the classes below, and those answer.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Protocol
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.find.tokenizer import stems
+from langmem_plugin.memory.models import plain
+
+_LONGEST = 500  # letters
+_DEEPEST = 20  # brackets and nots inside one another
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAY_GROUPS = {"weekday": range(5), "weekend": range(5, 7)}
+_TOKEN = re.compile(
+    r"""(?<!\s)\s*+(?:
+    (?P<text>"[^"]*"|“[^“”]*”|'[^']*')
+    |(?P<date>\d{4}-\d{2}-\d{2})
+    |(?P<time>\d{1,2}:\d{2})
+    |(?P<word>[^\W\d_]+)
+    |(?P<mark>[()])
+    )""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a condition is asked about. `at` is in the person's own time zone.
+
+    `is_about` says of a topic whether the talk is about it; without it the words of `topic` decide.
+    """
+
+    at: datetime
+    message: str = ""
+    topic: str = ""
+    role: str = "client"
+    is_about: Callable[[str], bool] | None = None
+
+
+class Condition(Protocol):
+    def holds(self, situation: Situation) -> bool: ...
+
+
+@dataclass(frozen=True)
+class _Both:
+    left: Condition
+    right: Condition
+
+    def holds(self, situation: Situation) -> bool:
+        return self.left.holds(situation) and self.right.holds(situation)
+
+
+@dataclass(frozen=True)
+class _Either:
+    left: Condition
+    right: Condition
+
+    def holds(self, situation: Situation) -> bool:
+        return self.left.holds(situation) or self.right.holds(situation)
+
+
+@dataclass(frozen=True)
+class _Not:
+    denied: Condition
+
+    def holds(self, situation: Situation) -> bool:
+        return not self.denied.holds(situation)
+
+
+@dataclass(frozen=True)
+class _Text:
+    field: str
+    compare: Callable[[str, str], bool]
+    wanted: str
+
+    def holds(self, situation: Situation) -> bool:
+        return self.compare(getattr(situation, self.field), self.wanted)
+
+
+@dataclass(frozen=True)
+class _Topic:
+    wanted: str
+
+    def holds(self, situation: Situation) -> bool:
+        if situation.is_about is None:
+            return contains(situation.topic, self.wanted)
+        return situation.is_about(self.wanted)
+
+
+@dataclass(frozen=True)
+class _Time:
+    first: time
+    last: time  # not included; before `first` when the span runs over midnight
+
+    def holds(self, situation: Situation) -> bool:
+        at = situation.at.time()
+        if self.first <= self.last:
+            return self.first <= at < self.last
+        return at >= self.first or at < self.last
+
+
+@dataclass(frozen=True)
+class _Day:
+    days: tuple[int, ...]
+
+    def holds(self, situation: Situation) -> bool:
+        return situation.at.weekday() in self.days
+
+
+@dataclass(frozen=True)
+class _Date:
+    first: date
+    last: date  # not included
+
+    def holds(self, situation: Situation) -> bool:
+        return self.first <= situation.at.date() < self.last
+
+
+@functools.lru_cache(maxsize=1_024)
+def parsed(condition: str) -> Condition:
+    """Raises InvalidInput, saying where it stopped making sense and what would have."""
+    if len(condition) > _LONGEST:
+        raise InvalidInput(f"a condition has at most {_LONGEST} letters, this one has {len(condition)}")
+    reader = _Reader(condition)
+    read = reader.read_either(_DEEPEST)
+    reader.end()
+    return read
+
+
+def contains(text: str, wanted: str) -> bool:
+    """Whole words, in any form their language gives them: "invoice" is in "two invoices", not in "invoiced4"."""
+    words = re.escape(plain(wanted))
+    if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
+        return True
+    return holds_in_order(stems(text, like=text), stems(wanted, like=text))
+
+
+def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the wanted words stand among the others, one after another."""
+    many = len(wanted)
+    return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
+
+
+def _is(text: str, wanted: str) -> bool:
+    return plain(text) == plain(wanted)
+
+
+def _starts(text: str, wanted: str) -> bool:
+    return plain(text).startswith(plain(wanted))
+
+
+class _Reader:
+    """Reads the tokens from left to right; every method leaves the place after what it read."""
+
+    def __init__(self, condition: str) -> None:
+        self.condition = condition
+        self.tokens: list[tuple[str, str, int]] = []  # kind, text, where it begins
+        place = 0
+        while condition[place:].strip():
+            found = _TOKEN.match(condition, place)
+            if found is None or found.lastgroup is None:
+                at = place + len(condition[place:]) - len(condition[place:].lstrip())
+                raise InvalidInput(f"condition, at letter {at + 1}: {condition[at]!r} means nothing here")
+            kind = found.lastgroup
+            self.tokens.append((kind, found[kind], found.start(kind)))
+            place = found.end()
+        self.next = 0
+
+    def read_either(self, depth: int) -> Condition:
+        read = self.read_both(depth)
+        while self.skip("or"):
+            read = _Either(read, self.read_both(depth))
+        return read
+
+    def read_both(self, depth: int) -> Condition:
+        read = self.read_single(depth)
+        while self.skip("and"):
+            read = _Both(read, self.read_single(depth))
+        return read
+
+    def read_single(self, depth: int) -> Condition:
+        if depth == 0:
+            raise self.refusal("fewer brackets inside one another")
+        if self.skip("not"):
+            return _Not(self.read_single(depth - 1))
+        if self.skip("("):
+            read = self.read_either(depth - 1)
+            if not self.skip(")"):
+                raise self.refusal("a closing bracket")
+            return read
+        for field in ("message", "topic", "role"):
+            if self.skip(field):
+                return self.read_text(field)
+        if self.skip("time"):
+            return self.read_time()
+        if self.skip("day"):
+            return self.read_day()
+        if self.skip("date"):
+            return self.read_date()
+        raise self.refusal("message, topic, role, time, day or date")
+
+    def read_text(self, field: str) -> Condition:
+        if self.skip("contains"):
+            return _Text(field, contains, self.read_quoted())
+        if self.skip("starts"):
+            if not self.skip("with"):
+                raise self.refusal("with")
+            return _Text(field, _starts, self.read_quoted())
+        if self.skip("is"):
+            denied = self.skip("not")
+            wanted = self.read_quoted()
+            read: Condition = _Topic(wanted) if field == "topic" else _Text(field, _is, wanted)
+            return _Not(read) if denied else read
+        raise self.refusal('contains, starts with, is or is not, and a text in "quotes"')
+
+    def read_time(self) -> Condition:
+        if self.skip("between"):
+            first = self.read_clock()
+            if not self.skip("and"):
+                raise self.refusal("and")
+            return _Time(first, self.read_clock())
+        if self.skip("before"):
+            return _Time(time.min, self.read_clock())
+        if self.skip("after"):
+            return _Not(_Time(time.min, self.read_clock()))
+        raise self.refusal("before, after or between")
+
+    def read_day(self) -> Condition:
+        if not self.skip("is"):
+            raise self.refusal("is")
+        denied = self.skip("not")
+        name = self.take("word", "a day, weekday or weekend").casefold()
+        if name in _DAY_GROUPS:
+            days = tuple(_DAY_GROUPS[name])
+        elif name in _DAYS:
+            days = (_DAYS.index(name),)
+        else:
+            self.next -= 1
+            raise self.refusal("a day of the week in English, weekday or weekend")
+        return _Not(_Day(days)) if denied else _Day(days)
+
+    def read_date(self) -> Condition:
+        if self.skip("before"):
+            return _Date(date.min, self.read_calendar())
+        if self.skip("from"):
+            return _Date(self.read_calendar(), date.max)
+        raise self.refusal("before or from")
+
+    def read_clock(self) -> time:
+        hour, minute = map(int, self.take("time", "a time such as 18:30").split(":"))
+        try:
+            return time(hour, minute)
+        except ValueError as error:
+            self.next -= 1
+            raise self.refusal("a time of day, 00:00 to 23:59") from error
+
+    def read_calendar(self) -> date:
+        day = self.take("date", "a date such as 2027-01-31")
+        try:
+            return date.fromisoformat(day)
+        except ValueError as error:
+            self.next -= 1
+            raise self.refusal("a date that exists") from error
+
+    def read_quoted(self) -> str:
+        text = self.take("text", 'a text in "quotes"')[1:-1].strip()
+        if not text:
+            self.next -= 1
+            raise self.refusal("a text with something in it")
+        return text
+
+    def take(self, kind: str, expected: str) -> str:
+        if self.next == len(self.tokens) or self.tokens[self.next][0] != kind:
+            raise self.refusal(expected)
+        self.next += 1
+        return self.tokens[self.next - 1][1]
+
+    def skip(self, word: str) -> bool:
+        if self.next < len(self.tokens):
+            kind, text, _ = self.tokens[self.next]
+            if kind in ("word", "mark") and text.casefold() == word:
+                self.next += 1
+                return True
+        return False
+
+    def end(self) -> None:
+        if self.next < len(self.tokens):
+            raise self.refusal("and, or, or the end")
+
+    def refusal(self, expected: str) -> InvalidInput:
+        if self.next == len(self.tokens):
+            return InvalidInput(f"condition, at the end: expected {expected}")
+        _, text, place = self.tokens[self.next]
+        return InvalidInput(f"condition, at letter {place + 1} ({text}): expected {expected}")

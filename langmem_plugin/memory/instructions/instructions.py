@@ -1,0 +1,493 @@
+"""Standing instructions: what a person wants done from now on, always or under a condition."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypedDict, Unpack
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    func,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.encryption import Encryption, Place, encryption_of
+from langmem_plugin.database.generated_ids import insert_new
+from langmem_plugin.database.memory_tables import standing_instruction as table
+from langmem_plugin.database.owners import owner_key
+from langmem_plugin.errors import (
+    DamagedMemory,
+    DecryptionRefused,
+    InstructionNotFound,
+    InvalidInput,
+    StaleMemory,
+    TooManyInstructions,
+)
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.instructions.conditions import Situation, parsed
+from langmem_plugin.memory.instructions.conflicts import concerns, opposed, overruled, withdraws
+from langmem_plugin.memory.keep import sealed_rows
+from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, all_rows
+from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.sealed_rows import seal, unseal
+from langmem_plugin.memory.models import plain, storable
+from langmem_plugin.notebook_view import Cells, Mark, Name, card
+
+MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
+_INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
+STORED = [
+    (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
+]
+_WORDS = ("text", "condition")
+_BESIDE = (
+    *_WORDS,
+    "priority",
+    "active",
+    "expires_at",
+    "created_at",
+)  # of an encrypted row, as they were when it was sealed
+_JUST = timedelta(hours=1)
+_OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
+_IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
+
+
+class Instruction(BaseModel):
+    """One standing instruction; 10 is the highest priority. Without a condition it always applies."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    owner: OwnerKey
+    text: str
+    priority: int = Field(default=1, ge=1, le=10)
+    condition: str | None = None
+    active: bool = True
+    expires_at: AwareDatetime | None = None
+    usage_count: int = 0
+    last_used: AwareDatetime | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+    def cells(self) -> Cells:
+        return {
+            "instruction": self.text,
+            "if": self.condition,
+            "priority": self.priority,
+            "state": Mark("in force", "good") if self.active else Mark("off", "dim"),
+            "until": self.expires_at,
+            "used": self.usage_count or None,
+            "id": Name(self.id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A standing instruction", self.cells())
+
+
+class InstructionChanges(TypedDict, total=False):
+    """What may change in an instruction."""
+
+    text: str
+    priority: int
+    condition: str | None
+    active: bool
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two that cannot both be followed; `loser` is in no prompt while `winner` is in force."""
+
+    winner: Instruction
+    loser: Instruction
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a person's own word.
+
+    `stored`: it is new. `duplicate`: it was there already. `withdrawn`: it took back `instruction`, which is off now.
+    """
+
+    instruction: Instruction
+    outcome: Literal["stored", "duplicate", "withdrawn"]
+
+
+class StandingInstructions:
+    """The instructions of every owner, in one database. Every change is one of the owner's numbered changes."""
+
+    def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._damages = damages
+        self._now = now
+
+    def add(
+        self,
+        owner: str | int,
+        text: str,
+        *,
+        priority: int = 1,
+        condition: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> Instruction:
+        """Stores it after its condition was understood; "if … then …" in the text may hold the condition.
+
+        What stands between "if" and "then" but is no condition of ours is left in the text, for the model.
+        Raises InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read,
+        TooManyInstructions where the owner has 200.
+        """
+        owner = owner_key(self._database, owner)
+        if condition is None:
+            text, condition = split(text)
+        made = self._made(owner, text, priority, condition, expires_at)
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            return _stored(connection, made)
+
+    def take(
+        self,
+        owner: str | int,
+        text: str,
+        *,
+        condition: str | None = None,
+        priority: int | None = None,
+        expires_at: datetime | None = None,
+        said_in: str | None = None,
+    ) -> Taken:
+        """What the person just said in so many words, weighed against what they said before.
+
+        What is in force already is not stored twice; what was off, expired or overruled is in force anew. "Stop …"
+        takes back what is there. Without a priority it gets that of what it opposes: the newest word holds.
+        `said_in` names the message, which is taken once however often it is given. Raises as `add` does.
+        """
+        owner = owner_key(self._database, owner)
+        made = self._made(owner, text, priority or 1, condition, expires_at)
+        if said_in is not None:
+            made = made.model_copy(update={"id": str(uuid.uuid5(_OF_MESSAGES, f"{owner}\0{said_in}\0{plain(text)}"))})
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = self._listed(connection, owner)
+            if again := next((each for each in there if each.id == made.id), None):
+                return Taken(again, "stored" if again.active else "duplicate")
+            active = [each for each in there if _is_in_force(each, made.created_at)]
+            if (before := next((each for each in there if same(each, made)), None)) is not None:
+                if before in active and before.id not in overruled(active):
+                    return Taken(self._renewed(connection, before, made, priority), "duplicate")
+                connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == before.id))
+            under = [each for each in active if plain(each.condition or "") == plain(condition or "")]
+            if just := next((each for each in there if _was_just_withdrawn(each, made)), None):
+                return Taken(just, "withdrawn")
+            if taken_back := [each for each in under if withdraws(made.text, each.text)]:
+                off = [each.model_copy(update={"active": False, "updated_at": made.created_at}) for each in taken_back]
+                for each in off:
+                    _rewrite(connection, each)
+                return Taken(off[0], "withdrawn")
+            if priority is None:
+                beaten = [each.priority for each in under if opposed(made.text, each.text)]
+                made = made.model_copy(update={"priority": max([1, *beaten])})
+            return Taken(_stored(connection, made), "stored")
+
+    def release(self, owner: str | int, topic: str) -> list[Instruction]:
+        """Switches off what stands about a topic; those that were. "Emojis" ends "never use emojis"."""
+        owner = owner_key(self._database, owner)
+        with self._database.write() as connection:
+            now = self._now()
+            standing = [each for each in self._listed(connection, owner) if _is_in_force(each, now)]
+            ended = [each for each in standing if concerns(topic, each.text)]
+            if not ended:
+                return []
+            begin_change(connection, owner)
+            off = [each.model_copy(update={"active": False, "updated_at": now}) for each in ended]
+            for each in off:
+                _rewrite(connection, each)
+            return off
+
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
+        """In force or not, the first made first."""
+        return sorted(self._listed(connection, owner), key=lambda each: (each.created_at, each.id))
+
+    def take_in(self, owner: str | int, instruction: Instruction) -> bool:
+        """Stores one of another database as it is; False where the owner has it already.
+
+        Raises InvalidInput for a condition that cannot be read, TooManyInstructions where the owner has 200.
+        """
+        owner = owner_key(self._database, owner)
+        made = _validated(instruction.model_dump() | {"owner": owner})
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            if any(each.id == made.id for each in self._listed(connection, owner)):
+                return False
+            _stored(connection, made)
+            return True
+
+    def conflicts(self, owner: str | int) -> list[Conflict]:
+        """Those in force of which only one of two can be followed, the highest priority first, then the newest."""
+        active = self.list_instructions(owner)
+        known = {each.id: each for each in active}
+        lost = overruled(active)
+        return [Conflict(known[lost[each.id]], each) for each in active if each.id in lost]
+
+    def get(self, owner: str | int, instruction_id: str) -> Instruction:
+        """Raises InstructionNotFound or DamagedMemory."""
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            return self._one(connection, owner, instruction_id)
+
+    def list_instructions(
+        self, owner: str | int, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
+    ) -> list[Instruction]:
+        """Highest priority first, and the newer first among equals; `active_only` leaves out the expired too."""
+        owner = owner_key(self._database, owner)
+        chosen = [table.c.priority >= priority_min, table.c.priority <= priority_max]
+        if active_only:
+            chosen.append(self._active())
+        with self._database.read() as connection:
+            return self._listed(connection, owner, *chosen)
+
+    def in_force(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
+        """All that are active, whatever their condition, in the order in which they override one another."""
+        return self._listed(connection, owner, self._active())
+
+    def applicable(self, owner: str | int, situation: Situation) -> list[Instruction]:
+        """Those that hold now, in the order in which they override one another: the first wins.
+
+        What cannot be followed beside another is left out.
+        """
+        return applying(unopposed(self.list_instructions(owner)), situation)
+
+    def update(
+        self,
+        owner: str | int,
+        instruction_id: str,
+        *,
+        if_still: Instruction | None = None,
+        **changes: Unpack[InstructionChanges],
+    ) -> Instruction:
+        """Changes what is named. Raises InstructionNotFound or InvalidInput, and StaleMemory where it is not `if_still`
+        any more: what the change was decided upon. Then nothing is changed.
+        """
+        owner = owner_key(self._database, owner)
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            before = self._one(connection, owner, instruction_id)
+            _refuse_changed(before, if_still)
+            after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
+            _rewrite(connection, after)
+        return after
+
+    def remove(self, owner: str | int, instruction_id: str, *, if_still: Instruction | None = None) -> Instruction:
+        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound, or StaleMemory."""
+        owner = owner_key(self._database, owner)
+        now = self._now()
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            try:
+                before = self._one(connection, owner, instruction_id)
+                _refuse_changed(before, if_still)
+            except DamagedMemory:
+                before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
+            connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
+            record(connection, "instruction.removed", owner=owner, subject=instruction_id)
+        return before
+
+    def note_use(self, connection: Connection, owner: OwnerKey, instruction_ids: Sequence[str]) -> None:
+        """Counts one use of each, in the caller's transaction; one that is gone is left alone."""
+        connection.execute(
+            update(table)
+            .where(table.c.owner == owner, table.c.instruction_id.in_(instruction_ids))
+            .values(usage_count=table.c.usage_count + 1, last_used=self._now())
+        )
+
+    def _made(
+        self, owner: OwnerKey, text: str, priority: int, condition: str | None, expires_at: datetime | None
+    ) -> Instruction:
+        now = self._now()
+        return _validated(
+            {
+                "id": str(uuid.uuid4()),
+                "owner": owner,
+                "text": text.strip(),
+                "priority": priority,
+                "condition": condition,
+                "expires_at": expires_at,
+                "created_at": now,
+                "updated_at": now,
+            }
+        )
+
+    def _renewed(
+        self, connection: Connection, before: Instruction, said: Instruction, priority: int | None
+    ) -> Instruction:
+        """With the end, and where one was said the priority, that it was given now."""
+        changed = {"expires_at": said.expires_at, "priority": priority or before.priority}
+        if all(getattr(before, name) == value for name, value in changed.items()):
+            return before
+        after = before.model_copy(update={**changed, "updated_at": said.updated_at})
+        _rewrite(connection, after)
+        return after
+
+    def _active(self) -> ColumnElement[bool]:
+        return and_(table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now()))
+
+    def _listed(self, connection: Connection, owner: OwnerKey, *chosen: ColumnElement[bool]) -> list[Instruction]:
+        order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
+        rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
+        encryption = encryption_of(connection)
+        found = {row.instruction_id: as_instruction(row, encryption) for row in rows}
+        for instruction_id in [each for each, made in found.items() if made is None]:
+            self._damages.report("instruction", owner, instruction_id)
+        return [made for made in found.values() if made is not None]
+
+    def _one(self, connection: Connection, owner: OwnerKey, instruction_id: str) -> Instruction:
+        rows = all_rows(
+            connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
+        )
+        if not rows:
+            raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
+        made = as_instruction(rows[0], encryption_of(connection))
+        if made is None:
+            raise DamagedMemory([instruction_id])
+        return made
+
+
+def content_of(instruction: Instruction) -> Mapping[str, Any]:
+    """What a change is decided upon: how often it was used is no part of it."""
+    return instruction.model_dump(exclude={"usage_count", "last_used", "updated_at"})
+
+
+def _refuse_changed(instruction: Instruction, if_still: Instruction | None) -> None:
+    if if_still is not None and content_of(instruction) != content_of(if_still):
+        raise StaleMemory(f"instruction {instruction.id} has changed meanwhile: read it again")
+
+
+def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
+    """Those whose condition holds, in their order."""
+    return [each for each in instructions if each.condition is None or parsed(each.condition).holds(situation)]
+
+
+def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Without those that cannot be followed beside one before them."""
+    lost = overruled(instructions)
+    return [each for each in instructions if each.id not in lost]
+
+
+def same(one: Instruction, other: Instruction) -> bool:
+    """Whether they say the same under the same condition: case, spacing and the full stop do not count."""
+    return _compared(one.text) == _compared(other.text) and plain(one.condition or "") == plain(other.condition or "")
+
+
+def _compared(text: str) -> str:
+    return plain(text).replace("’", "'").strip(" .!,;:")
+
+
+def _was_just_withdrawn(instruction: Instruction, said: Instruction) -> bool:
+    """By the same words, as where a run reads its message a second time."""
+    return (
+        not instruction.active
+        and said.created_at - instruction.updated_at < _JUST
+        and plain(instruction.condition or "") == plain(said.condition or "")
+        and withdraws(said.text, instruction.text)
+    )
+
+
+def _is_in_force(instruction: Instruction, at: datetime) -> bool:
+    return instruction.active and (instruction.expires_at is None or instruction.expires_at > at)
+
+
+def _stored(connection: Connection, made: Instruction) -> Instruction:
+    """Raises TooManyInstructions. Its owner's change has begun."""
+    held = select(func.count()).select_from(table).where(table.c.owner == made.owner)
+    if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
+        raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
+    encryption = encryption_of(connection)
+    stored = insert_new(
+        connection, table.c.instruction_id, [made], lambda _, each: as_values(each, encryption), _renamed
+    )[0]
+    record(connection, "instruction.added", owner=stored.owner, subject=stored.id, content=stored.text)
+    return stored
+
+
+def _rewrite(connection: Connection, after: Instruction) -> None:
+    values = as_values(after, encryption_of(connection))
+    connection.execute(
+        update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(values)
+    )
+    record(connection, "instruction.changed", owner=after.owner, subject=after.id, content=after.text)
+
+
+def split(text: str) -> tuple[str, str | None]:
+    """(what to do, condition) of "if … then …"; (text, None) when there is no condition that can be read."""
+    found = _IF_THEN.fullmatch(text)
+    if found is None:
+        return text, None
+    condition = found["condition"].strip().removesuffix(",")
+    try:
+        parsed(condition)
+    except InvalidInput:
+        return text, None
+    return found["text"].strip(), condition
+
+
+def _validated(values: Mapping[str, Any]) -> Instruction:
+    if not str(values["text"]).strip() or storable(str(values["text"])) != values["text"]:
+        raise InvalidInput("an instruction needs a text, without NULs and halves of characters")
+    if values["condition"] is not None:
+        parsed(values["condition"])
+    try:
+        return Instruction.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidInput(f"{first['loc'][0]} of an instruction: {first['msg']}") from error
+
+
+def _renamed(made: Instruction) -> Instruction:
+    return made.model_copy(update={"id": str(uuid.uuid4())})
+
+
+def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
+    """The columns of `made`; its words encrypted where everything is."""
+    values = made.model_dump()
+    values["instruction_id"] = values.pop("id")
+    if not encryption.encrypts:
+        return values | {"sealed": None, "checksum": _checksum(made)}
+    words = {name: values[name] for name in _WORDS}
+    stored = values | {"text": "", "condition": None}
+    sealed = seal(encryption.cipher, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
+
+
+def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
+    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
+    written, sealed = values.pop("checksum"), values.pop("sealed")
+    try:
+        for name in _INSTANTS:
+            values[name] = sealed_rows.instant(values[name])
+        if sealed is not None or encryption.encrypts:
+            place = _place(values["owner"], values["instruction_id"])
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
+        made = Instruction(id=values.pop("instruction_id"), **values)
+    except (TypeError, ValueError, OverflowError, DecryptionRefused):
+        return None
+    return made if sealed is not None or written in (None, _checksum(made)) else None
+
+
+def _place(owner: OwnerKey, instruction_id: str) -> Place:
+    return Place(table.name, "sealed", owner, (instruction_id,))
+
+
+def _checksum(made: Instruction) -> int:
+    return sealed_rows.of_values(
+        made.id, made.owner, made.text, made.priority, made.condition, made.active, made.expires_at, made.created_at
+    )

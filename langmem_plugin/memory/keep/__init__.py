@@ -1,0 +1,1 @@
+"""How memories are kept: rows, vectors, names, categories, and for how long."""

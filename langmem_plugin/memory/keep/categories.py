@@ -1,0 +1,365 @@
+"""A person's own categories: a tree of names with colours, and the memories that are in them."""
+
+import re
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from sqlalchemy import BigInteger, Connection, delete, func, insert, select, type_coerce, update
+
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.encryption import Encryption, Place, encryption_of
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.memory_tables import memory_category as table
+from langmem_plugin.database.owners import owner_key
+from langmem_plugin.errors import CategoryNotFound, DecryptionRefused, InvalidInput
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.keep import sealed_rows
+from langmem_plugin.memory.keep.categorized_memories import recategorize, spellings
+from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, all_rows
+from langmem_plugin.memory.keep.memory_rows import valid
+from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.sealed_rows import seal, unseal
+from langmem_plugin.memory.models import plain, storable
+from langmem_plugin.notebook_view import Cells, Name, card
+
+STORED = [
+    (type_coerce(column, BigInteger) if column.name == "created_at" else column).label(column.name)
+    for column in table.c
+]
+_WORDS = ("name", "description")
+_BESIDE = (*_WORDS, "color", "parent_id", "created_at")  # of an encrypted row, as they were when it was sealed
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of a person's own categories; `parent_id` is that of the one it belongs to, None at the top.
+
+    What is in it are the memories whose `category` is its name, in any case.
+    """
+
+    category_id: str
+    name: str
+    color: str
+    description: str | None
+    parent_id: str | None
+    created_at: datetime
+
+    def cells(self) -> Cells:
+        return {
+            "category": self.name,
+            "color": self.color,
+            "for": self.description,
+            "in": None if self.parent_id is None else Name(self.parent_id),
+            "id": Name(self.category_id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A category", self.cells())
+
+
+def listed(
+    connection: Connection, owner: OwnerKey, damaged: Callable[[str], object] = lambda _: None
+) -> list[Category]:
+    """All of the owner's, parents before children; `damaged` is told the ids of those that cannot be read."""
+    encryption, found = encryption_of(connection), []
+    for row in all_rows(connection, select(*STORED).where(table.c.owner == owner)):
+        made = as_category(row, encryption)
+        if made is None:
+            damaged(row.category_id)
+        else:
+            found.append(made)
+    return list(in_order(found))
+
+
+def store(connection: Connection, owner: OwnerKey, categories: Iterable[Category]) -> None:
+    encryption = encryption_of(connection)
+    rows = [as_values(owner, each, encryption) for each in categories]
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def in_order(categories: Collection[Category]) -> Iterator[Category]:
+    """Each before its children, and those of one parent by their names. What has no parent any more is at the top."""
+    known = {each.category_id for each in categories}
+    children: dict[str | None, list[Category]] = {}
+    for each in sorted(categories, key=lambda each: (plain(each.name), each.category_id), reverse=True):
+        children.setdefault(each.parent_id if each.parent_id in known else None, []).append(each)
+    waiting = children.pop(None, [])
+    while waiting:
+        yield (first := waiting.pop())
+        waiting += children.pop(first.category_id, [])
+
+
+def named(categories: Iterable[Category], name: str) -> Category | None:
+    return next((each for each in categories if plain(each.name) == plain(name)), None)
+
+
+def within(categories: Sequence[Category], category_id: str) -> set[str]:
+    """The ids of the category and of all below it. The categories are in order."""
+    found = {category_id}
+    for each in categories:
+        if each.parent_id in found:
+            found.add(each.category_id)
+    return found
+
+
+class CategoryTree:
+    """A person's categories by their names: asked for in any case, given as they are compared (`plain`)."""
+
+    def __init__(self, categories: Sequence[Category] = ()) -> None:
+        self.categories = categories  # in order
+        names = {each.category_id: plain(each.name) for each in categories}
+        self._parent = {plain(each.name): names[each.parent_id] for each in categories if each.parent_id in names}
+
+    def below(self, names: Iterable[str]) -> frozenset[str]:
+        """The names with those of all below them, whether or not they are a category's."""
+        found = set(map(plain, names))
+        for each in self.categories:
+            if self._parent.get(plain(each.name)) in found:
+                found.add(plain(each.name))
+        return frozenset(found)
+
+    def above(self, name: str) -> list[str]:
+        """The name, and those above it from the bottom up."""
+        found = [plain(name)]
+        while (parent := self._parent.get(found[-1])) is not None and parent not in found:
+            found.append(parent)
+        return found
+
+
+def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
+    """The columns of `made`; its words encrypted where everything is."""
+    values = asdict(made) | {"owner": owner}
+    if not encryption.encrypts:
+        return values | {"sealed": None, "checksum": _checksum(owner, made)}
+    words = {name: values[name] for name in _WORDS}
+    stored = values | {"name": "", "description": None}
+    place = _place(owner, made.category_id)
+    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
+
+
+def as_category(row: AnyRow, encryption: Encryption) -> Category | None:
+    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
+    written, sealed, owner = values.pop("checksum"), values.pop("sealed"), values.pop("owner")
+    try:
+        values["created_at"] = sealed_rows.instant(values["created_at"])
+        if sealed is not None or encryption.encrypts:
+            place = _place(owner, values["category_id"])
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
+        made = Category(**values)
+        if sealed is None and written not in (None, _checksum(owner, made)):
+            return None
+    except (TypeError, ValueError, OverflowError, DecryptionRefused):
+        return None
+    return made
+
+
+def _place(owner: OwnerKey, category_id: str) -> Place:
+    return Place(table.name, "sealed", owner, (category_id,))
+
+
+def _checksum(owner: OwnerKey, made: Category) -> int:
+    return sealed_rows.of_values(
+        made.category_id, owner, made.name, made.color, made.description, made.parent_id, made.created_at
+    )
+
+
+DEFAULT_COLOR = "#3b82f6"
+MOST_CATEGORIES = 500
+_LONGEST_NAME, _LONGEST_DESCRIPTION = 100, 1_000
+COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+class CategoryChanges(TypedDict, total=False):
+    """What may change in a category; `parent_id=None` puts it at the top."""
+
+    name: str
+    color: str
+    description: str | None
+    parent_id: str | None
+
+
+class Categories:
+    """Of every owner, in one database. Every change is one of the owner's numbered changes, so that no two writers
+    name the same, or each other's parent.
+
+    A name is there once, in whatever case and spacing. Memories keep the name, as text: a category has those of its
+    name, also where they were stored before it was made.
+    """
+
+    def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._damages = damages
+        self._now = now
+
+    def list_categories(self, owner: str | int) -> list[Category]:
+        """As a tree is read: each category, then what is below it; those of one parent by their names."""
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            return self.all_of(connection, owner)
+
+    def create(
+        self,
+        owner: str | int,
+        name: str,
+        *,
+        color: str = DEFAULT_COLOR,
+        description: str | None = None,
+        parent_id: str | None = None,
+    ) -> Category:
+        """Memories that have its name already are in it from now on.
+
+        Raises InvalidInput for a name that is there, blank or longer than 100 characters, a color that is not
+        #rrggbb, or where the owner has 500; CategoryNotFound for a parent that is not theirs.
+        """
+        owner = owner_key(self._database, owner)
+        made = _checked(Category(str(uuid.uuid4()), name, color, description, parent_id, self._now()))
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            self._store(connection, owner, made, self.all_of(connection, owner))
+            return made
+
+    def take_in(self, owner: str | int, category: Category) -> bool:
+        """Stores one of another database as it is; False where the owner has its id or its name already.
+
+        At the top where its parent is not there. Raises InvalidInput as `create` does.
+        """
+        owner = owner_key(self._database, owner)
+        made = _checked(category)
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = self.all_of(connection, owner)
+            ids = {each.category_id for each in there}
+            if made.category_id in ids or named(there, made.name) is not None:
+                return False
+            self._store(connection, owner, made if made.parent_id in ids else replace(made, parent_id=None), there)
+            return True
+
+    def update(self, owner: str | int, category_id: str, **changes: Unpack[CategoryChanges]) -> Category:
+        """Changes what is named. With another name its memories have that too, in the same transaction.
+
+        Raises CategoryNotFound for an id that is not theirs, InvalidInput as `create` does and for a parent that is
+        the category itself or below it; then nothing is changed.
+        """
+        owner = owner_key(self._database, owner)
+        with self._database.write(patience=BULK_WORK) as connection:
+            begin_change(connection, owner)
+            there = self.all_of(connection, owner)
+            before = _one(there, category_id)
+            after = _checked(replace(before, **changes))
+            others = [each for each in there if each is not before]
+            _refuse_taken(others, after.name)
+            if after.parent_id is not None and after.parent_id != before.parent_id:
+                _one(there, after.parent_id)
+                if after.parent_id in within(there, category_id):
+                    raise InvalidInput("a category cannot be below itself: choose another parent")
+            _rewrite(connection, owner, after)
+            if after.name != before.name:
+                recategorize(connection, owner, before.name, after.name)
+            record(connection, "category.changed", owner=owner, subject=category_id, content=after.name)
+        return after
+
+    def delete(self, owner: str | int, category_id: str) -> None:
+        """What is below it moves up to its parent, and so do its memories; at the top they have no category then.
+
+        A damaged one goes without its memories being touched. Raises CategoryNotFound.
+        """
+        owner = owner_key(self._database, owner)
+        with self._database.write(patience=BULK_WORK) as connection:
+            begin_change(connection, owner)
+            there = self.all_of(connection, owner)
+            here = (table.c.owner == owner, table.c.category_id == category_id)
+            if not connection.execute(delete(table).where(*here)).rowcount:
+                raise _not_found(category_id)
+            by_id = {each.category_id: each for each in there}
+            gone = by_id.get(category_id)  # None: it is damaged, and nobody knows its name and parent any more
+            parent = None if gone is None or gone.parent_id is None else by_id.get(gone.parent_id)
+            for child in [each for each in there if each.parent_id == category_id]:
+                _rewrite(connection, owner, replace(child, parent_id=None if parent is None else parent.category_id))
+            if gone is not None:
+                recategorize(connection, owner, gone.name, None if parent is None else parent.name)
+            record(connection, "category.removed", owner=owner, subject=category_id)
+
+    def counts(self, owner: str | int) -> dict[str, tuple[int, datetime | None]]:
+        """By name: (active memories, when one of them was used last), those below it not counted.
+
+        First the categories that are stored, in their order; then what memories have and no category is stored for.
+        """
+        owner = owner_key(self._database, owner)
+        active = (memory.c.owner == owner, memory.c.status == "active", valid(self._now()))
+        counted = select(memory.c.category, func.count(), func.max(memory.c.last_accessed))
+        with self._database.read() as connection:
+            names = {plain(each.name): each.name for each in self.all_of(connection, owner)}
+            spelled = spellings(connection, owner)
+            rows = connection.execute(counted.where(*active).group_by(memory.c.category)).all()
+        found: dict[str, tuple[int, datetime | None]] = dict.fromkeys(names.values(), (0, None))
+        for stored, many, used in sorted(rows, key=lambda row: plain(spelled.get(row[0], ""))):
+            if stored not in spelled:
+                continue
+            name = names.setdefault(plain(spelled[stored]), spelled[stored])
+            before, used_before = found.get(name, (0, None))
+            found[name] = (before + many, max(filter(None, (used_before, used)), default=None))
+        return found
+
+    def under(self, owner: str | int, name: str) -> frozenset[str]:
+        """The name and those of all below it, casefolded and with single spaces."""
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            return CategoryTree(self.all_of(connection, owner)).below([name])
+
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Category]:
+        """The same as `list_categories`, in the caller's transaction."""
+        return listed(connection, owner, lambda each: self._damages.report("category", owner, each))
+
+    def _store(self, connection: Connection, owner: OwnerKey, made: Category, there: Sequence[Category]) -> None:
+        if len(there) >= MOST_CATEGORIES:
+            raise InvalidInput(f"{MOST_CATEGORIES} categories are there: delete one before adding another")
+        _refuse_taken(there, made.name)
+        if made.parent_id is not None:
+            _one(there, made.parent_id)
+        store(connection, owner, [made])
+        record(connection, "category.added", owner=owner, subject=made.category_id, content=made.name)
+
+
+def _one(categories: Sequence[Category], category_id: str) -> Category:
+    found = next((each for each in categories if each.category_id == category_id), None)
+    if found is None:
+        raise _not_found(category_id)
+    return found
+
+
+def _not_found(category_id: str) -> CategoryNotFound:
+    return CategoryNotFound(f"there is no category {category_id}: list the categories for their ids")
+
+
+def _refuse_taken(categories: Sequence[Category], name: str) -> None:
+    if (taken := named(categories, name)) is not None:
+        raise InvalidInput(f"there is a category {taken.name!r} already, {taken.category_id}: choose another name")
+
+
+def _rewrite(connection: Connection, owner: OwnerKey, after: Category) -> None:
+    values = as_values(owner, after, encryption_of(connection))
+    here = (table.c.owner == owner, table.c.category_id == after.category_id)
+    connection.execute(update(table).where(*here).values(values))
+
+
+def _checked(made: Category) -> Category:
+    """As it is stored: the name with single spaces, the colour in small letters, no description that is blank."""
+    if not isinstance(made.name, str) or not (name := " ".join(made.name.split())):
+        raise InvalidInput("a category needs a name: pass a text that is not blank")
+    if len(name) > _LONGEST_NAME:
+        raise InvalidInput(f"the name of a category has at most {_LONGEST_NAME} characters: this has {len(name)}")
+    if not isinstance(made.color, str) or not COLOR.fullmatch(made.color):
+        raise InvalidInput("the color of a category is # and six hexadecimal digits, such as #3b82f6")
+    description = (made.description or "").strip() or None
+    if description is not None and len(description) > _LONGEST_DESCRIPTION:
+        raise InvalidInput(f"the description of a category has at most {_LONGEST_DESCRIPTION} characters")
+    if storable(name) != name or storable(description or "") != (description or ""):
+        raise InvalidInput("a category holds a NUL or half a character, which no database stores: leave it out")
+    return replace(made, name=name, color=made.color.lower(), description=description)

@@ -1,0 +1,133 @@
+"""Encrypts what the long-term memory stored before there were keys."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Column, Connection, Select, Table, bindparam, delete, select, tuple_, update
+
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.encryption import Encryption, encryption_of
+from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    history_vector,
+    memory,
+    memory_category,
+    memory_owner,
+    memory_vector,
+    standing_instruction,
+)
+from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.find import message_rows
+from langmem_plugin.memory.instructions import instructions
+from langmem_plugin.memory.keep import categories, memory_rows
+from langmem_plugin.memory.keep.damaged_rows import AnyRow, all_rows
+from langmem_plugin.memory.keep.owner_changes import begin_removal
+from langmem_plugin.memory.keep.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
+from langmem_plugin.memory.keep.text_digest import digest_of
+
+log = event_log(__name__)
+
+_AT_ONCE = 200
+_Values = dict[str, Any]
+
+
+def encrypt_stored(database: Database) -> Iterator[int]:
+    """After each transaction, how many rows it changed; where it was stopped, the next call goes on.
+
+    What does not hold what was written is left as it is: it is shown to nobody, and `langmem doctor` names it. The
+    vector indexes of owners of whom something was encrypted are made anew, without it.
+    """
+    for table, id_column, statement, read in _tables():
+        plain = statement.where(table.c.sealed.is_(None)).order_by(table.c.owner, id_column).limit(_AT_ONCE)
+        after = ("", "")
+        while True:
+            with database.write(patience=BULK_WORK) as connection:
+                rows = all_rows(connection, plain.where(tuple_(table.c.owner, id_column) > after))
+                changed = _encrypt(connection, table, id_column, rows, read)
+            if not rows:
+                break
+            after = (rows[-1].owner, rows[-1][1])
+            yield changed
+
+
+def _encrypt(
+    connection: Connection,
+    table: Table,
+    id_column: Column[Any],
+    rows: Sequence[AnyRow],
+    read: Callable[[AnyRow, Encryption], _Values | None],
+) -> int:
+    encryption, sealed_of, changed = encryption_of(connection), set(), 0
+    for row in rows:
+        values = read(row, encryption)
+        if values is None:
+            log.error(
+                "encryption.damaged_row", extra={"table": table.name, "owner": masked(row.owner), "row_id": row[1]}
+            )
+            continue
+        changed += 1
+        here = (table.c.owner == bindparam("of_owner"), id_column == bindparam("of_id"))
+        connection.execute(update(table).where(*here).values(values), {"of_owner": row.owner, "of_id": row[1]})
+        sealed_of.add(row.owner)
+        if (vectors := _VECTORS.get(table)) is not None:
+            _encrypt_vectors(connection, vectors, id_column.name, row.owner, row[1])
+    for owner in sorted(sealed_of):
+        begin_removal(connection, owner)
+    return changed
+
+
+_VECTORS = {memory: memory_vector, history_message: history_vector}
+
+
+def _encrypt_vectors(connection: Connection, table: Table, name: str, owner: OwnerKey, row_id: str) -> None:
+    """All those of a row, of whatever model. One that is damaged is deleted."""
+    here = (table.c.owner == owner, table.c[name] == row_id)
+    held = select(table.c.model, table.c.vector, table.c.checksum).where(*here)
+    for model, stored, checksum in connection.execute(held).all():
+        place = vector_place(table, owner, model, row_id)
+        plain = opened_vector(NO_ENCRYPTION, place, HeldVector(stored, checksum))
+        one = (*here, table.c.model == model)
+        if plain is None:
+            connection.execute(delete(table).where(*one))
+        else:
+            values = vector_values(encryption_of(connection), place, plain)
+            connection.execute(update(table).where(*one).values(values))
+
+
+def _tables() -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRow, Encryption], _Values | None]]]:
+    """Each row begins with the owner and the id, and is read as what is to be written in its place; None where it is
+    damaged.
+    """
+    with_salt = select(*memory_rows.STORED, memory.c.text_digest, memory_owner.c.salt).join(
+        memory_owner, memory_owner.c.owner == memory.c.owner
+    )
+    yield memory, memory.c.memory_id, with_salt, _memory
+    table = standing_instruction
+    yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
+    yield memory_category, memory_category.c.category_id, select(*categories.STORED), _category
+    yield history_message, history_message.c.message_id, select(*message_rows.STORED), _message
+
+
+def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
+    made = memory_rows.as_memory(row, NO_ENCRYPTION)
+    if made is None:
+        return None
+    digest = digest_of(encryption, made.owner, row.salt, made.text, made.key)
+    return {"text_digest": digest, **memory_rows.as_values(made, encryption)}
+
+
+def _instruction(row: AnyRow, encryption: Encryption) -> _Values | None:
+    made = instructions.as_instruction(row, NO_ENCRYPTION)
+    return None if made is None else instructions.as_values(made, encryption)
+
+
+def _category(row: AnyRow, encryption: Encryption) -> _Values | None:
+    made = categories.as_category(row, NO_ENCRYPTION)
+    return None if made is None else categories.as_values(row.owner, made, encryption)
+
+
+def _message(row: AnyRow, encryption: Encryption) -> _Values | None:
+    message = message_rows.as_message(row, NO_ENCRYPTION)
+    return None if message is None else message_rows.as_values(row.owner, message, row.of_session, encryption)

@@ -1,0 +1,65 @@
+"""A filter as SQL: which of an owner's memories may answer."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, false, or_
+
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.keep import categories
+from langmem_plugin.memory.keep.categories import CategoryTree
+from langmem_plugin.memory.keep.categorized_memories import stored_as
+from langmem_plugin.memory.keep.memory_rows import valid
+from langmem_plugin.memory.keep.sealed_rows import as_stored
+from langmem_plugin.memory.models import Filter, Status, as_tags
+
+
+def matching(
+    connection: Connection, owner: OwnerKey, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+) -> list[ColumnElement[bool]]:
+    """A WHERE for one owner's memories; with `valid_at` the expired are left out.
+
+    Categories in any spelling, with those below them.
+    """
+    encryption = encryption_of(connection)
+    fitting = [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
+    if where.categories:
+        names = CategoryTree(categories.listed(connection, owner)).below(where.categories)
+        given = as_stored(encryption, owner, memory.c.category, where.categories)
+        stored = list({*given, *stored_as(connection, owner, names)})
+        fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))
+    for tag in as_tags(where.tags):
+        stored = as_stored(encryption, owner, memory.c.tags, [tag])
+        fitting.append(or_(false(), *(memory.c.tags.contains(f"\n{each}\n", autoescape=True) for each in stored)))
+    return fitting
+
+
+def in_session(
+    session_id: str, owner: OwnerKey | None, statuses: Sequence[Status], valid_at: datetime | None
+) -> list[ColumnElement[bool]]:
+    """A WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
+    fitting = _fitting(Filter(sessions=[session_id]), statuses, valid_at)
+    return fitting if owner is None else [memory.c.owner == owner, *fitting]
+
+
+def _fitting(where: Filter, statuses: Sequence[Status], valid_at: datetime | None) -> list[ColumnElement[bool]]:
+    wanted_rows: list[ColumnElement[bool]] = [memory.c.status.in_(statuses)]
+    for column, wanted in (
+        (memory.c.fact_type, where.fact_types),
+        (memory.c.session_id, where.sessions),
+        (memory.c.source_type, where.sources),
+    ):
+        if wanted:
+            wanted_rows.append(column.in_(wanted))
+    if where.private is not None:
+        wanted_rows.append(memory.c.private.is_(where.private))
+    if where.created_after is not None:
+        wanted_rows.append(memory.c.created_at >= where.created_after)
+    if where.created_before is not None:
+        wanted_rows.append(memory.c.created_at < where.created_before)
+    if valid_at is not None:
+        wanted_rows.append(valid(valid_at))
+    return wanted_rows

@@ -1,0 +1,229 @@
+"""A memory as a row and back: checked before it is stored, and read only if it is what was written."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
+
+from langmem_plugin.database.encryption import Encryption, Place
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.schema import to_store
+from langmem_plugin.errors import DecryptionRefused, InvalidInput
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.keep import sealed_rows
+from langmem_plugin.memory.keep.damaged_rows import AnyRow
+from langmem_plugin.memory.keep.sealed_rows import blinded, blinded_slot, seal, unseal, words_alone
+from langmem_plugin.memory.models import Memory, as_tags
+
+log = event_log(__name__)
+
+_LEVELS = 50  # of metadata; whoever reads it goes down into it again
+
+_INSTANTS = (
+    "said_at",
+    "valid_from",
+    "valid_to",
+    "doubted_at",
+    "asked_at",
+    "expires_at",
+    "last_accessed",
+    "created_at",
+    "updated_at",
+)
+_SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
+_WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
+_BLINDED = ("key", "category", "source_id")
+FOUND_BY = ("sealed", *_BLINDED, "slot", "tags")  # of an encrypted row, what only its owner's key makes
+# What else of an encrypted row is believed only as it was when it was sealed.
+_BESIDE = (
+    *_WORDS,
+    *("fact_type", "confidence", "source_type", "session_id", "private", "superseded_by"),
+    *("said_at", "valid_from", "valid_to", "expires_at", "created_at"),
+)
+
+
+def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
+    if column.name in _INSTANTS:
+        return type_coerce(column, BigInteger)
+    if column.name == "tags":
+        return type_coerce(column, Text)
+    return cast(column, Text) if column.name == "metadata" else column
+
+
+_COLUMNS: list[Column[Any]] = [
+    column for column in memory.c if column.name not in ("change", "position", "text_digest")
+]
+# As they are stored: what is damaged could not be turned into what it means.
+STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
+
+
+def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
+    """Of a row that begins with the columns STORED; None where it does not hold what was written, or is in plain and
+    should not be.
+    """
+    values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
+    written, sealed = values.pop("checksum"), values.pop("sealed")
+    try:
+        for name in _INSTANTS:
+            values[name] = sealed_rows.instant(values[name])
+        values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
+        values["metadata"] = json.loads(values["metadata"])
+        if sealed is not None or encryption.encrypts:
+            place = _place(values["owner"], values["memory_id"])
+            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
+        made = Memory(id=values.pop("memory_id"), **values)
+    except (TypeError, ValueError, OverflowError, AttributeError, DecryptionRefused):
+        return None
+    return made if sealed is not None or written in (None, checksum_of(made)) else None
+
+
+Searched = tuple[Any, Any, Any, Any, Any]
+"""Of a memory, what is searched: text, category, tags as in a plain row, key, summary."""
+
+
+def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, sealed: Any) -> Searched | None:
+    """Before the row is looked at whole, as it is when it is shown; None where it cannot be had. `plain` are the
+    columns.
+    """
+    if sealed is None and not encryption.encrypts:
+        return plain
+    try:
+        words = words_alone(encryption.cipher, _place(owner, memory_id), sealed)
+    except DecryptionRefused:
+        return None
+    tags = "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
+    return words["text"], words["category"], tags, words["key"], words["summary_text"]
+
+
+def checksum_of(made: Memory) -> int:
+    """Over what does not change by itself: its state, its counters and when it changed are left out.
+
+    A row from before a field was there is still what was written.
+    """
+    later = {name: value for name in _SINCE_CHECKSUMS if (value := getattr(made, name)) is not None}
+    return sealed_rows.of_values(
+        made.id,
+        made.owner,
+        made.text,
+        made.fact_type,
+        made.key,
+        made.confidence,
+        made.source_type,
+        made.source_id,
+        made.session_id,
+        made.summary_text,
+        made.category,
+        made.tags,
+        made.metadata,
+        made.private,
+        made.superseded_by,
+        made.expires_at,
+        made.created_at,
+        *([later] if later else []),
+    )
+
+
+def validated(values: Mapping[str, Any]) -> Memory:
+    """Raises InvalidInput, naming the field that cannot be stored."""
+    try:
+        return Memory.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise InvalidInput(f"{field} of a memory: {first['msg']}") from error
+
+
+def as_values(made: Memory, encryption: Encryption) -> dict[str, Any]:
+    """The columns of `made`, except those that are the database's own; encrypted where there are keys."""
+    values = made.model_dump()
+    values["memory_id"] = values.pop("id")
+    if encryption.encrypts:
+        return _sealed(values, encryption)
+    return values | {"sealed": None, "checksum": checksum_of(made)}
+
+
+def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
+    """No checksum: it would tell whether a guess at the words is right."""
+    owner = values["owner"]
+    words = {name: values[name] for name in _WORDS}
+    for name in ("text", "summary_text", "quote"):
+        to_store(words[name] or "")
+    stored: dict[str, Any] = values | {"text": "", "summary_text": None, "quote": None, "metadata": {}}
+    for name in _BLINDED:
+        stored[name] = None if words[name] is None else blinded(encryption, owner, memory.c[name], words[name])
+    stored["slot"] = None if words["slot"] is None else blinded_slot(encryption, owner, memory.c.slot, words["slot"])
+    stored["tags"] = tuple(blinded(encryption, owner, memory.c.tags, tag) for tag in words["tags"])
+    place = _place(owner, values["memory_id"])
+    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
+
+
+def _place(owner: OwnerKey, memory_id: str) -> Place:
+    return Place(memory.name, "sealed", owner, (memory_id,))
+
+
+def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as they are stored. What JSON cannot hold is left out of `metadata`, with a warning."""
+    stored = dict(fields)
+    if "tags" in stored:
+        stored["tags"] = as_tags(stored["tags"])
+    if "metadata" in stored:
+        stored["metadata"] = {
+            str(name): kept for name, value in stored["metadata"].items() if (kept := _as_json(name, value)) is not None
+        }
+    return stored
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    try:
+        return _within(_LEVELS, json.loads(json.dumps(value, allow_nan=False)))  # as it will be read
+    except (TypeError, ValueError, RecursionError):
+        log.warning("memory.metadata_dropped", extra={"field": str(name)})
+        return None
+
+
+def _within(levels: int, value: Any) -> Any:
+    """The value. Raises ValueError where it is nested deeper than that."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        if not levels:
+            raise ValueError("nested too deep")
+        _within(levels - 1, part)
+    return value
+
+
+MARK = "store"
+_PARTS = {"namespace", "key", "value", "text", "ttl"}
+
+
+def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
+    """None of a memory that no store made."""
+    mark = metadata.get(MARK)
+    return mark if isinstance(mark, dict) and mark.keys() >= _PARTS else None
+
+
+def value_with(mark: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """As it was put; where the memory has another text since, with that one."""
+    value: dict[str, Any] = json.loads(mark["value"])
+    if text == mark["text"]:
+        return value
+    texts = [name for name, held in value.items() if isinstance(held, str)]
+    return {**value, texts[0]: text} if len(texts) == 1 else {**value, "content": text}
+
+
+def corrected(metadata: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The metadata of a memory that has this text now."""
+    mark = mark_of(metadata)
+    if mark is None or mark["text"] == text:
+        return dict(metadata)
+    return {**metadata, MARK: {**mark, "value": json.dumps(value_with(mark, text)), "text": text}}
+
+
+def valid(now: datetime) -> ColumnElement[bool]:
+    return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)

@@ -1,0 +1,202 @@
+"""Gives memories and messages the vectors they have not, of the present model: after it changed, or after damage.
+
+Damage is mended by itself. After a change of model PhoneMemory begins by itself; with a MemoryService alone call `run`,
+as `langmem reindex` does, or `run_in_background`.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, Table, and_, delete, func, select, tuple_, update
+
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.encryption import Encryption
+from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.background import BackgroundThread
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.unit_vectors import to_bytes
+from langmem_plugin.memory.find.message_rows import said
+from langmem_plugin.memory.index.vector_index import VectorIndex
+from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, Kind, all_rows
+from langmem_plugin.memory.keep.memory_rows import searched
+from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.stored_vectors import StoredVectors
+from langmem_plugin.memory.models import storable
+
+log = event_log(__name__)
+
+_BATCH = 64
+
+
+class Texts(NamedTuple):
+    """A table of texts, that of their vectors, the column that names a text within its owner, and how it is read."""
+
+    texts: Table
+    vectors: Table
+    name: str
+    text: Callable[[Encryption, AnyRow], Any]  # None where it cannot be had
+
+
+def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
+    found = searched(encryption, row.owner, row.id, (row.text, None, "", None, None), row.sealed)
+    return None if found is None else found[0]
+
+
+def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
+    return said(encryption, (row.owner, row.id), row.text, None, row.sealed)[0]
+
+
+MEMORIES = Texts(memory, memory_vector, "memory_id", _text_of_memory)
+MESSAGES = Texts(history_message, history_vector, "message_id", _text_of_message)
+
+
+class Reembedding:
+    """Nothing is embedded in a transaction, and nothing is lost where it stops: the next call goes on.
+
+    Vectors of two models are never compared, as each search reads those of its own. A damaged vector is made anew
+    in the background as soon as it is met.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        vectors: StoredVectors,
+        damages: Damages,
+        *,
+        index: VectorIndex | None,
+        background: BackgroundThread,
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._vectors = vectors
+        self._damages = damages
+        self._index = index
+        self._background = background
+        damages.mend = self._mend_soon
+
+    def waiting(self) -> int:
+        """How many texts have no vector of the present model; until then words alone find them."""
+        return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
+
+    def begin_after_change(self) -> None:
+        """`run_in_background`, with a WARNING, where vectors of another model are there."""
+        with self._database.read() as connection:
+            others = [
+                select(of.vectors.c.model).where(of.vectors.c.model != self._vectors.model).limit(1)
+                for of in (MEMORIES, MESSAGES)
+            ]
+            before = next(filter(None, (connection.execute(each).scalar() for each in others)), None)
+        if before is not None:
+            log.warning("embedding.model_changed", extra={"model": self._vectors.model, "before": before})
+            self.run_in_background()
+
+    def run(self, progress: Callable[[int], object] = lambda _: None) -> int:
+        """Embeds what waits, a batch at a time, and then deletes the vectors of other models; how many it embedded.
+
+        Raises EmbeddingUnavailable, with what is done kept.
+        """
+        done = 0
+        for of in (MEMORIES, MESSAGES):
+            for size in self._made(of):
+                done += size
+                progress(done)
+                if self._background.closing.is_set():
+                    return done
+        with self._database.write(patience=BULK_WORK) as connection:
+            for of in (MEMORIES, MESSAGES):
+                connection.execute(delete(of.vectors).where(of.vectors.c.model != self._vectors.model))
+        if self._index is not None:
+            for owner in self._index.owners():
+                self._index.collections.drop_other_models(owner)
+        return done
+
+    def run_in_background(self, progress: Callable[[int], object] = lambda _: None) -> None:
+        """The same while the service answers: what has no vector yet is found by words. Closing the service stops it.
+
+        Call it where the model was changed on purpose: the vectors of the other are deleted in the end.
+        """
+        self._background.ask("embeddings", lambda: self.run(progress))
+
+    def _mend_soon(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
+        self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))
+
+    def _lacking(self, of: Texts) -> int:
+        """How many texts have no vector."""
+        missing = select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
+        with self._database.read() as connection:
+            return int(connection.execute(missing).scalar_one())
+
+    def _made(self, of: Texts) -> Iterator[int]:
+        """How many of each batch were made, once they are stored.
+
+        A text the model has no vector for is passed by. Raises EmbeddingUnavailable.
+        """
+        key = of.texts.c[of.name]
+        missing = (
+            self._texts(of)
+            .select_from(self._joined(of))
+            .where(of.vectors.c.vector.is_(None))
+            .order_by(of.texts.c.owner, key)
+            .limit(_BATCH)
+        )
+        after = ("", "")
+        while True:
+            with self._database.read() as connection:
+                rows = all_rows(connection, missing.where(tuple_(of.texts.c.owner, key) > after))
+            if not rows:
+                return
+            after = (rows[-1].owner, rows[-1].id)
+            yield self._embedded(of, rows)
+
+    def _mend(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
+        """Makes one damaged vector anew. Until then, and where that fails, words alone find its text.
+
+        Raises EmbeddingUnavailable.
+        """
+        of = MEMORIES if kind == "memory vector" else MESSAGES
+        its_text = self._texts(of).where(of.texts.c.owner == owner, of.texts.c[of.name] == row_id)
+        with self._database.read() as connection:
+            rows = all_rows(connection, its_text)
+        if self._embedded(of, rows):
+            self._damages.forget(kind, owner, row_id)
+
+    def _embedded(self, of: Texts, rows: Sequence[AnyRow]) -> int:
+        encryption = self._database.encryption
+        texts = [of.text(encryption, row) for row in rows]
+        readable = [(row, text) for row, text in zip(rows, texts, strict=True) if text is not None]
+        vectors = self._embedder.each([text for _, text in readable])
+        embedded = [
+            (row, text, vector)
+            for (row, text), vector in zip(readable, vectors, strict=True)
+            if vector is not None and storable(text) == text
+        ]
+        with self._database.write() as connection:
+            for row, text, vector in embedded:
+                number, _ = begin_change(connection, row.owner)
+                here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row.id)
+                # Only what still says what was embedded; whoever changed it has embedded it anew.
+                for now in all_rows(connection, self._texts(of).where(*here)):
+                    if of.text(encryption, now) != text:
+                        continue
+                    connection.execute(update(of.texts).where(*here).values(change=number))
+                    stored = {"owner": row.owner, of.name: row.id, "vector": to_bytes(vector)}
+                    self._vectors.put_rows(connection, of.vectors, of.name, [stored])
+        return len(embedded)
+
+    def _texts(self, of: Texts) -> Select[Any]:
+        table = of.texts
+        return select(table.c.owner, table.c[of.name].label("id"), table.c.text, table.c.sealed)
+
+    def _joined(self, of: Texts) -> Any:
+        return of.texts.outerjoin(
+            of.vectors,
+            and_(
+                of.vectors.c.owner == of.texts.c.owner,
+                of.vectors.c[of.name] == of.texts.c[of.name],
+                of.vectors.c.model == self._vectors.model,
+            ),
+        )

@@ -1,0 +1,561 @@
+"""Memories in the database: every statement names the owner, every write is conditional."""
+
+import heapq
+import itertools
+import operator
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, func, or_, select, true, update
+
+from langmem_plugin.database.audit_trail import Action, Done, record, record_all
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.generated_ids import insert_new
+from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.keep import aliases, text_digest
+from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
+from langmem_plugin.memory.keep.filters import in_session, matching
+from langmem_plugin.memory.keep.memory_rows import STORED, as_memory, as_values, checked, corrected, valid, validated
+from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.keep.sealed_rows import as_stored, blinded_slot
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
+from langmem_plugin.memory.keep.text_digest import digest_of
+from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
+from langmem_plugin.memory.write.decisions import Advice
+
+_MOST_UNASKED = 5
+_EVIDENCE = {"quote": None, "session_id": None, "source_id": None, "source_type": "manual"}
+_MOST_OVER = 200  # that what was said is compared with
+MOST_OF_A_SLOT = 100  # that a new fact is weighed against
+_MOST_FORGOTTEN = 100  # that are looked at to take the last one back
+
+
+_BECAME: Mapping[Status, Action] = {
+    "superseded": "memory.superseded",
+    "archived": "memory.archived",
+    "forgotten": "memory.forgotten",
+}
+
+
+@dataclass(frozen=True)
+class NewMemory:
+    """A memory ready to be stored; `fields` as in MemoryFields. `undated`: nobody knows when it was said.
+
+    `advice` is what a model makes of it beside what is stored.
+    """
+
+    text: str
+    vector: Vector
+    fields: Mapping[str, Any]
+    undated: bool = False
+    advice: Advice | None = None
+
+
+class MemoryRepository:
+    """The caller opens the connection, with `Database.read()` or `.write()`, and so decides what is one write."""
+
+    def __init__(self, vectors: StoredVectors, damages: Damages) -> None:
+        self._vectors = vectors
+        self._damages = damages
+
+    def draft(self, owner: OwnerKey, text: str, fields: Mapping[str, Any], *, now: datetime) -> Memory:
+        """A memory that is not stored yet. Raises InvalidInput for a wrong field."""
+        made = {"id": str(uuid.uuid4()), "owner": owner, "text": text, "created_at": now, "updated_at": now}
+        return validated(made | checked(fields))
+
+    def create_memory(self, connection: Connection, owner: OwnerKey, new: NewMemory, *, now: datetime) -> Memory:
+        """Stores `new`, whether or not the owner has the same text already."""
+        return self.insert(connection, owner, [(self.draft(owner, new.text, new.fields, now=now), new.vector)])[0]
+
+    def insert(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        drafts: Sequence[tuple[Memory, Vector | None]],
+        noted: Action = "memory.stored",
+    ) -> list[Memory]:
+        """As they are stored, in order: under another id where one is taken; one without a vector is embedded later."""
+        if not drafts:
+            return []
+        number, salt = begin_change(connection, owner, len(drafts))
+        first, encryption = number + 1 - len(drafts), encryption_of(connection)
+
+        def values(at: int, each: Memory) -> dict[str, Any]:
+            digest = digest_of(encryption, owner, salt, each.text, each.key)
+            return {"change": first + at, "position": first + at, "text_digest": digest, **as_values(each, encryption)}
+
+        made = insert_new(
+            connection,
+            memory.c.memory_id,
+            [draft for draft, _ in drafts],
+            values,
+            lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
+        )
+        vectors = [(each.id, vector) for each, (_, vector) in zip(made, drafts, strict=True) if vector is not None]
+        if vectors:
+            self._vectors.put(connection, owner, vectors)
+        record_all(connection, [Done(noted, owner, each.id, each.text) for each in made])
+        return made
+
+    def change(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        *,
+        now: datetime,
+        revision: int | None = None,
+        statuses: Sequence[Status] = LIVE,
+        vector: Vector | None = None,
+    ) -> Memory:
+        """Writes `changes` if the memory is in one of `statuses` and, where given, still at `revision`.
+
+        Raises MemoryNotFound or StaleMemory, and then nothing is written.
+        """
+        number, salt = begin_change(connection, owner)
+        before = self.by_id(connection, owner, memory_id)
+        if before is None:
+            self.refuse_damaged(connection, owner, [memory_id])
+        if before is None or before.status not in statuses:
+            raise MemoryNotFound(f"there is no memory {memory_id} to change: list the memories for their ids")
+        if revision is not None and before.revision != revision:
+            raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")
+        after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
+        if after.text != before.text:
+            rewritten: dict[str, Any] = {"metadata": corrected(after.metadata, after.text)}
+            if plain(after.text) != plain(before.text):  # what was said of the old text is no evidence of the new one
+                rewritten |= {name: none for name, none in _EVIDENCE.items() if name not in changes}
+            after = after.model_copy(update=rewritten)
+        encryption = encryption_of(connection)
+        values = as_values(after, encryption)
+        here = (memory.c.owner == owner, memory.c.memory_id == memory_id)
+        digest = digest_of(encryption, owner, salt, after.text, after.key)
+        connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
+        if vector is not None:
+            self._vectors.put(connection, owner, [(memory_id, vector)])
+        if after.text != before.text:
+            aliases.drop_learnt_from(connection, owner, [memory_id])
+        if after.status == "forgotten":
+            aliases.drop_said_in(connection, owner, after.text)
+        record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
+        return after
+
+    def touch(
+        self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], *, now: datetime
+    ) -> dict[str, int]:
+        """Counts one use of each memory that is active; how often each of them was used, and nothing else changes."""
+        active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
+        if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
+            return {}  # takes no number, for which an owner's other writers would wait
+        number, _ = begin_change(connection, owner)
+        touched = connection.execute(
+            update(memory)
+            .where(*active)
+            .values(access_count=memory.c.access_count + 1, last_accessed=now, change=number)
+            .returning(memory.c.memory_id, memory.c.access_count)
+        )
+        return {row.memory_id: row.access_count for row in touched}
+
+    def set_status(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        memory_ids: Sequence[str],
+        status: Status,
+        *,
+        now: datetime,
+        if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
+    ) -> int:
+        """Moves those that are live to `status`, and returns how many."""
+        number, _ = begin_change(connection, owner)
+        moved: list[str] = []
+        for part in in_parts(memory_ids):
+            moved += connection.execute(
+                update(memory)
+                .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE), if_still)
+                .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
+                .returning(memory.c.memory_id)
+            ).scalars()
+        record_all(connection, [Done(_BECAME.get(status, "memory.changed"), owner, each) for each in moved])
+        return len(moved)
+
+    def remove(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        memory_ids: Sequence[str],
+        *,
+        if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
+    ) -> int:
+        """Deletes the rows for good, with all that belongs to them; readers start again. How many were deleted."""
+        begin_removal(connection, owner)
+        deleted: list[str] = []
+        for part in in_parts(memory_ids):
+            doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
+            deleted += connection.execute(doomed.returning(memory.c.memory_id)).scalars()
+        aliases.drop_learnt_from(connection, owner, deleted)
+        record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
+        return len(deleted)
+
+    def by_ids(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Memory]:
+        """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
+        found: dict[str, Memory] = {}
+        for part in in_parts(memory_ids):
+            statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
+            found.update((made.id, made) for made in self._memories(connection, statement))
+        return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+    def by_id(self, connection: Connection, owner: OwnerKey, memory_id: str) -> Memory | None:
+        """In whatever state; None where the owner does not have it, or it is damaged."""
+        return next(iter(self.by_ids(connection, owner, [memory_id])), None)
+
+    def all_of(self, connection: Connection, owner: OwnerKey) -> list[Memory]:
+        """In every state, the first stored first."""
+        mine = select(*STORED).where(memory.c.owner == owner)
+        return self._memories(connection, mine.order_by(memory.c.created_at, memory.c.position))
+
+    def ids_there(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
+        """Which of these the owner has, in whatever state, also if it is damaged."""
+        there: set[str] = set()
+        for part in in_parts(memory_ids):
+            mine = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
+            there.update(connection.execute(mine).scalars())
+        return there
+
+    def by_prefix(self, connection: Connection, owner: OwnerKey, prefix: str, *, now: datetime) -> list[Memory]:
+        """The live memories whose id begins with `prefix`."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner,
+            memory.c.memory_id.startswith(prefix, autoescape=True),
+            memory.c.status.in_(LIVE),
+            valid(now),
+        )
+        return self._memories(connection, statement)
+
+    def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
+        """The live memories of this text, in any case and spacing, that have no key."""
+        return self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)], LIVE, now=now)))
+
+    def ids_of_same(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        texts: Sequence[tuple[str, str | None]],
+        statuses: Sequence[Status],
+        *,
+        now: datetime,
+    ) -> set[str]:
+        """The memories in these states that say the same as one of the texts under its key."""
+        salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
+        encryption = encryption_of(connection)
+        if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
+            return set()
+        digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
+        return set(text_digest.known(connection, owner, digests, now, statuses=statuses))
+
+    def ids_of_slots(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        slots: Iterable[str],
+        statuses: Sequence[Status],
+        *,
+        now: datetime,
+    ) -> set[str]:
+        """The memories in these states that are a value of one of the slots, or of its attribute in somebody else:
+        "mia" may be "daughter mia". Of very many the newest.
+        """
+        wanted = list(slots)
+        attributes = sorted({slot.partition("/")[2] for slot in wanted})
+        encryption, slot = encryption_of(connection), memory.c.slot
+        asked: list[tuple[ColumnElement[bool], int]] = [
+            *(
+                (slot.in_(as_stored(encryption, owner, slot, part, blinded_slot)), len(part))
+                for part in in_parts(wanted)
+            ),
+            *(
+                (slot.endswith(f"/{stored}", autoescape=True), 1)
+                for attribute in attributes
+                for stored in as_stored(encryption, owner, slot, [attribute])
+            ),
+        ]
+        found: set[str] = set()
+        for like, many in asked:
+            of_slots = (
+                select(memory.c.memory_id)
+                .where(memory.c.owner == owner, like, memory.c.status.in_(statuses), valid(now))
+                .order_by(memory.c.change.desc())
+                .limit(many * MOST_OF_A_SLOT)
+            )
+            found.update(connection.execute(of_slots).scalars())
+        return found
+
+    def ids_of_messages(
+        self, connection: Connection, owner: OwnerKey, messages: Collection[tuple[str | None, str | None]]
+    ) -> set[str]:
+        """The memories in any state that were read in one of these messages, each (session, message)."""
+        found: set[str] = set()
+        sources = list({source for session, source in messages if session is not None and source is not None})
+        sessions = list({session for session, source in messages if session is not None and source is not None})
+        for part in in_parts(sources):
+            stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
+            for those in in_parts(sessions):
+                read_in = select(memory.c.memory_id).where(
+                    memory.c.owner == owner, memory.c.session_id.in_(those), memory.c.source_id.in_(stored)
+                )
+                found.update(connection.execute(read_in).scalars())
+        return found
+
+    def told_in(self, connection: Connection, owner: OwnerKey, messages: Mapping[str, str]) -> list[Memory]:
+        """The memories in any state that were read in these messages (session by id), what is over of their sessions,
+        and what was over last of all.
+        """
+        is_over = memory.c.status.in_(("superseded", "forgotten"))
+        mine = select(*STORED).where(memory.c.owner == owner)
+        newest = mine.where(is_over).order_by(memory.c.change.desc()).limit(_MOST_OVER)
+        found = {each.id: each for each in self._memories(connection, newest)}
+        for part in in_parts(list(messages)):
+            stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
+            told = or_(is_over, memory.c.source_id.in_(stored))
+            sessions = {messages[each] for each in part}
+            found |= {
+                each.id: each
+                for each in self._memories(connection, mine.where(memory.c.session_id.in_(sessions), told))
+            }
+        return list(found.values())
+
+    def slotted(
+        self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, valid_at: datetime
+    ) -> list[Memory]:
+        """The active memories that are a value of one of these few slots."""
+        stored = as_stored(encryption_of(connection), owner, memory.c.slot, list(slots), blinded_slot)
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(stored)
+        )
+        return self._memories(connection, statement)
+
+    def forgotten_since(
+        self, connection: Connection, owner: OwnerKey, since: datetime, most: int | None = _MOST_FORGOTTEN
+    ) -> list[Memory]:
+        """What was forgotten from `since` on, the last first, at most so many."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
+        )
+        return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
+
+    def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
+        """Of what the person was never asked about: what waits for their word, and what is in doubt; of each some,
+        the newest first.
+        """
+        mine = select(*STORED).where(memory.c.owner == owner, memory.c.asked_at.is_(None), valid(now))
+        pending = mine.where(memory.c.status == "pending").order_by(
+            memory.c.created_at.desc(), memory.c.position.desc()
+        )
+        doubted = mine.where(memory.c.doubted_at.is_not(None), memory.c.status == "active")
+        return [
+            *self._memories(connection, pending.limit(_MOST_UNASKED)),
+            *self._memories(connection, doubted.order_by(memory.c.doubted_at.desc()).limit(_MOST_UNASKED)),
+        ]
+
+    def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
+        """Whether there is any of these, damaged or not."""
+        return _UNASKED.first(connection, {"of_owner": owner, "now": now}) is not None
+
+    def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:
+        """The active memories that were stored, or changed last, in the transaction of that instant."""
+        then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
+        mine = select(*STORED).where(memory.c.owner == owner, memory.c.status == "active", then)
+        return self._memories(connection, mine.order_by(memory.c.position))
+
+    def replaced_by(self, connection: Connection, owner: OwnerKey, memory_id: str) -> list[Memory]:
+        """Those in whose place this one is, the last first."""
+        replaced = (memory.c.owner == owner, memory.c.status == "superseded", memory.c.superseded_by == memory_id)
+        return self._memories(connection, select(*STORED).where(*replaced).order_by(memory.c.change.desc()))
+
+    def refuse_damaged(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
+        """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""
+        for part in in_parts(memory_ids):
+            there = select(memory.c.memory_id).where(
+                memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE)
+            )
+            damaged = connection.execute(there).scalars().all()
+            if damaged:
+                raise DamagedMemory(damaged)
+
+    def page(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        where: Filter = EVERYTHING,
+        *,
+        statuses: Sequence[Status] = ("active",),
+        valid_at: datetime | None,
+        limit: int,
+        offset: int = 0,
+        oldest_first: bool = False,
+    ) -> list[Memory]:
+        """Newest first unless said otherwise. With `valid_at` the expired are left out."""
+        newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
+        order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
+        wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
+        return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
+
+    def keyed(
+        self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, key: str | None = None
+    ) -> list[Memory]:
+        """The active memories that have a key, or the one of `key`; first stored first."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
+        )
+        if key is not None:
+            statement = statement.where(
+                memory.c.key.in_(as_stored(encryption_of(connection), owner, memory.c.key, [key]))
+            )
+        return self._memories(connection, statement.order_by(memory.c.created_at, memory.c.position))
+
+    def count(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        where: Filter = EVERYTHING,
+        *,
+        statuses: Sequence[Status] = ("active",),
+        valid_at: datetime | None,
+    ) -> int:
+        fitting = matching(connection, owner, where, statuses, valid_at)
+        counted = select(func.count()).select_from(memory).where(*fitting)
+        return int(connection.execute(counted).scalar_one())
+
+    def page_of_session(
+        self, connection: Connection, session_id: str, owner: OwnerKey | None, *, valid_at: datetime, limit: int | None
+    ) -> list[Memory]:
+        """Oldest first; without an owner of all who have stored in the session."""
+        wanted = select(*STORED).where(*in_session(session_id, owner, ("active",), valid_at))
+        order = (memory.c.created_at, memory.c.owner, memory.c.position)
+        return self._memories(connection, wanted.order_by(*order).limit(limit))
+
+    def query_similar_of_session(
+        self,
+        connection: Connection,
+        session_id: str,
+        owner: OwnerKey | None,
+        vector: Vector,
+        *,
+        valid_at: datetime,
+        limit: int,
+    ) -> list[tuple[Memory, float]]:
+        """As `query_similar_by_embedding`, over one session; without an owner of all who have stored in it."""
+        rows = connection.execute(
+            _compared()
+            .add_columns(memory_vector.c.owner)
+            .where(
+                memory_vector.c.model == self._vectors.model,
+                *in_session(session_id, owner, ("active",), valid_at),
+            )
+            .order_by(memory_vector.c.owner)
+        )
+        compared = [
+            (cosine, whose, memory_id)
+            for whose, of_owner in itertools.groupby(rows, key=operator.attrgetter("owner"))
+            for memory_id, cosine in self._vectors.compared(
+                encryption_of(connection), whose, (row[:3] for row in of_owner), vector
+            )
+        ]
+        found = []
+        for cosine, whose, memory_id in heapq.nlargest(limit, compared, key=operator.itemgetter(0)):
+            found += [(each, cosine) for each in self.by_ids(connection, whose, [memory_id])]
+        return found
+
+    def query_similar_by_embedding(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        vector: Vector,
+        *,
+        where: Filter = EVERYTHING,
+        valid_at: datetime,
+        limit: int,
+    ) -> list[tuple[Memory, float]]:
+        """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
+        encryption = encryption_of(connection)
+        rows = connection.execute(
+            _compared().where(
+                memory_vector.c.owner == owner,
+                memory_vector.c.model == self._vectors.model,
+                *matching(connection, owner, where, ("active",), valid_at),
+            )
+        )
+        compared = self._vectors.compared(encryption, owner, rows, vector)
+        cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
+        return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
+
+    def newest_vectors(
+        self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int
+    ) -> list[tuple[str, bytes]]:
+        """Of the newest active memories that have no key: the id and the vector of each that can be compared."""
+        newest = (
+            _compared()
+            .where(
+                memory_vector.c.owner == owner,
+                memory_vector.c.model == self._vectors.model,
+                memory.c.status == "active",
+                memory.c.key.is_(None),
+                valid(valid_at),
+            )
+            .order_by(memory.c.created_at.desc(), memory.c.position.desc())
+            .limit(limit)
+        )
+        encryption, vectors = encryption_of(connection), self._vectors
+        return [
+            (memory_id, whole)
+            for memory_id, *held in each_row(connection, newest)
+            if (whole := vectors.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
+        ]
+
+    def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
+        """Of the rows that begin with the columns STORED, those that hold what was written."""
+        found, encryption = [], encryption_of(connection)
+        for row in all_rows(connection, statement):
+            made = as_memory(row, encryption)
+            if made is None:
+                self._damages.report("memory", row.owner, row.memory_id)
+            else:
+                found.append(made)
+        return found
+
+
+_UNASKED = Prepared(
+    select(memory.c.memory_id)
+    .where(
+        memory.c.owner == bindparam("of_owner"),
+        memory.c.asked_at.is_(None),
+        or_(
+            memory.c.status == "pending",
+            and_(memory.c.status == "active", memory.c.doubted_at.is_not(None)),
+        ),
+        or_(memory.c.expires_at.is_(None), memory.c.expires_at > bindparam("now", type_=memory.c.expires_at.type)),
+    )
+    .limit(1)
+)
+
+
+def _compared() -> Select[Any]:
+    """The vectors of memories, with the memories joined to choose by."""
+    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(memory, OF_MEMORY)
+
+
+def _what_was_done(before: Memory, after: Memory) -> Action:
+    if before.status == after.status:
+        return "memory.changed"
+    if after.status == "active" and before.status not in LIVE:
+        return "memory.restored"
+    return _BECAME.get(after.status, "memory.changed")

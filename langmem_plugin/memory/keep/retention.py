@@ -1,0 +1,197 @@
+"""How long memories are kept: an owner's limit, when they are archived, and when deleted for good."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import record
+from langmem_plugin.database.conversation_tables import message, thread_owner
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    memory,
+    memory_access,
+    memory_category,
+    memory_collection,
+    memory_index,
+    memory_owner,
+    name_alias,
+    standing_instruction,
+)
+from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.database.slices import delete_in_slices
+from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.index.vector_index import VectorIndex
+from langmem_plugin.memory.keep import verdicts
+from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.verdicts import Verdicts
+from langmem_plugin.memory.models import LIVE, OVER, Status
+
+_KEPT = (
+    memory,
+    history_message,
+    standing_instruction,
+    memory_category,
+    memory_collection,
+    memory_index,
+    name_alias,
+)
+_FORGOTTEN_FOR = timedelta(days=30)
+_PENDING_FOR = timedelta(days=30)
+KEPT_FOR = timedelta(days=365)
+_USES_LOGGED_FOR = timedelta(days=90)
+
+
+class Retention:
+    """Of every owner's memories, with what belongs to them in the vector index."""
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        index: VectorIndex | None,
+        *,
+        owner_limit: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._index = index
+        self._owner_limit = owner_limit
+        self._now = now
+
+    def keep_within(self, connection: Connection, owner: OwnerKey) -> None:
+        """Archives the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
+
+        Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
+        """
+        newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner)
+        if connection.execute(newest).scalar_one() <= self._owner_limit:
+            return  # each memory has taken a number: there are no more of them, and counting takes 1 ms for 10,000
+        counted = (
+            select(memory.c.status, func.count().label("many")).where(memory.c.owner == owner).group_by(memory.c.status)
+        )
+        held = {row.status: row.many for row in connection.execute(counted)}
+        for status in LIVE:
+            above = held.get(status, 0) - self._owner_limit
+            if above > 0:
+                oldest = _first(connection, owner, [status], memory.c.created_at, above)
+                self._repository.set_status(connection, owner, oldest, "archived", now=self._now())
+        above = sum(held.get(status, 0) for status in OVER) - self._owner_limit
+        if above > self._owner_limit // 10:
+            self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
+
+    def erase(self, owner: str | int) -> int:
+        """Deletes for good, at once, everything of the owner that is kept here; how many memories there were.
+
+        What they said before is not taken into their memory any more either.
+        """
+        owner = owner_key(self._database, owner)
+        unindexed = nullcontext() if self._index is None else self._index.collections.erasing(owner)
+        with unindexed, self._database.write(patience=BULK_WORK) as connection:
+            counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
+            held = int(connection.execute(counted).scalar_one())
+            _nothing_more_extracted(connection, owner)  # before the memories, as whoever stores what was extracted
+            for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
+                connection.execute(delete(table).where(table.c.owner == owner))
+            record(connection, "memory.erased", owner=owner)
+        return held
+
+    def purge(self) -> int:
+        """Deletes for good what was forgotten 30 days ago, and what expired or was superseded or archived a year ago.
+
+        How many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
+        nothing is left are forgotten.
+        """
+        deleted = sum(self.memories_deleted())
+        for _ in (*self.uses_deleted(), *self.owners_forgotten()):
+            pass
+        return deleted
+
+    def memories_deleted(self) -> Iterator[int]:
+        """Of `purge`, the memories; after each transaction, how many it deleted."""
+        now = self._now()
+        due = or_(
+            and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
+            and_(memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - KEPT_FOR),
+            memory.c.expires_at <= now - KEPT_FOR,
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
+        due_of: dict[OwnerKey, list[str]] = {}
+        for row in rows:
+            due_of.setdefault(row.owner, []).append(row.memory_id)
+        for owner, memory_ids in due_of.items():
+            for part in in_parts(memory_ids):
+                unindexed = nullcontext() if self._index is None else self._index.removing(owner, part)
+                with unindexed, self._database.write(patience=BULK_WORK) as connection:
+                    deleted = self._repository.remove(connection, owner, part, if_still=due)
+                yield deleted
+
+    def pending_lapsed(self) -> Iterator[int]:
+        """Archives what has waited for the person's word for 30 days since it was stored or asked about; after each
+        transaction, how many.
+        """
+        now = self._now()
+        due = and_(memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
+        with self._database.read() as connection:
+            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
+        waiting_of: dict[OwnerKey, list[str]] = {}
+        for row in rows:
+            waiting_of.setdefault(row.owner, []).append(row.memory_id)
+        for owner, memory_ids in waiting_of.items():
+            for part in in_parts(memory_ids):
+                with self._database.write() as connection:
+                    moved = self._repository.set_status(connection, owner, part, "archived", now=now, if_still=due)
+                    if moved:
+                        verdicts.count(connection, owner, Verdicts(lapsed=moved))
+                yield moved
+
+    def uses_deleted(self) -> Iterator[int]:
+        """Of `purge`, the log of uses, with marks of sessions that were dropped a year ago; see `memories_deleted`."""
+        now = self._now()
+        yield from delete_in_slices(self._database, memory_access, memory_access.c.at <= now - _USES_LOGGED_FOR)
+        marks = memory_collection.c.dropped_at <= now - KEPT_FOR
+        for _ in delete_in_slices(self._database, memory_collection, marks):
+            yield 0
+
+    def owners_forgotten(self) -> Iterator[int]:
+        """Of `purge`, the owners of nothing; see `memories_deleted`."""
+        nothing = and_(
+            *(~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
+        )
+        with self._database.read() as connection:
+            owners = connection.execute(select(memory_owner.c.owner).where(nothing)).scalars().all()
+        for owner in owners:
+            with self._database.write() as connection:
+                # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
+                one = memory_owner.c.owner == owner
+                connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
+                deleted = connection.execute(delete(memory_owner).where(one, nothing)).rowcount
+            yield deleted
+
+
+def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:
+    """Of the messages there are in the owner's conversations; whoever reads in them just now stores nothing."""
+    theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
+    jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
+        or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))
+    )
+    for thread, number in connection.execute(jobs.with_for_update()).all():
+        there = select(message.c.row).where(message.c.thread == thread, message.c.session == number)
+        taken = connection.execute(there).scalars().all()
+        job = update(extraction_job).where(extraction_job.c.thread == thread, extraction_job.c.session == number)
+        over = {"state": "completed", "claim": extraction_job.c.claim + 1, "facts": [], "taken": taken}
+        connection.execute(job.values(over))
+
+
+def _first(
+    connection: Connection, owner: OwnerKey, statuses: Sequence[Status], by: ColumnElement[Any], many: int
+) -> Sequence[str]:
+    wanted = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status.in_(statuses))
+    return connection.execute(wanted.order_by(by, memory.c.position).limit(many)).scalars().all()

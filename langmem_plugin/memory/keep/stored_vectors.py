@@ -1,0 +1,140 @@
+"""Vectors in the database: written with a checksum or encrypted, read if they are whole, compared exactly."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, and_, select
+
+from langmem_plugin.database.encryption import Encryption, Place, encryption_of
+from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
+from langmem_plugin.database.schema import in_parts, upsert
+from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes, to_bytes
+from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, Kind
+from langmem_plugin.memory.keep.sealed_rows import of_vector, vector_is_whole
+
+OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
+_TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
+
+
+class HeldVector(NamedTuple):
+    """As it is in the database."""
+
+    stored: Any
+    checksum: int | None
+
+
+def vector_place(table: Table, owner: OwnerKey, model: str, row_id: str) -> Place:
+    return Place(table.name, "vector", owner, (model, row_id))
+
+
+def vector_values(encryption: Encryption, place: Place, plain: bytes) -> dict[str, Any]:
+    """The columns of a vector; one that is encrypted has no checksum, which would tell whether a guess is right."""
+    if encryption.encrypts:
+        return {"vector": encryption.cipher.encrypt(place, plain), "checksum": None}
+    model, row_id = map(str, place.rest)
+    return {"vector": plain, "checksum": of_vector(OwnerKey(place.owner), model, row_id, plain)}
+
+
+def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:
+    """The vector as it was written; None where it is not that, or is in plain and should not be."""
+    if not isinstance(held.stored, bytes):
+        return None
+    try:
+        plain = encryption.cipher.decrypt(place, held.stored)
+    except DecryptionRefused:
+        return None
+    model, row_id = map(str, place.rest)
+    is_whole = encryption.encrypts or vector_is_whole(OwnerKey(place.owner), model, row_id, plain, held.checksum)
+    return plain if is_whole else None
+
+
+class StoredVectors:
+    """The vectors of one model; the caller opens the connections."""
+
+    def __init__(self, model: str, damages: Damages) -> None:
+        self.model = model
+        self._damages = damages
+
+    def put(self, connection: Connection, owner: OwnerKey, vectors: Iterable[tuple[str, Vector]]) -> None:
+        """Of memories: the id of each, and its vector; one that is there is replaced."""
+        rows = [{"owner": owner, "memory_id": memory_id, "vector": to_bytes(vector)} for memory_id, vector in vectors]
+        self.put_rows(connection, memory_vector, "memory_id", rows)
+
+    def put_rows(self, connection: Connection, table: Table, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The same for any table of vectors, whose rows are named by `name` within their owner."""
+        statement, encryption = upsert(connection, table), encryption_of(connection)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["owner", "model", name],
+                set_={"vector": statement.excluded.vector, "checksum": statement.excluded.checksum},
+            ),
+            [
+                {
+                    "owner": row["owner"],
+                    "model": self.model,
+                    name: row[name],
+                    **vector_values(
+                        encryption,
+                        vector_place(table, row["owner"], self.model, row[name]),
+                        row["vector"],
+                    ),
+                }
+                for row in rows
+            ],
+        )
+
+    def whole(self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: HeldVector) -> bytes | None:
+        """The vector as it was made; None where there is none any more, which is reported."""
+        if held.stored is None:
+            return None
+        found = opened_vector(encryption, vector_place(_TABLES[kind], owner, self.model, row_id), held)
+        if found is None:
+            self._damages.report(kind, owner, row_id)
+        return found
+
+    def compared(
+        self, encryption: Encryption, owner: OwnerKey, rows: Iterable[tuple[Any, ...]], vector: Vector
+    ) -> list[tuple[str, float]]:
+        """The cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
+        held = [
+            (memory_id, whole)
+            for memory_id, *stored in rows
+            if (whole := self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*stored)))
+            and len(whole) == vector.nbytes
+        ]
+        if not held:
+            return []
+        found = cosines(_matrix([stored for _, stored in held]), vector)
+        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
+
+    def cosines(
+        self, connection: Connection, owner: OwnerKey, vector: Vector, memory_ids: Sequence[str]
+    ) -> list[tuple[str, float]]:
+        """The exact cosine of each of these memories that has a vector, in no order."""
+        return self.compared(encryption_of(connection), owner, self._rows(connection, owner, memory_ids), vector)
+
+    def of(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> dict[str, Vector]:
+        """Those of these memories that are there and whole."""
+        rows, encryption = self._rows(connection, owner, memory_ids), encryption_of(connection)
+        whole = (
+            (memory_id, self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
+            for memory_id, *held in rows
+        )
+        return {memory_id: from_bytes(stored) for memory_id, stored in whole if stored is not None}
+
+    def _rows(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
+        for part in in_parts(memory_ids):
+            yield from connection.execute(
+                select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).where(
+                    memory_vector.c.owner == owner,
+                    memory_vector.c.model == self.model,
+                    memory_vector.c.memory_id.in_(part),
+                )
+            )
+
+
+def _matrix(stored: Sequence[bytes]) -> Matrix:
+    """One row per vector; shape (rows, dimension)."""
+    return from_bytes(b"".join(stored)).reshape(len(stored), -1)

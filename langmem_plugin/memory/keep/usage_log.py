@@ -1,0 +1,210 @@
+"""Which memories and instructions were used, when and how: counted in each, logged for a while."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Column, ColumnElement, Connection, delete, insert, literal, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.generated_ids import insert_new
+from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there
+from langmem_plugin.errors import StoreUnavailable, TurnLost
+from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.keep.repository import MemoryRepository
+
+log = event_log(__name__)
+
+Access = Literal["injected", "cited", "viewed", "edited"]
+
+_MOST_USES_LOGGED = 100  # of each memory,
+_SWEPT_EVERY = 20  # and so many more, since it is looked only then
+_LOOKS = ("viewed", "edited")
+_MOST_LOOKS_LOGGED = 20  # of each memory, beside its uses: who looks often does not push those out
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a memory, as it was logged."""
+
+    access_id: str
+    memory_id: str
+    kind: Access
+    session_id: str | None
+    relevance: float | None
+    at: datetime
+
+
+def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
+    """Of all the owner's memories, the oldest first."""
+    columns = [getattr(memory_access.c, each.name) for each in fields(Use)]
+    mine = select(*columns).where(memory_access.c.owner == owner)
+    rows = connection.execute(mine.order_by(memory_access.c.at, memory_access.c.access_id))
+    return [Use(**row) for row in rows.mappings()]
+
+
+def there(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> set[str]:
+    """The ids of those that are logged."""
+    found: set[str] = set()
+    for part in in_parts([each.access_id for each in uses]):
+        mine = select(memory_access.c.access_id).where(memory_access.c.owner == owner)
+        found.update(connection.execute(mine.where(memory_access.c.access_id.in_(part))).scalars())
+    return found
+
+
+def keep(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> None:
+    """Logs uses of another database, of memories that the owner has, unless they are there."""
+    statement = insert_unless_there(memory_access)[connection.dialect.name]
+    for part in in_parts([{"owner": owner, **asdict(each)} for each in uses]):
+        connection.execute(statement, part)
+
+
+class UsageLog:
+    """How long a use stays in the log is for retention.py to say; how often a memory was used is never forgotten."""
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        instructions: StandingInstructions,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._instructions = instructions
+        self._now = now
+
+    def note_access(
+        self,
+        owner: str | int,
+        relevances: Mapping[str, float | None],
+        kind: Access,
+        *,
+        session_id: str | None = None,
+    ) -> None:
+        """Logs that memories were used, by id with their relevance, and counts it in each.
+
+        What is not active any more is left alone: being used does not bring it back.
+        """
+        self.note_turn(
+            [owner_key(self._database, owner)],
+            {each: (kind, of) for each, of in relevances.items()},
+            session_id=session_id,
+        )
+
+    def note_turn(
+        self,
+        scopes: Sequence[str | int],
+        uses: Mapping[str, tuple[Access, float | None]],
+        *,
+        followed: Sequence[str] = (),
+        session_id: str | None = None,
+    ) -> None:
+        """All that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
+
+        The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
+        this order. A power cut may undo it until the next thing is stored: nobody was promised it.
+        """
+        if uses or followed:
+            keys = [owner_key(self._database, each) for each in scopes]
+            with self._database.write(durable=False) as connection:
+                self.note_used(connection, keys, uses, followed=followed, session_id=session_id)
+
+    def note_used(
+        self,
+        connection: Connection,
+        scopes: Sequence[OwnerKey],
+        uses: Mapping[str, tuple[Access, float | None]],
+        *,
+        followed: Sequence[str] = (),
+        session_id: str | None = None,
+    ) -> None:
+        """The same within a transaction of the caller."""
+        if followed:
+            self._instructions.note_use(connection, scopes[0], followed)
+        left = dict(uses)
+        for owner in scopes:
+            for noted in self._log_uses(connection, owner, left, session_id) if left else ():
+                del left[noted]
+
+    def note_viewed(self, owner: str | int, memory_ids: Sequence[str]) -> None:
+        """Logs that somebody looked at memories of the owner, in whatever state; lists are no such look.
+
+        It makes none of them more likely to be recalled. What cannot be logged is not, with a WARNING.
+        """
+        owner = owner_key(self._database, owner)
+        if not memory_ids:
+            return
+        try:
+            with self._database.write(durable=False) as connection:
+                for memory_id in memory_ids:
+                    self.note_look(connection, owner, memory_id, "viewed")
+        except (StoreUnavailable, TurnLost):
+            log.warning("use.not_logged", exc_info=True, extra={"owner": masked(owner)})
+
+    def note_look(
+        self, connection: Connection, owner: OwnerKey, memory_id: str, kind: Literal["viewed", "edited"]
+    ) -> None:
+        """The same of one memory within a transaction of the caller; also that it was edited."""
+        values: dict[Column[Any], ColumnElement[Any]] = {
+            memory_access.c.access_id: literal(uuid.uuid4().hex),
+            memory_access.c.kind: literal(kind),
+            memory_access.c.at: literal(self._now(), Instant),
+            memory_access.c.owner: memory.c.owner,
+            memory_access.c.memory_id: memory.c.memory_id,
+        }
+        # Locked, and not merely there: deleted in between, the log would have nothing to refer to.
+        held = select(*values.values()).where(memory.c.owner == owner, memory.c.memory_id == memory_id)
+        locked = held.with_for_update(read=True, key_share=True)
+        connection.execute(insert(memory_access).from_select(list(values), locked))
+        _keep_newest(connection, owner, memory_id, memory_access.c.kind.in_(_LOOKS), _MOST_LOOKS_LOGGED)
+
+    def _log_uses(
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        uses: Mapping[str, tuple[Access, float | None]],
+        session_id: str | None,
+    ) -> list[str]:
+        """The ids of those that were there."""
+        now = self._now()
+        touched = self._repository.touch(connection, owner, list(uses), now=now)
+        if touched:
+            rows = [
+                {
+                    "owner": owner,
+                    "access_id": uuid.uuid4().hex,
+                    "memory_id": memory_id,
+                    "kind": uses[memory_id][0],
+                    "session_id": session_id,
+                    "relevance": uses[memory_id][1],
+                    "at": now,
+                }
+                for memory_id in touched
+            ]
+            insert_new(
+                connection,
+                memory_access.c.access_id,
+                rows,
+                lambda _, row: row,
+                lambda row: row | {"access_id": uuid.uuid4().hex},
+            )
+            used = memory_access.c.kind.not_in(_LOOKS)
+            for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
+                _keep_newest(connection, owner, memory_id, used, _MOST_USES_LOGGED)
+        return list(touched)
+
+
+def _keep_newest(
+    connection: Connection, owner: OwnerKey, memory_id: str, those: ColumnElement[bool], most: int
+) -> None:
+    logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id, those)
+    newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
+    connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(newest.limit(most))))

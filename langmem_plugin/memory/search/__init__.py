@@ -1,1 +1,0 @@
-"""Finding: by meaning, by words and by date, in one owner's memories and messages."""

@@ -1,0 +1,1 @@
+"""What becomes known: stored, weighed against what is there, and taken back."""
