@@ -1,6 +1,7 @@
 """Counts what is asked of a database and of an embedding model."""
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ class Counts:
     embedded: int = 0  # texts
 
     def note(self, statement: str) -> None:
+        if threading.current_thread().daemon:  # of the background: it asks now and then, whoever is answered
+            return
         words = statement.lstrip().upper()
         if words.startswith("BEGIN"):
             self.transactions += 1

@@ -10,9 +10,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.references.meant.ledger_cache import ledger_of
+from langmem_plugin.references.meant.ledger_cache import ledger_of, results_of
 from langmem_plugin.references.shown.items import ItemEntry, leaves
-from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.shown.tool_results import ResultList, reads
 from langmem_plugin.references.text.tokens import key_words, normal
 
 _IDS = frozenset(("id", "ids", "uid", "uuid"))
@@ -66,14 +66,15 @@ class StrictTools:
         if not self._enabled or not changes(call["name"], tool, changing):
             return None
         messages = state if isinstance(state, Sequence) else messages_of(state)
-        shown = _shown(messages)
-        unknown = [
-            (name, value)
-            for name, value in _ids(call["args"], shown)
-            if not (_is_shown(name, value, shown, messages) or self._is_told(value, state, messages))
-        ]
-        if not unknown:
-            return None
+        for whole in (False, True):
+            shown = _shown(results_of(messages) if whole else ledger_of(messages).result_lists)
+            unknown = [
+                (name, value)
+                for name, value in _ids(call["args"], shown)
+                if not (_is_shown(name, value, shown, messages) or self._is_told(value, state, messages))
+            ]
+            if not unknown:
+                return None
         content = "; ".join(_worded(name, value, shown) for name, value in unknown)
         return ToolMessage(content, tool_call_id=call["id"], name=call["name"], status="error")
 
@@ -87,10 +88,9 @@ class StrictTools:
         return bool(recalled) and _holds(self._recalled_texts(recalled, messages), value)
 
 
-def _shown(messages: Sequence[BaseMessage]) -> list[ItemEntry]:
-    """Every item that tools have given in this session, newest first, each once."""
-    lists = reversed(ledger_of(messages).result_lists)
-    found = {entry.signature: entry for each in lists for entry in each.entries if entry.called is None}
+def _shown(lists: Sequence[ResultList]) -> list[ItemEntry]:
+    """Every item that tools have given, newest first, each once."""
+    found = {entry.signature: entry for each in reversed(lists) for entry in each.entries if entry.called is None}
     return list(found.values())
 
 

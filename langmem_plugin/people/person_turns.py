@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn
 from langmem_plugin.database.owners import person_of
 
@@ -26,14 +25,14 @@ class _OfPerson:
         self._conversations = conversations
         self._identifier = identifier
 
-    def look(self, thread: str) -> Session | None:
-        return self._conversations.look(thread)
+    def prepare(self, thread: str) -> None:
+        self._conversations.prepare(thread)
 
-    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         person = person_of(connection, self._identifier)
         if person != thread:
             raise _Moved(person)
-        return self._conversations.open(connection, thread, ticket, seen)
+        return self._conversations.open(connection, thread, ticket)
 
 
 class PersonTurns:

@@ -102,6 +102,14 @@ def test_what_the_person_wrote_is_known_and_numbers_are_ids_only_whole(memory):
     assert refused(memory, {"lamp_id": 40}, SHOWN) is not None
 
 
+def test_a_number_that_was_shown_long_ago_is_known(memory):
+    shown = ToolMessage('[{"lamp_id": 917, "name": "Arc"}]', tool_call_id="1", name="find_lamps")
+    small_talk = [each for count in range(60) for each in (HumanMessage(f"hm {count}"), AIMessage("fine"))]
+    messages = [*SHOWN[:2], shown, *small_talk]
+    assert refused(memory, {"lamp_id": "917"}, messages) is None
+    assert refused(memory, {"lamp_id": "918"}, messages) is not None
+
+
 def test_only_tools_that_change_something_are_checked(memory):
     assert refused(memory, {"lamp_id": "l-9"}, SHOWN, "read_lamp", read_lamp) is None
     assert refused(memory, {"lamp_id": "l-9"}, SHOWN, "read_lamp", read_lamp, ["read_lamp"]) is not None

@@ -45,10 +45,10 @@ _MOST_SHIFT = 1_000_000  # microseconds
 class StandsStill:
     """For a turn in which sessions are moved: none begins, none ends, and who held the thread before is shut out."""
 
-    def look(self, thread: str) -> Session | None:  # noqa: ARG002 - as `Conversations` has it
-        return None
+    def prepare(self, thread: str) -> None:
+        """Needs nothing."""
 
-    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:  # noqa: ARG002
+    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         newest = session_rows.newest(connection, thread, lock=True)
         if newest is not None:
             session_rows.take(connection, newest, ticket)

@@ -44,12 +44,10 @@ _EXPIRED = "this conversation has ended and its question with it: send a new mes
 class Contents(Protocol):
     """What a store of sessions asks about what is in them."""
 
-    def is_readable(self, connection: Connection, session: Session) -> bool:
-        """Whether a run can start from it: one that is damaged must not silence its person."""
-        ...
-
-    def can_answer(self, connection: Connection, session: Session) -> bool:
-        """Whether a run that begins now finds the question that its newest checkpoint waits with."""
+    def waits(self, connection: Connection, session: Session) -> bool | None:
+        """Whether a run that begins now finds a question, which its newest checkpoint waits with; None where no run can
+        begin: a session that is damaged must not silence its person.
+        """
         ...
 
     def has_run(self, connection: Connection, session: Session) -> bool:
@@ -239,22 +237,22 @@ class SessionStore:
     # Turns
 
     def look(self, thread: str) -> Session | None:
-        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded.
-
-        None, and nothing is asked, where this process held a turn of the thread lately: it has it decoded.
-        """
-        if self._held_lately.get(thread) and not self.terms.are_due(self.now()):
-            return None
+        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
         with self._database.read() as connection:
             self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
             goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
-            return found if goes_on and found and self._contents.is_readable(connection, found) else None
+            return found if goes_on and found and self._contents.waits(connection, found) is not None else None
 
-    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+    def prepare(self, thread: str) -> None:
+        """Looks, but where this process held a turn of the thread lately: it has it decoded."""
+        if self._held_lately.get(thread) is None or self.terms.are_due(self.now()):
+            self.look(thread)
+
+    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
-        opened = self._opened(connection, thread, before, seen)
+        opened, waits = self._opened(connection, thread, before)
         self._held_lately.put(thread, True, 1)
         session_rows.take(connection, before or opened, ticket)
         return Opened(
@@ -262,7 +260,7 @@ class SessionStore:
                 "configurable": {"thread_id": thread, SESSION: opened.session_id, TURN: ticket},
                 "metadata": traced_as(opened.session_id),
             },
-            session_rows.is_interrupted(connection, opened) and self._contents.can_answer(connection, opened),
+            waits and session_rows.is_interrupted(connection, opened),
         )
 
     # Beginning, ending, touching
@@ -274,7 +272,7 @@ class SessionStore:
         if seen is not None:
             return seen
         with self._database.write() as connection:
-            return self._opened(connection, thread, session_rows.newest(connection, thread, lock=True), None)
+            return self._opened(connection, thread, session_rows.newest(connection, thread, lock=True))[0]
 
     def end(self, thread_id: str) -> None:
         """Archives the thread's current session, if it has one; the next message starts afresh."""
@@ -322,19 +320,20 @@ class SessionStore:
                 if client is not None:
                     session_rows.set_client(connection, found, client)
 
-    def _opened(self, connection: Connection, thread: str, found: Session | None, seen: Session | None) -> Session:
-        """The newest session `found`, or a fresh one. What `look` has `seen` need not be read again."""
-        now = self.now()
+    def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, bool]:
+        """The newest session `found`, or a fresh one; and whether it waits with a question."""
+        now, waits = self.now(), None
         if found is None:
             opened = session_rows.begin(connection, thread, now)
-        elif not session_rows.has_ended(connection, found, now, self.silence) and (
-            (seen is not None and seen.number == found.number) or self._contents.is_readable(connection, found)
+        elif (
+            not session_rows.has_ended(connection, found, now, self.silence)
+            and (waits := self._contents.waits(connection, found)) is not None
         ):
             opened = found
         else:
             opened = self._begin(connection, found, now, self._carried(connection, found, now))
         self.terms.note(connection, now)
-        return opened
+        return opened, bool(waits)
 
     def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
         """A session in place of the one that is over, with what is carried into it."""

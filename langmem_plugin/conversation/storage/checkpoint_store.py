@@ -91,22 +91,15 @@ class CheckpointStore:
         with self._database.read() as connection:
             yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
 
-    def is_readable(self, connection: Connection, session: Session) -> bool:
-        """Whether a run can start from it; reading it here costs nothing more, the run finds it decoded."""
+    def waits(self, connection: Connection, session: Session) -> bool | None:
+        """Whether its newest checkpoint waits with a question; None where no run can start from it. Reading it here
+        costs nothing more, the run finds it decoded.
+        """
         try:
-            self.of(connection, session).check()
+            return any(channel == INTERRUPT for _, channel, _ in self.of(connection, session).checked())
         except DamagedSession as error:
             self.reports.report(session.session_id, "what a run begins with", error)
-            return False
-        return True
-
-    def can_answer(self, connection: Connection, session: Session) -> bool:
-        """Whether the question of its newest checkpoint can be read, and is there where a run goes on from."""
-        checkpoints = self.of(connection, session)
-        newest = checkpoints.load("", None)
-        if newest is None:
-            return False
-        return any(channel == INTERRUPT for _, channel, _ in checkpoints.pending.load("", newest.checkpoint_id))
+            return None
 
     def has_run(self, connection: Connection, session: Session) -> bool:
         """Whether it holds more than what it began with."""

@@ -82,18 +82,18 @@ class SessionCheckpoints:
                     return found
         raise error
 
-    def check(self) -> None:
-        """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
+    def checked(self) -> list[PendingWrite]:
+        """What is pending for a run of the root graph. Raises DamagedSession if what it begins with cannot be read."""
         newest = self.load("", None)
         if newest is None:
-            return
+            return []
         for name, stored in newest.channels.items():
             try:
                 self.values.check(stored)
             except DamagedSession as error:
                 self._pass_over(name, error)
         codec.load(self.serde, newest.metadata)
-        self.pending.load("", newest.checkpoint_id)
+        return self.pending.load("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first; `before` may be of any namespace.

@@ -27,7 +27,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, text, upda
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import ticket_of
-from langmem_plugin.conversation.sessions.session_rows import Session, one_at_a_time
+from langmem_plugin.conversation.sessions.session_rows import one_at_a_time
 from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, Ticket, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
@@ -51,11 +51,11 @@ class Opened:
 class Conversations(Protocol):
     """Opens the session that a turn goes on in."""
 
-    def look(self, thread: str) -> Session | None:
-        """What can be found out before the place is taken, without holding up other writers."""
+    def prepare(self, thread: str) -> None:
+        """Finds out what can be before the place is taken, without holding up other writers."""
         ...
 
-    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         """In the transaction that makes the ticket the first; from then on only its run may write."""
         ...
 
@@ -79,15 +79,15 @@ class _Opening:
     conversations: Conversations
     arrival: Arrival | None
 
-    def look(self, thread: str) -> Session | None:
-        return self.conversations.look(thread)
+    def prepare(self, thread: str) -> None:
+        self.conversations.prepare(thread)
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         if self.arrival is not None:
             self.arrival.drawn(connection, thread, ticket)
 
-    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
-        opened = self.conversations.open(connection, thread, ticket, seen)
+    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
+        opened = self.conversations.open(connection, thread, ticket)
         if self.arrival is not None:
             self.arrival.begun(connection, thread, ticket)
         return opened
@@ -209,13 +209,13 @@ class Turns:
     def _take(self, thread: str, opening: _Opening, thread_id: int | None = None) -> tuple[int, Opened | None]:
         """A ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
-        seen = opening.look(thread)
+        opening.prepare(thread)
         with self._database.write(durable=False) as connection:
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
             opening.drawn(connection, thread, ticket)
             if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
-                opened = opening.open(connection, thread, ticket, seen)
+                opened = opening.open(connection, thread, ticket)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
             insort(self._lines.setdefault(thread, []), ticket)
@@ -233,12 +233,12 @@ class Turns:
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
                 return None
-        seen = opening.look(thread)
+        opening.prepare(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
                 raise TurnLost("this process stood still and lost its place in the line: send the message again")
-            opened = opening.open(connection, thread, ticket, seen)
+            opened = opening.open(connection, thread, ticket)
         with self._changed:
             self._places[ticket].begun = True
         return opened

@@ -37,9 +37,10 @@ def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, qu
         raise InvalidInput("resolve(text, messages): first what the person said, then the messages before it")
     ready = all(isinstance(each, BaseMessage) for each in messages)
     history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
-    ledger = ledger_of(history)
+    answered = quoted_place(quoted, history)
+    ledger = ledger_of(history, answered)
     utterance = pointing_part(utterance)
-    decision = decide(utterance, ledger, ledger.shown_by(quoted_place(quoted, history)))
+    decision = decide(utterance, ledger, ledger.shown_by(answered))
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
