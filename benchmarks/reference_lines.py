@@ -47,7 +47,7 @@ def read_lines(file: Path) -> Iterator[Line]:
 
 def conversation(row: Row) -> list[BaseMessage]:
     waiting: defaultdict[int, list[BaseMessage]] = defaultdict(list)
-    for number, result in enumerate(row["results"]):
+    for number, result in enumerate(row.get("results", ())):
         waiting[result["turn"]] += used(result["tool"], {}, result["items"], number)
     messages: list[BaseMessage] = []
     turn = 0

@@ -30,6 +30,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from benchmarks import reference_lines
 from benchmarks.reference_lines import UNSEEN, Line, ids, read_lines, used
 from langmem_plugin.references import Resolution, clear_cache, resolve
 
@@ -150,13 +151,14 @@ def measure_talk(rows: Iterable[Row], name: str) -> Tally:
     """Rows as they are, or chats with several `lines`; an item is right that begins as the target says."""
     tally = Tally(name)
     for row in rows:
-        messages = [as_message(turn) for turn in row["dialogue"]]
+        messages = reference_lines.conversation(row)
         for line in row.get("lines") or [row]:
             found = resolve(line["utterance"], messages)
             wanted = [] if line["target"] == "none" else line["target"]
             told = [str(item.get("text") or item) for item in found.items]
             good = len(told) == len(wanted) and all(any(holds(text, each) for text in told) for each in wanted)
-            tally.add(line["kind"], found, good=good, none=not wanted, rejected=False, line=line["utterance"])
+            turned_down = any(holds(text, each) for text in told for each in line.get("rejected", ()))
+            tally.add(line["kind"], found, good=good, none=not wanted, rejected=turned_down, line=line["utterance"])
     return tally
 
 

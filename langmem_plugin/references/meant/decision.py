@@ -14,9 +14,11 @@ from langmem_plugin.references.said.utterance import Sentence, sentences
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.text.tokens import is_stop
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import WORD, is_stop, normal
 
 _BRIEF = 12  # words and marks
+_SHORT = 40  # letters of a message that says little but what it picks
 _QUESTION = 160  # letters at the end of a reply
 _WHOLES = ("all", "both")
 _REASONS = {
@@ -51,7 +53,8 @@ def decide(text: str, ledger: Ledger, quoted: Sequence[ShownList] = ()) -> Decis
 class _Reading:
     def __init__(self, text: str, ledger: Ledger, lists: list[ShownList]) -> None:
         self.text, self.ledger, self.lists = text, ledger, lists
-        alone = [each for each in lists if len(each.entries) == 1] if lists is not ledger.shown_lists else []
+        self.quoted = lists is not ledger.shown_lists
+        alone = [each for each in lists if len(each.entries) == 1] if self.quoted else []
         self.focus = alone[-1].entries[0] if alone else in_focus(ledger)
         self.asks_amount = _asks_amount(ledger.reply)
         self.findings: list[Finding] = []
@@ -66,9 +69,16 @@ class _Reading:
             if whole.sort in _WHOLES:
                 parts = self._with_whole(whole, sentence, parts)
         starts = [part.start for part in parts]
-        parts = [part for part in parts if not _goes_on(sentence, part.end, starts)]
+        ends = [part.end for part in parts]
+        parts = [
+            part
+            for part in parts
+            if not _goes_on(sentence, part.end, starts) and not _comes_after(sentence, part.start, ends)
+        ]
         parts += self._pointed(sentence, parts)
         corrected = max((place for place, word in enumerate(sentence.words) if "correction" in word), default=-1)
+        if not parts and not placed and self.findings and _turns_down(sentence):
+            self.refused += self.findings[-1].entries
         for part in parts:
             taken_back = part.start < corrected and any(other.start > corrected for other in parts)
             if taken_back or is_refused(sentence, part.start, part.end):
@@ -100,6 +110,8 @@ class _Reading:
                 elif each.explicit:
                     taken.append((each.start, each.end))
         for name in names:
+            if self._is_stale(name.listed, sentence) and not (name.whole and name.size > 1):
+                continue
             add(_Part([name.entry], name.start, name.end, "name", "its name", name.listed))
         for found in (*scaled(sentence, self.lists), *valued(sentence, self.lists)):
             add(_Part(found.entries, found.start, found.end, found.sort, found.reason, found.listed))
@@ -113,28 +125,59 @@ class _Reading:
             if each.explicit and not each.refused and (each.marked or self._points(each)):
                 self.unresolved.append(self._words(sentence, each.start, each.end))
             return [], None
+        other = self._printed_elsewhere(each, sentence, listed) or _titled_otherwise(each, sentence, listed)
+        if other or self._is_stale(listed, sentence):
+            return [], None
+        if named := self._named_by_number(each, sentence, listed):
+            return named, listed
+        if each.sort == "number" and not each.explicit and not listed.of_data and not listed.numbered:
+            return [], None
         if each.count:
             first = each.numbers[0] == 1
             return listed.entries[: each.count] if first else listed.entries[-each.count :], listed
         find = listed.at if each.ordered else listed.item
         return [entry for number in each.numbers if (entry := find(number)) is not None], listed
 
+    def _is_stale(self, listed: ShownList, sentence: Sentence) -> bool:
+        """Whether a list in words stands in neither of the last two replies, and nothing says that an older one is meant."""
+        if listed.of_data or self.quoted or len(self.text) < _SHORT:
+            return False
+        return listed.turn < self.ledger.turn - 1 and not any("older" in word for word in sentence.words)
+
+    def _printed_elsewhere(self, each: Position, sentence: Sentence, listed: ShownList) -> bool:
+        """Whether the last reply prints "Option 1" or "Step 4", and not as a label of this list."""
+        words = sentence.words[each.start : each.end]
+        if len(words) != 2 or listed.of_data or not words[0].text.isalpha() or listed.label == words[0].stem:
+            return False
+        return f" {words[0].text} {words[1].text} " in f" {' '.join(WORD.findall(normal(self.ledger.reply)))} "
+
+    def _named_by_number(self, each: Position, sentence: Sentence, listed: ShownList) -> list[ItemEntry]:
+        """The one item whose name holds the noun and the number: "flat 3" is "Flat 3, 88 Grove Rd"."""
+        words = sentence.words[each.start : each.end]
+        if len(words) != 2 or not each.noun or not listed.of_data or "marker" in words[0]:
+            return []
+        said = f" {words[0].text} {words[1].text} "
+        held = [entry for entry in listed.entries if said in f" {' '.join(WORD.findall(normal(entry.proper_name)))} "]
+        return held if len(held) == 1 else []
+
     def _points(self, each: Position) -> bool:
         """Whether words that are no place of what was just shown point at it all the same."""
         newest = groups(self.lists)
-        if not newest or newest[0][-1].turn != self.ledger.turn:
+        if not newest or newest[0][-1].turn != self.ledger.turn or not newest[0][-1].of_data:
             return False
         return not each.noun or any(is_called(listed, each.noun) for listed in newest[0])
 
     def _with_whole(self, each: Position, sentence: Sentence, parts: list[_Part]) -> list[_Part]:
         """The parts with a whole beside them: without what is left out of it."""
+        but = exception(sentence, each)
+        less = [part for part in parts if but is not None and part.start >= but]
         listed = self._pair(each) if each.sort == "both" else list_of(each, sentence, self.lists)
+        if listed is None and less and not each.noun:  # what is left out tells the list
+            listed = less[0].listed
         if listed is None:
             return parts
         entries, end = list(listed.entries), each.end
-        but = exception(sentence, each)
         if but is not None:
-            less = [part for part in parts if part.start >= but]
             left = [entry for part in less for entry in part.entries]
             known = all(any(entry is other for other in entries) for entry in left)
             if not left or not known or not _covers(sentence, but + 1, less):
@@ -198,15 +241,45 @@ def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
     return not any(end < start <= end + 2 for start in starts)
 
 
+def _titled_otherwise(each: Position, sentence: Sentence, listed: ShownList) -> bool:
+    """Whether the sentence says what stands under a number, and it is not what stands there: "Step 1: the database"."""
+    if sentence.at(each.end).text != ":" or listed.of_data or not each.numbers:
+        return False
+    words = [word.text for word in sentence.words[each.end + 1 : each.end + 5]]
+    title = [word_atoms(word) for word in words if not is_stop(word) and word.isalpha()]
+    entry = listed.item(each.numbers[0])
+    return entry is not None and 2 * sum(not atoms.isdisjoint(entry.atoms) for atoms in title) < len(title)
+
+
+def _turns_down(sentence: Sentence) -> bool:
+    """Whether a sentence is a refusal of what the one before it said: "let's hold off on those for now"."""
+    return any(
+        "not" in sentence.at(place - 1) and word.any_of("these", "them", "it", "this")
+        for place, word in enumerate(sentence.words)
+    )
+
+
+def _comes_after(sentence: Sentence, start: int, ends: Sequence[int]) -> bool:
+    """Whether what was found is named along with something that was not: "Linkerd and Istio", "A and the blue one"."""
+    while "the" in sentence.at(start - 1):
+        start -= 1
+    link, before = sentence.at(start - 1), sentence.at(start - 2)
+    if "and" not in link or link.text == "," or start - 1 in ends:
+        return False
+    named = not before.kinds and before.text.isalpha() and not before.verb and not is_stop(before.text)
+    return (named and before.capital) or ("letter" in before and start == 2)
+
+
 def _covers(sentence: Sentence, start: int, parts: Sequence[_Part]) -> bool:
-    """Whether all that is left out was found, up to the end of the clause or the next verb."""
+    """Whether all that is left out was found, up to the end of the clause or what says more of it."""
+    last = max(part.end for part in parts)
     for place in range(start, len(sentence.words)):
         word = sentence.words[place]
-        if word.any_of("the", "and", "of", "generic", "one", "oneof", "with", "not") and word.text != ",":
+        if any(part.start <= place < part.end for part in parts):
             continue
-        if word.text == "," or word.any_of("object", "act", "polite"):
+        if place >= last and (word.text == "," or word.any_of("object", "act", "polite", "person", "copula", "time")):
             return True
-        if not any(part.start <= place < part.end for part in parts):
+        if word.text == "," or not word.any_of("the", "and", "of", "generic", "one", "oneof", "with", "not"):
             return False
     return True
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from langmem_plugin.references.meant.lists import newest_data
+from langmem_plugin.references.meant.lists import groups, newest_data
 from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.shown.figures import comparable
 from langmem_plugin.references.shown.items import ItemEntry
@@ -29,14 +29,18 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
     """An end of a scale, where the items have exactly one field of that kind and one item stands at that end."""
     for place, word in enumerate(sentence.words):
         scale = next((kind for kind in word.kinds if kind.startswith(("least ", "most "))), None)
-        if scale is None or (listed := newest_data(lists)) is None:
+        if scale is None:
             continue
         most, name = scale.startswith("most"), scale.partition(" ")[2]
-        if not _asks(sentence, place, listed):
+        wanted = frozenset(map(stem, SCALES[name]))
+        # Of two lists that were just shown the one that has such a field is meant
+        lately = [each for group in groups(lists)[:2] if (each := newest_data(group))]
+        listed = next((each for each in lately if _fields(each, wanted)), None)
+        if listed is None or not _asks(sentence, place, listed):
             continue
         if _compares(word) and len(listed.entries) != 2:
             continue
-        told = _fields(listed, frozenset(map(stem, SCALES[name])))
+        told = _fields(listed, wanted)
         if len(told) != 1:
             continue
         ((field, figures),) = told
@@ -50,7 +54,7 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
 
 def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     before, after = sentence.at(place - 1), sentence.at(place + 1)
-    if "than" in after or any("than" in word for word in sentence.words[place + 1 : place + 3]):
+    if "than" in after or ("break" not in after and "than" in sentence.at(place + 2)):
         return False
     called = "generic" in after or (after.stem in listed.nouns)
     ends = after.any_of("end", "break", "polite", "copula", "act", "object", "of")
@@ -89,6 +93,8 @@ def valued(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
     for place, word in enumerate(sentence.words):
         for start, end in _spans(sentence, place, word, listed):
             said = [atoms for each in sentence.words[start:end] if (atoms := _atoms(each, listed)) is not None]
+            if any(each.number > 1 and "cardinal" in each for each in sentence.words[start:end]):
+                continue
             counted = not word.any_of("one", "generic") and any("digit" in each for each in sentence.words[start:end])
             if not said or counted or any("indefinite" in each for each in sentence.words[start:end]):
                 continue
@@ -132,7 +138,8 @@ def _spans(sentence: Sentence, place: int, word: Word, listed: ShownList) -> Ite
         end = start
         while end < len(sentence.words) and _told(sentence.words[end], listed):
             end += 1
-        yield start, end
+        if sentence.at(end).kinds:
+            yield start, end
     if "the" in word and all(each.any_of("polite", "act", "break") for each in sentence.words[:place]):
         end = place + 1
         while end < len(sentence.words) and _told(sentence.words[end], listed):

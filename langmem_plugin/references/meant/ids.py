@@ -50,6 +50,9 @@ def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple
             whole = known.get(said, []) if bare else []
             found = whole or ends
         entries = list({id(entry): (entry, listed) for entry, listed in found}.values())
-        if len({entry.signature for entry, _ in entries}) == 1:
+        lists_of_it = {id(listed) for _, listed in entries}
+        if entries and (
+            len({entry.signature for entry, _ in entries}) == 1 or (said in known and len(lists_of_it) == len(entries))
+        ):
             used = end
             yield start, end, *entries[-1]

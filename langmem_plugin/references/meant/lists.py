@@ -7,6 +7,7 @@ from langmem_plugin.references.said.positions import Position
 from langmem_plugin.references.said.utterance import Sentence
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import words_of
 
 _MOST_GROUPS = 6
 _NO_NOUNS = ("generic", "polite", "copula", "the", "of", "act", "person", "this", "break", "digit", "it", "time")
@@ -32,7 +33,8 @@ def _among(noun: str, known: frozenset[str]) -> bool:
     if not known.isdisjoint(forms):
         return True
     hebrew = [form for form in forms if form[:1] >= "\u05d0" and len(form) > _CONSTRUCT]
-    return any(each.startswith(form[: max(_CONSTRUCT, len(form) - 1)]) for form in hebrew for each in known)
+    begun = tuple(form[: max(_CONSTRUCT, len(form) - 1)] for form in hebrew)
+    return bool(begun) and any(word.startswith(begun) for each in known for word in (each, each[1:], each[2:]))
 
 
 def qualified(sentence: Sentence, position: Position) -> tuple[str, ...]:
@@ -59,16 +61,17 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
     generic = {word.stem for word in sentence.words if "generic" in word}
     if nouns := position.noun:
         for group in found:
-            by_title = position.lettered
             called = [
                 each
                 for each in group
-                if any(_among(noun, each.nouns | (each.title_words if by_title else frozenset())) for noun in nouns)
-                and _has(each, position)
+                if any(_among(noun, _all_nouns(each, position)) for noun in nouns) and _has(each, position)
             ]
             labelled = [each for each in called if each.label in nouns]
-            if labelled or called:
-                way = _in_group(labelled or called, position)
+            if called and not labelled and not called[0].of_data and _is_unit(position, sentence):
+                return None
+            titled = [each for each in called if any(_among(noun, each.title_words) for noun in nouns)]
+            if called:
+                way = _in_group(labelled or titled or called, position)
                 sure = isinstance(way, ShownList) and (position.framed or way.of_data or way.label in nouns)
                 return way if isinstance(way, ShownList) and sure else None
         if not generic.issuperset(nouns):
@@ -86,6 +89,8 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
     if not found:
         return None
     fallback: ShownList | None = None
+    if position.sort not in {"number", "range"} and _two_ways(found):
+        return None
     for group in found:
         way = _in_group(group, position)
         if way is False:
@@ -95,6 +100,28 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
                 return fallback if fallback is not None and position.ordered else way
             fallback = fallback or way
     return fallback
+
+
+def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
+    """What its items may be called: also by a word of the title where letters stand, and of what a tool was asked for."""
+    if position.lettered:
+        return listed.nouns | listed.title_words
+    return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
+
+
+def _is_unit(position: Position, sentence: Sentence) -> bool:
+    """Whether the noun beside the places may be one of time or measure: "months 1 and 2"."""
+    return "unit" in sentence.at(position.start)
+
+
+def _two_ways(found: Sequence[Sequence[ShownList]]) -> bool:
+    """Whether sentences told of several items after a numbered list: "the last one" may be of either."""
+    told, listed = found[0], found[1] if len(found) > 1 else ()
+    return (
+        all(each.kind == "prose" for each in told)
+        and any(each.numbered and each.turn == told[0].turn - 1 for each in listed)
+        and all(each.of_data for each in told)
+    )
 
 
 def _single(position: Position, nouns: Sequence[str], lists: Sequence[ShownList]) -> ShownList | None:
@@ -119,7 +146,7 @@ def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | boo
         plain = [each for each in group if not each.numbered]
         main = _main(plain) if plain else None
         if main is not None and main.of_data and not _has(main, position):
-            return False
+            return None if main.kind == "prose" else False
         return main if main is not None and _has(main, position) else (False if printed else None)
     main = _main(printed) if printed and position.ordered else None
     main = main or _main(group)

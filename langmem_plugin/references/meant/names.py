@@ -53,7 +53,9 @@ def _forms(word: Word) -> frozenset[str]:
     """A word in the forms that names are compared by; nothing of function words."""
     if "idiom" in word or not word.text[:1].isalnum():
         return frozenset()
-    return word_atoms(word.prefix + word.text) | ({word.stem} if not is_stop(word.text) else frozenset())
+    forms = word_atoms(word.prefix + word.text) | ({word.stem} if not is_stop(word.text) else frozenset())
+    # Before another noun a Hebrew noun changes its end: פשטידה, פשטידת ברוקולי
+    return forms | {form[:-1] + "ת" for form in forms if form.endswith("ה") and len(form) > _SHORT}
 
 
 def _in_list(said: Sequence[frozenset[str]], sentence: Sentence, listed: ShownList) -> Iterator[Named]:
@@ -63,11 +65,12 @@ def _in_list(said: Sequence[frozenset[str]], sentence: Sentence, listed: ShownLi
     if len(names) > 1:
         names = [[word for word in words if frequency[word] < len(names)] for words in names]
     for at_place, (entry, words) in enumerate(zip(listed.entries, names, strict=True)):
-        spelled = [stem(word) for word in WORD.findall(normal(called[at_place]))]
-        if len(spelled) > 1 and (literal := _literal(spelled, sentence)):
-            yield Named(entry, listed, *literal, whole=True, size=len(spelled))
+        if spelling := _spelled(called[at_place], sentence, cut=listed.of_data):
+            yield Named(entry, listed, *spelling, whole=True, size=spelling[1] - spelling[0])
             continue
         if not words:
+            if listed.of_data and (place := _function_word(called[at_place], sentence)) is not None:
+                yield Named(entry, listed, place, place + 1, whole=True, size=2)
             continue
         told = set(words)
         if listed.captions and entry.called is not None:
@@ -76,13 +79,16 @@ def _in_list(said: Sequence[frozenset[str]], sentence: Sentence, listed: ShownLi
         for start, end in _runs(at, sentence):
             held = {word for place in range(start, end) for word in said[place] & told}
             whole = held >= set(names[at_place])
+            proper = listed.of_data and any(word.capital for word in sentence.words[start:end])
             own = [
-                word for word in held if frequency[word] == 1 and (len(word) > _SHORT or whole or not word.isascii())
+                word
+                for word in held
+                if frequency[word] == 1 and (len(word) > _SHORT or whole or proper or not word.isascii())
             ]
             rivals = [each for each in names if each is not names[at_place] and set(each) >= held]
             if (
                 not rivals
-                and (whole or 2 * len(held) >= len(names[at_place]) or not held <= set(names[at_place]))
+                and (whole or proper or 2 * len(held) >= len(names[at_place]) or not held <= set(names[at_place]))
                 and (whole or own or len(held) > 1)
             ):
                 yield Named(entry, listed, start, end, whole, len(held))
@@ -97,12 +103,33 @@ def _called(listed: ShownList) -> list[str]:
     return found
 
 
+def _spelled(name: str, sentence: Sentence, *, cut: bool) -> tuple[int, int] | None:
+    """Where a sentence spells a name of several words, or, where it may be `cut`, all of it up to a colon or dash."""
+    for part in dict.fromkeys((name, _HEAD.split(name)[0] if cut else name)):
+        spelled = [stem(word) for word in WORD.findall(normal(part))]
+        if len(spelled) > 1 and (literal := _literal(spelled, sentence)):
+            return literal
+    return None
+
+
 def _literal(spelled: Sequence[str], sentence: Sentence) -> tuple[int, int] | None:
     """Where a sentence spells a name, word for word."""
     said = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
     for at in range(len(said) - len(spelled) + 1):
         if all(said[at + more][1] == part for more, part in enumerate(spelled)):
             return said[at][0], said[at + len(spelled) - 1][0] + 1
+    return None
+
+
+def _function_word(name: str, sentence: Sentence) -> int | None:
+    """Where a name like "After" can be no function word: as what is chosen, or as what looks good."""
+    for place, word in enumerate(sentence.words):
+        if word.text == normal(name):
+            ends, before = sentence.at(place + 1).any_of("end", "break"), sentence.at(place - 1)
+            if (word.capital and ends and before.any_of("act", "object", "choose")) or (
+                not place and "looks" in sentence.at(1)
+            ):
+                return place
     return None
 
 
@@ -129,6 +156,10 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     named_so = any(word.capital for word in sentence.words[each.start : each.end])
     if each.listed.of_data and each.whole and (each.size > 1 or named_so):
         return "owner" not in sentence.at(each.start - 1)
+    if each.listed.kind == "headings":  # "the overlays" are no heading "UI overlay"
+        name = normal(each.entry.proper_name)
+        if not all(word.text in name for word in sentence.words[each.start : each.end]):
+            return False
     start = each.start
     while sentence.at(start - 1).any_of("the", "this") and not sentence.at(start - 1).any_of("act"):
         start -= 1
@@ -147,10 +178,15 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     compound = (
         not after.kinds and after.text.isalpha() and not is_stop(after.text) and after.stem not in each.listed.nouns
     )
-    if each.size == 1 and (compound or "listing" in after) and sentence.language.name == "en":
+    proper = named_so and each.listed.of_data  # "the Falcons game"
+    if each.size == 1 and ((compound and not proper) or "listing" in after) and sentence.language.name == "en":
         return False  # "the grocery list" is no item called groceries
     if "owner" in before:
         return False
+    if each.size == 1 and not each.listed.of_data and not named_so:  # one common word of a reply
+        said_alone = sentence.follows and len(sentence.words) == 1
+        if said_alone or "this" in sentence.at(each.start - 1) or (after.any_of("one") and not each.whole):
+            return False
     if ("generic" in after or (after.stem in each.listed.nouns and each.listed.of_data)) and definite:
         return True
     rest = [*sentence.words[:start], *sentence.words[each.end :]]
@@ -163,6 +199,7 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     placed = (
         each.whole and each.listed.of_data and sentence.language.name == "en" and before.any_of("time", "of", "with")
     )
+    placed = placed or (proper and compound and before.any_of("time", "of", "these", "range"))
     if placed or before.any_of("choose", "except", "oneof") or (each.listed.of_data and before.any_of("act", "object")):
         return True
     if (
@@ -172,4 +209,5 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     ):
         return False
     opens = all(word.any_of("polite", "break") for word in sentence.words[sentence.clause(start)[0] : start])
-    return opens and (definite or each.whole) and after.any_of("copula", "polite", "it")
+    says_more = after.any_of("copula", "polite", "it") or (each.listed.of_data and after.text == ",")
+    return opens and (definite or each.whole) and says_more

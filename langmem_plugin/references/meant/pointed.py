@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langmem_plugin.references.meant.lists import groups, is_called
-from langmem_plugin.references.said.utterance import Sentence
+from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import is_stop
+from langmem_plugin.references.text.tokens import is_stop, words_of
 
 _MOST_ASKED = 12
 
@@ -52,7 +52,13 @@ def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry |
     if "this" in word and after.any_of("one"):
         if not before.any_of("act", "object", "polite", "copula", "end", "break"):
             return None
+        if focus is not None and focus.called is not None and sentence.follows:
+            return None
         return Pointed([focus], place, place + 2) if focus is not None else _unclear(ledger, place, place + 2)
+    if "the" in word and before.any_of("of", "with", "act", "object", "question") and _tells(ledger, focus, after):
+        closing = sentence.at(place + 2)
+        if focus is not None and closing.any_of("end", "break", "polite", "copula"):
+            return Pointed([focus], place, place + 2)
     noun = after.text.isalpha() and not after.any_of("copula", "polite", "act", "object", "range", "time", "of", "and")
     if "this" in word and noun:
         return _of_kind(place, ledger, after.stem)
@@ -64,9 +70,25 @@ def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry |
         return None
     if word.any_of("it") and "the" in word and sentence.language.name == "es":
         return None
-    if focus is not None and focus.called is None:
+    if focus is not None and focus.called is None and not _told_before(sentence, place):
         return Pointed([focus], place, place + 1)
     return _unclear(ledger, place, place + 1) if focus is None else None
+
+
+def _told_before(sentence: Sentence, place: int) -> bool:
+    """Whether the sentence itself may say what a pronoun stands for: "the smallest can be closed, pay it"."""
+    return any("break" in word for word in sentence.words[:place]) and any(
+        not word.kinds and word.text.isalpha() and not is_stop(word.text) for word in sentence.words[:place]
+    )
+
+
+def _tells(ledger: Ledger, focus: ItemEntry | None, noun: Word) -> bool:
+    """Whether a noun is a word of the name or the type of the one item that was just shown, alone."""
+    newest = ledger.shown_lists[-1] if ledger.shown_lists else None
+    if focus is None or newest is None or newest.turn != ledger.turn or newest.entries != [focus] or is_stop(noun.text):
+        return False
+    known = {*words_of(focus.proper_name), *focus.kind_words}
+    return focus.called is None and "unit" not in noun and noun.text == noun.stem and noun.stem in known
 
 
 def _unclear(ledger: Ledger, start: int, end: int) -> Pointed | None:

@@ -68,6 +68,8 @@ def is_refused(sentence: Sentence, start: int, end: int) -> bool:
         return True
     if "not" in sentence.at(end) and sentence.at(end + 1).any_of("end", "break") and sentence.language.name != "en":
         return True
+    if "denial" in sentence.words[-1] and "break" in sentence.at(len(sentence.words) - 2):
+        return True
     return any("refused" in word for word in sentence.words[end:])
 
 
@@ -91,7 +93,8 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
         or (not marked and _is_word(sentence, start))
     ):
         return None
-    run = _run(sentence, start)
+    inside = sentence.at(start - 1).text == "-" and "digit" in sentence.at(start - 2)
+    run = None if inside else _run(sentence, start)
     if run is None:
         return Position(first, start + 1, "")
     numbers, end, ranged = run
@@ -99,7 +102,7 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
     before, after = _before(sentence, first), sentence.at(end)
     said = Position(first, end, "range" if ranged else "number", numbers, lettered=lettered)
     if marked or "hashed" in sentence.at(start):
-        noun = before.stem if _is_noun(before) else ""
+        noun = sentence.at(first - 1).stem if _is_noun(sentence.at(first - 1)) else ""
         return replace(said, explicit=True, marked=not lettered, noun=tuple(filter(None, (noun,))))
     if "the" in word:
         return None
@@ -128,6 +131,8 @@ def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | 
         while sentence.at(link).any_of("and") or sentence.at(link).text == "-":
             link += 1
         through = "range" in sentence.at(end)
+        if through and ranged:  # "1-2-3" is a house number
+            return None
         link = end + 1 if through and link == end else link
         while sentence.at(link).any_of("the", "marker"):
             link += 1
@@ -292,7 +297,7 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     if listed:
         return said
     before = sentence.at(place - 1)
-    start = place - 1 if "the" in before else place
+    start = place - 1 if "the" in before or _merged(sentence, place) else place
     if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than"):
         return replace(said, sort="")
     return _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
@@ -341,6 +346,8 @@ def _counted(sentence: Sentence, said: Position, start: int) -> Position | None:
 def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | None:
     """Reads the noun behind an ordinal, or before it: "the third recipe", "el segundo", "המשפט השני"."""
     before, after = sentence.at(said.start - 1), sentence.at(said.end)
+    if "one" in after and _orders_others(sentence, start):
+        return replace(said, sort="")
     if "generic" in after and not sentence.at(said.end + 1).any_of("owner"):
         told = "person" in sentence.at(said.end + 1) and not sentence.at(said.end + 2).any_of("act", "copula")
         if told and not _shown(sentence, said.end + 1):  # "the first one I had"
@@ -352,7 +359,7 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
             return replace(said, sort="")
         if noun or "generic" in before:
             return replace(said, start=said.start - 1, noun=(before.stem,), explicit=True)
-    if not _is_noun(after) or "generic" in after:
+    if sentence.language.name == "he" or not _is_noun(after) or "generic" in after:
         return None
     if after.text != after.stem and sentence.language.name == "en":  # "the last numbers"
         return replace(said, sort="")
@@ -361,6 +368,12 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
     framed = opened and (not closing.text[:1].isalpha() or bool(closing.kinds))
     definite = _is_definite(sentence, said.start)
     return replace(said, start=start, end=said.end + 1, noun=(after.stem,), explicit=definite, framed=framed)
+
+
+def _orders_others(sentence: Sentence, start: int) -> bool:
+    """Whether another thing was ordered before: "4 bikes on the first walk and 2 on the second one"."""
+    ordered = [place for place in range(start) if "ordinal" in sentence.at(place)]
+    return any(_is_noun(sentence.at(place + 1)) and not sentence.at(place + 1).any_of("generic") for place in ordered)
 
 
 def _bare(sentence: Sentence, said: Position, start: int) -> Position:
@@ -374,8 +387,8 @@ def _bare(sentence: Sentence, said: Position, start: int) -> Position:
     if opens and definite and (language == "he" or (language == "es" and not after.any_of("time"))):
         return pick
     rest = [*sentence.words[:start], *sentence.words[said.end :]]
-    if all(each.any_of("polite", "the", "break", "act") for each in rest):
-        return pick
+    if all(each.any_of("polite", "the", "break", "act") for each in rest) and not after.any_of("object"):
+        return pick  # but not "first try!"
     if "dated" in sentence.at(said.start) and not ("act" in before and "time" not in before):
         return none if before.text not in ("in", "with", "about") else pick
     framed = after.any_of(
@@ -388,7 +401,12 @@ def _bare(sentence: Sentence, said: Position, start: int) -> Position:
 def _is_definite(sentence: Sentence, place: int) -> bool:
     word = sentence.at(place)
     article = bool(word.prefix) and word.prefix[-1] in sentence.language.articles
-    return article or sentence.at(place - 1).any_of("the", "this")
+    return article or sentence.at(place - 1).any_of("the", "this") or _merged(sentence, place)
+
+
+def _merged(sentence: Sentence, place: int) -> bool:
+    """Whether the article is written onto what leaves out: "todos menos del último"."""
+    return "ofthe" in sentence.at(place - 1) and "except" in sentence.at(place - 2)
 
 
 def _behind_list(sentence: Sentence, place: int) -> int:

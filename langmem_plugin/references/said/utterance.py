@@ -49,6 +49,8 @@ class Sentence:
 
     words: list[Word]
     language: Language
+    follows: bool = False
+    """Whether one before it writes a name, which "that one" may stand for."""
 
     def at(self, place: int) -> Word:
         """The word at a place, or one of the kind "end" beyond both ends."""
@@ -119,14 +121,18 @@ def sentences(text: str) -> list[Sentence]:
                     and text[word.end : word.end + 2].strip()
                 )
                 if words and not own:  # "2. I do not …" is a list of the person's own
-                    found.append(Sentence(words, language))
+                    found.append(Sentence(words, language, _writes_a_name(found)))
                 words = []
             else:
                 capital = bool(words) and text[word.start].isupper()
                 words.append(replace(word, capital=capital) if capital else word)
         if words:
-            found.append(Sentence(words, language))
+            found.append(Sentence(words, language, _writes_a_name(found)))
     return found
+
+
+def _writes_a_name(before: Sequence[Sentence]) -> bool:
+    return any(word.capital and "person" not in word for sentence in before for word in sentence.words)
 
 
 def _carries_its_object(word: str, language: Language) -> bool:

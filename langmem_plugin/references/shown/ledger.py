@@ -130,6 +130,7 @@ class Ledger:
         listed = ShownList(
             list(entries), list(labels or [None] * len(entries)), self.turn, kind, sources, place=self.place
         )
+        listed.asked = self.asked
         self.shown_lists.append(listed)
         if len(listed.entries) == 1:
             self.point(listed.entries[0])
@@ -214,7 +215,6 @@ class Ledger:
         listed = self._show(entries, "list", used, labels)
         listed.captions = [line.text for line in lines]
         listed.title, listed.label, listed.lettered = text_list.title, text_list.label, text_list.lettered
-        listed.asked = self.asked
 
     def _show_beside(self, reply: str, lines: list[ListLine], left: list[ItemEntry]) -> None:
         """What the sentences around a list tell of the same result: seen, but in no place of the list."""

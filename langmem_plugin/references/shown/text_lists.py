@@ -31,6 +31,8 @@ _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}\s+(.*)|\*\*([^*]+)\*\*:?|__([^_]+)__:?
 _CALLED = re.compile(r"^\s*(?:\*\*(.+?)\*\*|__(.+?)__|\*([^*]+)\*|[\"“«](.+?)[\"”»])")
 _HEAD = re.compile(r"(?<!\s)\s++[–—-]\s++|(?<!\s)\s*+[:;(]\s*+|[.?!,]\s++")
 _NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
+_FENCED = re.compile(r"(?ms)^[^\S\n]*```.*?(?:^[^\S\n]*```[^\n]*$|\Z)|^[^\S\n]*>+[^\S\n]?")
+"""Code, whose comments and numbers are no list of the reply's, and the marks of quoted lines, which may be one."""
 _RULE = re.compile(r"^[\s:|-]+$")
 _MARKS = re.compile(r"\*+|__|`")
 _MANY_DIGITS = 10
@@ -68,6 +70,7 @@ class TextList:
 
 def read_lists(text: str) -> list[TextList]:
     """Every list of a text with at least two entries, in order; [] when it shows none."""
+    text = _FENCED.sub("\n", text)
     found = [each for each in _Reader(text).lists if len(each.lines) > 1]
     found += [TextList(lines, headings=True) for lines in [_headings(text)] if len(lines) > 1]
     return found or [TextList(lines) for lines in [_inline(text)] if lines]
@@ -88,18 +91,16 @@ class _Reader:
         self.lists: list[TextList] = []
         self._title: dict[str, str] = {}
         self._apart = True  # whether a heading or a paragraph stands between the last entry and here
-        self._labels = _labels(text)
         rows = text.splitlines()
-        place, fenced = 0, False
+        self._labels = _labels(rows)
+        place = 0
         while place < len(rows):
             row = rows[place]
-            if row.lstrip().startswith("```"):
-                fenced = not fenced
-            elif not fenced and (size := _table_at(rows, place)):
+            if size := _table_at(rows, place):
                 table = [dict(each) for each in _rows([rows[place], *rows[place + 2 : place + size]])]
                 self.lists.append(TextList([_row_line(each) for each in table], self._heading()))
                 self._apart, place = True, place + size - 1
-            elif not fenced and row.strip():
+            elif row.strip():
                 self._read(row)
             place += 1
 
@@ -174,10 +175,10 @@ def _headings(text: str) -> list[ListLine]:
     return [ListLine(None, _plain(each), called=called(each)) for each in found if each]
 
 
-def _labels(text: str) -> frozenset[str]:
+def _labels(rows: list[str]) -> frozenset[str]:
     """Words that stand with at least two numbers at the beginnings of lines."""
     numbers: defaultdict[str, set[str]] = defaultdict(set)
-    for row in text.splitlines():
+    for row in rows:
         if match := _LABELLED.match(row):
             numbers[stem(normal(match["label"]))].add(match["number"])
     return frozenset(label for label, told in numbers.items() if len(told) > 1 and label not in _MONTHS)
