@@ -246,6 +246,7 @@ class Parts:
         return Commands(
             self.service,
             self._end_session,
+            session_of=lambda owner: self.saver.current_session(owner).session_id,
             people=self.people,
             person_settings=self.person_settings,
             languages=self.languages,

@@ -41,9 +41,12 @@ def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseToo
             return of_person().save_memory(storable(key), storable(value))
 
     @tool
-    def load_memory() -> Result:
-        """Load everything that was saved about this person, keys with values. Use it when a conversation begins."""
-        return of_person().load_memory()
+    def load_memory(key: str | None = None) -> Result:
+        """Load everything that was saved about this person, keys with values. Use it when a conversation begins.
+
+        key: one key, to load its value alone; leave it out to load everything.
+        """
+        return of_person().load_memory(None if key is None else storable(key))
 
     @tool
     def delete_memory(key: str) -> Result:

@@ -167,3 +167,10 @@ def test_a_page_of_text_is_remembered_whole_and_not_sent_back(memory):
 
     assert len(answer) < 300
     assert len(memory.service.list_memories(ERIN)[0].text) > 2_000
+
+
+@pytest.mark.spec("M-2")
+def test_what_a_command_stored_belongs_to_the_session_it_was_said_in(memory):
+    memory.command(ERIN, "/remember I drink tea")
+    session = memory.saver.current_session(ERIN).session_id
+    assert [each.text for each in memory.service.get_memories_by_session(session)] == ["I drink tea"]

@@ -72,8 +72,9 @@ class Reading:
 
 
 class Commands:
-    """`reset` ends the conversation of the owner it is given. Without `remembers` there are only conversations, and
-    without `notices` standing instructions in plain words belong to the agent.
+    """`reset` ends the conversation of the owner it is given, and `session_of` names the session that it is in. Without
+    `remembers` there are only conversations, and without `notices` standing instructions in plain words belong to the
+    agent.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Commands:
         service: MemoryService,
         reset: Callable[[OwnerKey], None],
         *,
+        session_of: Callable[[OwnerKey], str],
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
@@ -101,6 +103,7 @@ class Commands:
         self._service = service
         self._page_links = page_links
         self._reset = reset
+        self._session_of = session_of
         self._person_settings = person_settings
         self._languages = languages
         self._role_of = role_of
@@ -366,7 +369,7 @@ class Commands:
         if not self._consents.allowed(owner, explicit=True):
             return replies.not_remembered
         try:
-            made = self._service.remember(owner, fact, source_type="command")
+            made = self._service.remember(owner, fact, source_type="command", session_id=self._session_of(owner))
         except EmbeddingUnavailable:
             log.warning("remember.not_embedded", exc_info=True, extra={"owner": masked(owner)})
             return replies.no_embedding

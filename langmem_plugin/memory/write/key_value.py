@@ -6,9 +6,10 @@ from typing import Any
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
-from langmem_plugin.facts import classify
+from langmem_plugin.facts import Classification, classify
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
+from langmem_plugin.memory.find.tokenizer import telling, words_of
 from langmem_plugin.memory.keep.owner_changes import begin_change
 from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.memory.models import Memory, MemoryFields, plain
@@ -17,6 +18,8 @@ from langmem_plugin.memory.service import MemoryService
 log = event_log(__name__)
 
 Result = dict[str, Any]
+_PREFERENCE = "preference"
+_MOST_WORDS = 3  # of a key
 
 
 class KeyValueMemory:
@@ -32,7 +35,7 @@ class KeyValueMemory:
         self._owner = owner_key(service.database, owner)
 
     def save_memory(self, key: str, value: str) -> Result:
-        """Stores `value` under `key`, in place of what was there.
+        """Stores `value` under `key`, in place of what was there, which is kept as history.
 
         Errors: INVALID_KEY, EMPTY_DATA, DUPLICATE_DATA (the key holds this value already), SAVE_FAILED.
         """
@@ -47,12 +50,14 @@ class KeyValueMemory:
             log.warning("keyvalue.save_failed", exc_info=True)
             return _failure("SAVE_FAILED", "Failed to save memory")
 
-    def load_memory(self) -> Result:
-        """Every entry, first stored first. Error: LOAD_ERROR."""
+    def load_memory(self, key: str | None = None) -> Result:
+        """Every entry, first stored first, or the one of `key`. Errors: LOAD_ERROR, KEY_NOT_FOUND."""
         try:
-            entries = self._entries()
+            entries = self._entries(key)
         except StoreUnavailable as error:
             return _unreadable(error) | {"memory": [], "count": 0}
+        if key is not None and not entries:
+            return _unknown(key) | {"memory": [], "count": 0}
         listed = [
             {
                 "key": entry.key,
@@ -75,7 +80,7 @@ class KeyValueMemory:
                 now = service.now()
                 held = service.repository.keyed(connection, self._owner, valid_at=now, key=key)
                 if not held:
-                    return _failure("KEY_NOT_FOUND", f"Memory key '{key}' does not exist")
+                    return _unknown(key)
                 for entry in held:
                     service.repository.change(connection, self._owner, entry.id, {"status": "forgotten"}, now=now)
         except InvalidInput as error:
@@ -130,7 +135,7 @@ class KeyValueMemory:
             "success": True,
             "should_store": True,
             "type": found.fact_type,
-            "key": found.key,
+            "key": _key_of(found),
             "value": found.value,
             "reason": found.reason,
         }
@@ -146,9 +151,9 @@ class KeyValueMemory:
             if held and plain(value_of(held[-1])) == plain(value):
                 return _failure("DUPLICATE_DATA", f"Memory key '{key}' already holds this value")
             if held:
-                service.repository.change(
-                    connection, self._owner, held[-1].id, {"text": text, **self._evidence}, now=now, vector=vector
-                )
+                service.reconciler.kept_as_history(connection, held[-1])
+                changes = {"text": text, "said_at": now, **self._evidence}
+                service.repository.change(connection, self._owner, held[-1].id, changes, now=now, vector=vector)
             else:
                 new = NewMemory(text, vector, {"key": key, **self._evidence})
                 service.repository.create_memory(connection, self._owner, new, now=now)
@@ -162,9 +167,10 @@ class KeyValueMemory:
             "is_update": bool(held),
         }
 
-    def _entries(self) -> list[Memory]:
+    def _entries(self, key: str | None = None) -> list[Memory]:
         with self._service.database.read() as connection:
-            return self._service.repository.keyed(connection, self._owner, valid_at=self._service.now())
+            now, wanted = self._service.now(), None if key is None else key.strip()
+            return self._service.repository.keyed(connection, self._owner, valid_at=now, key=wanted)
 
 
 class KeyValues:
@@ -182,6 +188,14 @@ def inject_memory_context(memory_list: Sequence[Mapping[str, Any]], max_entries:
     """The entries of `load_memory` as a block for a prompt, one line each; "" when there are none."""
     lines = [f"- {_one_line(entry['key'])}: {_one_line(entry['value'])}" for entry in memory_list[:max_entries]]
     return "\n".join(["LONG-TERM MEMORY:", *lines]) if lines else ""
+
+
+def _key_of(found: Classification) -> str | None:
+    """A preference is named by its words: else the next one would take its place."""
+    if found.key != _PREFERENCE or not found.value:
+        return found.key
+    told = [word for word in words_of(found.value) if telling(word)]
+    return "_".join([*(told or words_of(found.value))[:_MOST_WORDS], _PREFERENCE])
 
 
 def as_text(key: str, value: str) -> str:
@@ -206,6 +220,10 @@ def _one_line(value: object) -> str:
 
 def _failure(code: str, message: str) -> Result:
     return {"success": False, "error": code, "message": message}
+
+
+def _unknown(key: str) -> Result:
+    return _failure("KEY_NOT_FOUND", f"Memory key '{key.strip()}' does not exist")
 
 
 def _unreadable(error: StoreUnavailable) -> Result:

@@ -130,6 +130,12 @@ class Reconciler:
         self._over(connection, old, made.memory, now)
         return remembered(made.memory, "superseded", (*made.concerned, memory_id))
 
+    def kept_as_history(self, connection: Connection, held: Memory) -> Memory:
+        """What a memory said until now, under an id of its own: it says something else from now on."""
+        over = {"status": "superseded", "superseded_by": held.id, "valid_to": held.valid_to or self._now()}
+        old = held.model_copy(update={"id": str(uuid.uuid4()), **over})
+        return self._repository.insert(connection, held.owner, [(old, None)], "memory.superseded")[0]
+
     def confirmed(self, connection: Connection, memory: Memory, *, when_asked: bool = True) -> Remembered:
         """What a memory that waited replaces, now that it holds; what it was in question for only `when_asked`."""
         now = self._now()
@@ -155,9 +161,7 @@ class Reconciler:
         changed = self._repository.change(
             connection, held.owner, held.id, slot | changes, now=now, vector=vector, revision=revision
         )
-        over = {"status": "superseded", "superseded_by": held.id, "valid_to": held.valid_to or now}
-        old = held.model_copy(update={"id": str(uuid.uuid4()), **over})
-        self._repository.insert(connection, held.owner, [(old, None)], "memory.superseded")
+        old = self.kept_as_history(connection, held)
         made = self.confirmed(connection, changed, when_asked=False)
         return made if made.id != held.id else remembered(made.memory, "changed", (old.id, *made.concerned))
 
