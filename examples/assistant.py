@@ -1,30 +1,22 @@
 """The assistant of the examples, the graph of the README's quickstart, and what their channels share."""
 
 import asyncio
-import hmac
-import json
-import logging
 import os
-import textwrap
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import timedelta
 
 import httpx
-from fastapi import HTTPException, Request
-from langchain_core.messages import AIMessage
+from fastapi import HTTPException, Response
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import tools_condition
+from starlette.background import BackgroundTask
 
 from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.agent.models import chat_model
+from langmem_plugin.channels import TryLater, payload_of
+from langmem_plugin.channels.webhook import GONE, Webhook
 
-log = logging.getLogger(__name__)
-
-NOT_OPENED = "(a message without text)"
-"""What the history holds of a voice message and the like: words that point at nothing that was shown."""
-CANNOT_OPEN = "I cannot open that kind of message. Please write to me what it says."
-
-_REFUSED = (400, 403, 404)  # not allowed, blocked by the person, no such chat: the same tomorrow
+ACKNOWLEDGED_AFTER = timedelta(seconds=float(os.environ.get("ACKNOWLEDGED_AFTER", "8")))
 
 
 def setting(name: str) -> str:
@@ -45,8 +37,6 @@ def open_assistant():
     memory = PhoneMemory()
 
     async def agent(state):  # a model that takes its time holds no thread meanwhile
-        if state["messages"][-1].text == NOT_OPENED:
-            return {"messages": AIMessage(CANNOT_OPEN)}
         return {"messages": await model.ainvoke(memory.prompt(state, "You are a travel assistant."))}
 
     graph = (
@@ -65,42 +55,45 @@ def open_assistant():
 
 
 @asynccontextmanager
-async def serving(**client):
-    """What lives as long as the application: the memory, the graph and an HTTP client, as `request.state`."""
+async def serving(provider, **client):
+    """What lives as long as the application: the memory and an HTTP client, behind `request.state.webhook`."""
     memory, graph = await asyncio.to_thread(open_assistant)
-    async with memory, httpx.AsyncClient(timeout=20, **client) as api:
-        yield {"memory": memory, "graph": graph, "api": api}
+    async with memory, httpx.AsyncClient(timeout=20, **client) as http:
+        webhook = Webhook(memory=memory, graph=graph, provider=provider(http), acknowledged_after=ACKNOWLEDGED_AFTER)
+        yield {"webhook": webhook}
+        await webhook.close()
 
 
-def check_secret(given: str, expected: str) -> None:
-    """403 for a wrong one; how long it takes tells nothing of the right one."""
-    if not hmac.compare_digest(given.encode(), expected.encode()):
-        raise HTTPException(403)
-
-
-async def json_of(request: Request):
+async def answered(asked, read, body):
+    """The response to a webhook, once its messages are answered; 503 asks the provider to deliver them again."""
     try:
-        return json.loads(await request.body())
-    except (ValueError, RecursionError):
+        pending = await asked.state.webhook.receive(read(payload_of(body)))
+    except ValueError:
         raise HTTPException(400) from None
+    except TryLater:
+        raise HTTPException(503) from None
+    return Response(background=pending and BackgroundTask(pending))
 
 
-def instant(seconds: str | int) -> datetime:
+async def posted(http, url, said, **how):
+    """The status and the body that a provider answers with."""
     try:
-        return datetime.fromtimestamp(int(seconds), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise HTTPException(400) from None
+        response = await http.post(url, **(how or {"json": said}))
+        return response.status_code, response.json()
+    except httpx.HTTPError as error:
+        raise TryLater(str(error)) from error
+    except ValueError:
+        return response.status_code, None
 
 
-def parts(text: str, longest: int) -> list[str]:
-    """The text, cut between words into pieces that a channel takes."""
-    whole = {"replace_whitespace": False, "drop_whitespace": False, "expand_tabs": False, "break_on_hyphens": False}
-    return [part for part in textwrap.wrap(text, longest, **whole) if part.strip()]
-
-
-def check_sent(response: httpx.Response) -> None:
-    """Raises where sending may work later. What the channel will never take is logged, and not tried again."""
-    if response.status_code in _REFUSED:
-        log.error("the channel refused a reply with status %s: %s", response.status_code, response.text[:500])
-    else:
-        response.raise_for_status()
+async def file_of(http, url, read=lambda response: response, **how):
+    """What was asked for, or None where it is gone for good."""
+    try:
+        response = await http.get(url, **how)
+    except httpx.HTTPError as error:
+        raise TryLater(str(error)) from error
+    if response.status_code in GONE:
+        return None
+    if response.is_error:
+        raise TryLater(f"the file is refused with status {response.status_code}")
+    return read(response)

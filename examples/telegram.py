@@ -1,56 +1,45 @@
 """A Telegram bot, for one person or in a group: `uvicorn examples.telegram:app`. What to set is in README.md."""
 
 import os
-import re
 
-from fastapi import FastAPI, Request
-from fastapi.concurrency import run_in_threadpool
+from fastapi import FastAPI, HTTPException, Request
 
-from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
+from examples.assistant import answered, file_of, posted, serving, setting
+from langmem_plugin.channels import is_same, telegram
 
-TOKEN, SECRET = setting("TELEGRAM_TOKEN"), setting("TELEGRAM_SECRET")
+TOKEN, SECRET, NAME = map(setting, ("TELEGRAM_TOKEN", "TELEGRAM_SECRET", "TELEGRAM_BOT_NAME"))
 API = os.environ.get("TELEGRAM_API_URL", "https://api.telegram.org")
-NOT_TEXT = {"animation", "audio", "contact", "document", "location", "photo", "poll", "sticker", "video", "voice"}
-
-app = FastAPI(lifespan=lambda _: serving())
 
 
-@app.post("/webhook")  # 200 means that it is answered; after anything else, or nothing, Telegram delivers it again
-async def receive(webhook: Request):
-    check_secret(webhook.headers.get("x-telegram-bot-api-secret-token", ""), SECRET)
-    match await json_of(webhook):
-        case {"message": {"chat": {"id": int(group)}, "migrate_to_chat_id": int(supergroup)}}:
-            await run_in_threadpool(webhook.state.memory.people.moved, group, supergroup)
-        case {"message": {"message_id": int(), "date": int(), "chat": {"id": int(chat)}} as message}:
-            if text := text_of(message, chat):
-                await answer(webhook.state, chat, text, message)
+class BotApi:
+    typing_seconds = 4.0
+
+    def __init__(self, http):
+        self.http = http
+
+    def parts(self, message, text):
+        return telegram.parts(text)
+
+    async def send(self, message, text):
+        return telegram.sent(*await posted(self.http, self._url("sendMessage"), telegram.text_to(message, text)))
+
+    async def typing(self, message):
+        await posted(self.http, self._url("sendChatAction"), telegram.typing(message))
+
+    async def picture(self, message, name):
+        found = await file_of(self.http, self._url("getFile"), params={"file_id": name})
+        path = found and found.json()["result"]["file_path"]
+        return path and await file_of(self.http, f"{API}/file/bot{TOKEN}/{path}", lambda file: file.content)
+
+    def _url(self, method):
+        return f"{API}/bot{TOKEN}/{method}"
 
 
-def text_of(message, chat):
-    """None for what nobody awaits an answer to, such as a pinned message, or a sticker in a group."""
-    if isinstance(text := message.get("text") or message.get("caption"), str):
-        text = re.sub(r"^(/\w+)@\w+", r"\1", text)  # in a group a command may name its bot
-        return "/help" if text == "/start" else text  # what the button of a new chat sends
-    return NOT_OPENED if chat > 0 and NOT_TEXT & message.keys() else None
+app = FastAPI(lifespan=lambda _: serving(BotApi))
 
 
-async def answer(state, chat, text, message):
-    async def send(reply):
-        for part in parts(reply, 2048):  # Telegram takes 4096, and counts an emoji as two
-            said = {"chat_id": chat, "text": part}
-            check_sent(await state.api.post(f"{API}/bot{TOKEN}/sendMessage", json=said))
-
-    sender, answered = message.get("from") or {}, message.get("reply_to_message") or {}
-    quoted = (message.get("quote") or {}).get("text") or answered.get("text") or answered.get("caption")
-    await state.memory.areply(
-        state.graph,
-        f"telegram:{chat}",
-        text,
-        message_id=message["message_id"],
-        sent_at=instant(message["date"]),
-        sender=f"telegram:{sender['id']}" if "id" in sender else None,
-        sender_name=f"{sender.get('first_name', '')} {sender.get('last_name', '')}".strip() or None,
-        forwarded="forward_origin" in message,
-        quoted=quoted,
-        send=send,
-    )
+@app.post("/webhook")  # 200 means that it is answered, or kept; after anything else Telegram delivers it again
+async def receive(asked: Request):
+    if not is_same(asked.headers.get("x-telegram-bot-api-secret-token", ""), SECRET):
+        raise HTTPException(403)
+    return await answered(asked, lambda update: telegram.incoming(update, NAME), await asked.body())

@@ -1,44 +1,53 @@
 """SMS, and WhatsApp, by Twilio: `uvicorn examples.twilio:app`. What to set is in README.md."""
 
-import hmac
-from base64 import b64encode
-from xml.sax.saxutils import escape
+import os
+from datetime import timedelta
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from examples.assistant import NOT_OPENED, check_secret, parts, serving, setting
+from examples.assistant import file_of, posted, serving, setting
+from langmem_plugin.channels import TryLater, twilio
 
-TOKEN = setting("TWILIO_AUTH_TOKEN")
-URL = setting("TWILIO_WEBHOOK_URL")  # as it is entered at Twilio: behind a proxy this process sees another
+TOKEN, URL = map(setting, ("TWILIO_AUTH_TOKEN", "TWILIO_WEBHOOK_URL"))  # as entered at Twilio: a proxy may change it
+API = os.environ.get("TWILIO_API_URL", "https://api.twilio.com")
+WITHIN = timedelta(seconds=12)  # Twilio waits for 15
 
-app = FastAPI(lifespan=lambda _: serving(follow_redirects=True))
+
+class RestApi:
+    typing_seconds = 3600.0
+
+    def __init__(self, http):
+        self.http = http
+
+    def parts(self, message, text):
+        return twilio.parts(message, text)
+
+    async def send(self, message, text):  # what took too long to be the answer to the webhook
+        account = message.to["AccountSid"]
+        url = f"{API}/2010-04-01/Accounts/{account}/Messages.json"
+        said = {"data": twilio.text_to(message, text), "auth": (account, TOKEN)}
+        return twilio.sent(*await posted(self.http, url, None, **said))
+
+    async def typing(self, message):
+        """There is none in an SMS."""
+
+    async def picture(self, message, name):
+        auth = (message.to["AccountSid"], TOKEN)
+        return await file_of(self.http, name, lambda file: file.content, auth=auth, follow_redirects=True)
+
+
+app = FastAPI(lifespan=lambda _: serving(RestApi))
 
 
 @app.post("/webhook")
-async def receive(webhook: Request):
-    form = await webhook.form()
-    check_secret(webhook.headers.get("x-twilio-signature", ""), signature(form))
-    if not (form.get("From") and form.get("MessageSid")):
-        raise HTTPException(400)
-    text, image = await opened(form, webhook.state.api)
-    person = form["From"].removeprefix("whatsapp:")
-    about = {"message_id": form["MessageSid"], "quoted": form.get("OriginalRepliedMessageSid")}
-    about["forwarded"] = "true" in (form.get("Forwarded"), form.get("FrequentlyForwarded"))
-    answer = await webhook.state.memory.areply(webhook.state.graph, person, text, image, **about)
-    said = "".join(f"<Message>{escape(part)}</Message>" for part in parts(answer, 1600))
-    return Response(f'<?xml version="1.0" encoding="UTF-8"?><Response>{said}</Response>', media_type="application/xml")
-
-
-def signature(form):
-    """HMAC-SHA1 of the URL and of every field behind it, by name; one that is there twice counts each value once."""
-    fields = "".join(f"{name}{value}" for name in sorted(form) for value in sorted(set(map(str, form.getlist(name)))))
-    return b64encode(hmac.digest(TOKEN.encode(), f"{URL}{fields}".encode(), "sha1")).decode()
-
-
-async def opened(form, api):
-    """The text of a message, and the bytes of its picture."""
-    text, kind = form.get("Body", ""), form.get("MediaContentType0", "")
-    if kind.startswith("image/"):
-        media = await api.get(form["MediaUrl0"], auth=(form.get("AccountSid", ""), TOKEN))
-        return text, media.raise_for_status().content
-    return text or NOT_OPENED, None
+async def receive(asked: Request):
+    form = await asked.form()
+    if not twilio.is_signed(URL, form.multi_items(), asked.headers.get("x-twilio-signature", ""), TOKEN):
+        raise HTTPException(403)
+    try:
+        told = [text for each in twilio.incoming(form) for text in await asked.state.webhook.respond(each, WITHIN)]
+    except ValueError:
+        raise HTTPException(400) from None
+    except TryLater:
+        raise HTTPException(503) from None
+    return Response(twilio.twiml(told), media_type="application/xml")

@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
 
 from langmem_plugin.agent.channel import Manner
-from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
+from langmem_plugin.agent.incoming_message import Delivery, Image, clean, incoming_message
 from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -325,7 +325,7 @@ class PhoneMemory(Parts):
         graph: Graph,
         who: str | int,
         text: str,
-        image: str | Path | bytes | None = None,
+        image: Image | Sequence[Image] | None = None,
         **delivery: Unpack[Delivery],
     ) -> Reply:
         """The whole channel adapter: the text to send back for a text that came in.
@@ -335,17 +335,25 @@ class PhoneMemory(Parts):
         so and the log has the details; `raise_errors` raises instead. When the memory cannot be reached the reply goes
         out without it and says so.
 
-        `who` is any identifier of a person or group (an int is Telegram's); `image` a file's path, its bytes or a URL.
+        `who` is any identifier of a person or group (an int is Telegram's); `image` a file's path, its bytes or a URL,
+        or several of them. `unopened` names what came with the message and cannot be shown: the person is told so where
+        they wrote nothing, and of a "picture" always.
         `message_id` is the channel's own: the same message delivered again is not answered again, also by another
-        process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message.
+        process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message;
+        with several the text is put together from them. Messages with the same `album` that come within a second are
+        one.
         `send` is called with the text inside the turn, before the person's next message is answered, and is not called
-        again once it has returned: for channels that send by themselves. What it raises is raised here; the answer is
-        kept, and sent when the message is delivered again.
+        again once it has returned: for channels that send by themselves. With `parts`, which cuts the text, it is
+        called with each. What it raises is raised here; the answer is kept, and sent, from the part on that was not
+        taken, when the message is delivered again. If it returns the id that the text got, who quotes it by that is
+        understood. After `moment_after` it is called with a line that says that the answer is on its way.
         `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
-        `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
+        `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`. `thread` is the topic there:
+        to the model each is a conversation of its own.
         `forwarded` says that the words are another's: the model is given them, marked as such, and they are no command,
         order, answer or fact. `quoted` is what the message answers, by the id that the channel gave it or by its text.
         `edited` is a message that was sent before under the same id: once that was delivered, it is let be ("").
+        `reaction` is a sign on the message `quoted`: a yes or no to what the newest answer asked, else let be ("").
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
         `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
 
@@ -359,7 +367,7 @@ class PhoneMemory(Parts):
         graph: Graph,
         who: str | int,
         text: str,
-        image: str | Path | bytes | None = None,
+        image: Image | Sequence[Image] | None = None,
         **delivery: Unpack[Delivery],
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
@@ -387,7 +395,7 @@ class PhoneMemory(Parts):
         return self.wiring.check(graph)
 
     def _replying(
-        self, graph: Graph, who: str | int, text: str, image: str | Path | bytes | None, delivery: Delivery
+        self, graph: Graph, who: str | int, text: str, image: Image | Sequence[Image] | None, delivery: Delivery
     ) -> Steps[Reply]:
         if self.settings.enable_memory_system:
             self.wiring.check_once(graph)

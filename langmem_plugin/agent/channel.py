@@ -2,10 +2,11 @@
 
 import contextlib
 import logging
+import re
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Self
 
@@ -17,11 +18,18 @@ from langmem_plugin.agent import instruction_notices, outage_note
 from langmem_plugin.agent.commands import Commands, Reading
 from langmem_plugin.agent.confirmation_question import AddedQuestion
 from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
-from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
+from langmem_plugin.agent.incoming_message import (
+    Delivery,
+    IncomingMessage,
+    album_of,
+    claim_id_of,
+    ends_sentence,
+    ids_of,
+)
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.reply import Reply
-from langmem_plugin.agent.steps import Begin, End, Graph, Pause, Run, Send, Sending, Steps
+from langmem_plugin.agent.steps import Begin, End, Graph, Meanwhile, Pause, Run, Send, Sending, Steps
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -48,6 +56,7 @@ from langmem_plugin.facts.redaction import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import timing
+from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
@@ -56,7 +65,11 @@ _CONVERSATION = "conversation"  # what could not be had: the turn itself
 _TRIES = 2  # one that lost its turn takes another
 _MOST_PAUSES = 5
 _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
+_SENT_WITHIN = timedelta(seconds=10)  # or whoever was to send an answer has died
 _MOST_CONFLICTS = 5
+_ALBUM_SECONDS = 1.0  # within which the rest of an album comes
+_ASKS = re.compile(r"[?¿؟？]")
+_PICTURE = "picture"
 
 
 @dataclass(frozen=True)
@@ -66,10 +79,18 @@ class Manner:
     sources: bool
     raise_errors: bool
     send: Sending | None
+    parts: Callable[[str], Sequence[str]]
+    moment_after: timedelta | None
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
-        return cls(delivery.get("sources", False), delivery.get("raise_errors", False), delivery.get("send"))
+        return cls(
+            delivery.get("sources", False),
+            delivery.get("raise_errors", False),
+            delivery.get("send"),
+            delivery.get("parts") or (lambda text: [text]),
+            delivery.get("moment_after"),
+        )
 
 
 @dataclass(frozen=True)
@@ -86,6 +107,8 @@ class _Task:
 
     def noticed(self, text: str) -> str:
         """With a sentence about it, and another where the message is in no history."""
+        if text and self.message.unopened == _PICTURE and text != self.replies.picture_gone:
+            text = f"{text}\n\n{self.replies.picture_gone}"
         if not (text and self.missing):
             return text
         told = [self.replies.without_memory, *([self.replies.without_history] if _CONVERSATION in self.missing else [])]
@@ -130,6 +153,7 @@ class Channel:
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner, call: timing) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with outage_note.watched() as missing:
+            message = self._quoting(message)
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.own_words), missing, call)
             try:
                 is_let_be = message.edited and self._is_known(message)
@@ -151,8 +175,12 @@ class Channel:
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
+        if message.reaction and not self._is_answer(message):
+            return Reply("", repeated=True)
         if message.is_empty:
-            return (yield from self._told_once(task, task.replies.empty_message))
+            texts = task.replies
+            text = texts.cannot_open if message.unopened else texts.empty_message
+            return (yield from self._told_once(task, texts.picture_gone if message.unopened == _PICTURE else text))
         try:
             said = message.said
         except InvalidInput:
@@ -169,7 +197,9 @@ class Channel:
     def _kept(self, task: _Task) -> Steps[Reply]:
         """The answer to what was not answered before, which is kept with its claim."""
         message = task.message
-        reading = self._commands.reading(message.owner, message.own_words, written_at=message.sent_at)
+        reading = self._commands.reading(
+            message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
+        )
         if reading.is_answered:
             told = yield from self._once(task, lambda: self._command_of(message))
             if told is not None:
@@ -195,6 +225,25 @@ class Channel:
             return True
         return self._claims.is_known(message.owner, message.claim_id)
 
+    def _quoting(self, message: IncomingMessage) -> IncomingMessage:
+        """With the text of what it quotes, where that is one of the assistant's own, known by the channel's id."""
+        quoted = message.quoted
+        if quoted is None or quoted.id is None or not self._settings.enable_memory_system:
+            return message
+        with contextlib.suppress(StoreUnavailable):
+            if (text := self._claims.text_sent_as(message.owner, quoted.id)[0]) is not None:
+                return replace(message, quoted=quoted._replace(text=text))
+        return message
+
+    def _is_answer(self, message: IncomingMessage) -> bool:
+        """Says of a reaction whether it is a yes or a no to what the newest answer asked."""
+        if agrees(message.text) is None or message.quoted is None or message.quoted.id is None:
+            return False
+        with contextlib.suppress(StoreUnavailable):
+            text, is_newest = self._claims.text_sent_as(message.owner, message.quoted.id)
+            return text is not None and is_newest and _ASKS.search(text) is not None
+        return False
+
     def _answered_before(self, task: _Task) -> Answer | None:
         """What is still to be sent waits for whoever sends it."""
         if task.message.claim_id is None:
@@ -209,7 +258,8 @@ class Channel:
 
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
-        result = yield Run(task.graph, {"messages": [said]}, self._bounded(without_trace(owner)))
+        config = self._bounded(without_trace(owner))
+        result = yield Run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self._settings.enable_memory_system:
@@ -248,14 +298,19 @@ class Channel:
         raise AssertionError  # the last attempt returned or raised
 
     def _command_of(self, message: IncomingMessage) -> str | None:
-        return self._commands.answer(message.owner, message.own_words, written_at=message.sent_at)
+        return self._commands.answer(
+            message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
+        )
 
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
         """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
         answer = None
-        for _ in range(_COMMAND_POLLS):
+        polls = _COMMAND_POLLS if self._claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
+        for _ in range(polls):
             answer = self._claims.answer_to(thread, claim_id)
             if answer is not None and (answer.sent or task.manner.send is None):
+                break
+            if polls == 1:
                 break
             yield Pause(_POLL_SECONDS)
         return answer
@@ -321,18 +376,32 @@ class Channel:
             own = texts[claim.message_id]
         else:
             yield from self._gather(task.message, claim, config)
+            if self._is_late(claim, config):
+                self._sessions.add_to_turn(config, [claim.message])
+                self._claims.answered(task.message.owner, [claim.message_id or ""], "", config)
+                return Reply("", repeated=True)
             told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
             own = next(iter(told.values()))
         return Reply(own)
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
-        if self._settings.burst is None or message.ends_sentence:
+        burst, album = self._settings.burst, message.album
+        if album is None and (burst is None or message.ends_sentence):
             return
+        pause = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
         for _ in range(_MOST_PAUSES):
-            yield Pause(self._settings.burst.total_seconds())
-            if not self._claims.join(config, claim) or ends_sentence(claim.together[-1].message.text):
+            yield Pause(pause)
+            joined = self._claims.join(config, claim)
+            if not joined or (album is None and ends_sentence(claim.together[-1].message.text)):
                 return
+
+    def _is_late(self, claim: Claim, config: RunnableConfig) -> bool:
+        """Says whether it is a picture, without words, of an album that was answered before it came."""
+        album = album_of(claim.message)
+        if album is None or len(claim.together) > 1 or claim.message.text:
+            return False
+        return any(album_of(each) == album for each in self._sessions.messages_of_turn(config))
 
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
@@ -343,6 +412,7 @@ class Channel:
         thread = OwnerKey(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         unseen = unseen or any(each.waited for each in together)
         ids = [each.message_id for each in together if each.message_id is not None]
+        ids += [more for each in together for more in ids_of(each.message)[1:] if more not in ids]
         question = along = None
         if task.reading.is_asked or unseen:  # these messages were no answer to it
             self._commands.close_confirmation(thread)
@@ -398,15 +468,22 @@ class Channel:
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
-        result = yield Run(task.graph, plan.given, self._bounded(config))
+        result = yield Run(task.graph, plan.given, self._bounded(config), self._meanwhile(task))
         sources, replies = task.manner.sources, task.replies
         return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
+
+    def _meanwhile(self, task: _Task) -> Meanwhile | None:
+        """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""
+        manner = task.manner
+        if manner.send is None or manner.moment_after is None:
+            return None
+        return Meanwhile(manner.moment_after.total_seconds(), manner.send, task.replies.one_moment)
 
     def _bounded(self, config: RunnableConfig) -> RunnableConfig:
         return {**config, "recursion_limit": self._settings.step_limit}
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
-        joins = self._settings.burst is not None
+        joins = self._settings.burst is not None or message.album is not None
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
         return self._claims.claim(message.said, message_id, joins=joins, lost=lost)
 
@@ -417,16 +494,23 @@ class Channel:
         return Reply(text)
 
     def _send(self, task: _Task, text: str, thread: str, ids: Sequence[str]) -> Steps[None]:
-        """Once it is out, it is out: that this could not be noted is nothing to tell the person."""
+        """Goes on with the first part that is not out yet. That one is out, and this could not be noted, is nothing to
+        tell the person.
+        """
         if task.manner.send is None or not text:
             return
-        try:
-            yield Send(task.manner.send, task.noticed(text))
-        except Exception as error:  # whatever it is, it is the channel's own
-            raise _NotSent(error) from error
-        if ids:
+        parts = task.manner.parts(task.noticed(text))
+        done = self._claims.parts_sent(thread, ids) if len(parts) > 1 else 0
+        for number, part in enumerate(parts[done:], done + 1):
             try:
-                self._claims.confirm(thread, ids)
+                sent_as = yield Send(task.manner.send, part)
+            except Exception as error:  # whatever it is, it is the channel's own
+                raise _NotSent(error) from error
+            if not ids:
+                continue
+            known = claim_id_of(task.message.source, str(sent_as)) if isinstance(sent_as, str | int) else ""
+            try:
+                self._claims.went_out(thread, ids, known, is_last=number == len(parts))
             except StoreUnavailable:
                 log.warning("reply.not_confirmed", exc_info=True, extra={"phone": masked(thread)})
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.confirmation_question import AddedQuestion, with_question
-from langmem_plugin.agent.incoming_message import clean, sender_of
+from langmem_plugin.agent.incoming_message import clean, ids_of, put_together, sender_of
 from langmem_plugin.agent.memory_state import recalled_of
 from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replies import Replies
@@ -88,7 +88,7 @@ class GraphAnswers:
         message points at is kept behind it, as if the graph had asked.
         """
         own = frozenset(each.message.id for each in together)
-        fresh = Plan(given={"messages": [each.message for each in together]}, own=own)
+        fresh = Plan(given={"messages": put_together([each.message for each in together])}, own=own)
         begun_before = any(each.attempts for each in together)
         if not asked and not begun_before:
             return self._asked_back(graph, together, config, replies) or fresh
@@ -296,7 +296,8 @@ def _named(interrupt: Interrupt) -> str:
 
 def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
     """Of the last of one's own messages."""
-    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].id in own and messages[at].id), None)
+    places = range(len(messages) - 1, -1, -1)
+    return next((at for at in places if not own.isdisjoint(ids_of(messages[at]))), None)
 
 
 def _given_together(messages: Sequence[BaseMessage], own: frozenset[str | None]) -> list[str]:
@@ -307,7 +308,8 @@ def _given_together(messages: Sequence[BaseMessage], own: frozenset[str | None])
     first = last + 1
     while first and isinstance(messages[first - 1], HumanMessage):
         first -= 1
-    return [each.id for each in takewhile(lambda each: isinstance(each, HumanMessage), messages[first:]) if each.id]
+    given = takewhile(lambda each: isinstance(each, HumanMessage), messages[first:])
+    return [message_id for each in given for message_id in ids_of(each)]
 
 
 def _all_said(messages: Sequence[BaseMessage], own: frozenset[str | None], told: Told) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,40 +25,53 @@ _LONGEST_NAME = 60
 _LONGEST_QUOTED = 300
 _SHORTEST_ID = 30  # letters of one that is no number
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNOPENED, _ALBUM, _TOPIC = "unopened", "album", "topic"  # in the notes of a message
+_MORE_IDS = "langmem_more_ids"  # in additional_kwargs: the ids of the messages that it was put together from
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
+
+
+Image = str | Path | bytes
 
 
 class Delivery(TypedDict, total=False):
     """How a message was delivered and how its reply is wanted: see PhoneMemory.reply."""
 
-    message_id: str | int | None
+    message_id: str | int | Sequence[str] | None
     sent_at: datetime | None
     sender: str | int | None
     sender_name: str | None
     automated: bool
     forwarded: bool
-    quoted: str | int | None
+    quoted: str | int | Quoted | None
     edited: bool
+    reaction: bool
+    unopened: str | None
+    album: str | None
+    thread: str | int | None
     sources: bool
     send: Sending | None
+    parts: Callable[[str], Sequence[str]] | None
+    moment_after: timedelta | None
     raise_errors: bool
 
 
 @dataclass(frozen=True)
 class IncomingMessage:
-    """One message of a person or a group, by its key.
+    """One message of a person or a group, by its key, with the ids of what it was put together from in `more_ids`.
 
     `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else, `edited` one that was
-    sent before and is now worded anew, `quoted` what it answers. `source` is the identifier it came from: a message's
-    id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group. `picture_hosts` are
-    those whose addresses the picture may have (None: any public one).
+    sent before and is now worded anew, `quoted` what it answers, `reaction` a sign below that. `unopened` names what
+    came with it and cannot be shown, `album` several messages that are one. `source` is the identifier it came from: a
+    message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group, `topic` where
+    in it. `picture_hosts` are those whose addresses the pictures may have (None: any public one).
     """
 
     owner: OwnerKey
     source: str
     text: str
-    image: str | Path | bytes | None = None
+    images: Sequence[str | Path | bytes] = ()
     message_id: str | None = None
+    more_ids: Sequence[str] = ()
     sent_at: datetime | None = None
     sender: str | None = None
     sender_name: str | None = None
@@ -66,11 +79,15 @@ class IncomingMessage:
     forwarded: bool = False
     quoted: Quoted | None = None
     edited: bool = False
+    reaction: bool = False
+    unopened: str | None = None
+    album: str | None = None
+    topic: str | None = None
     picture_hosts: frozenset[str] | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not self.text.strip() and self.image is None
+        return not self.text.strip() and not self.images
 
     @property
     def claim_id(self) -> str | None:
@@ -88,11 +105,19 @@ class IncomingMessage:
 
     @cached_property
     def said(self) -> HumanMessage:
-        """For the graph. Raises InvalidInput if the image cannot be read."""
-        if self.image is None:
+        """For the graph. Raises InvalidInput if none of the images can be read."""
+        if not self.images:
             return self.words
         text = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return self.words.model_copy(update={"content": [*text, image_block(self.image, self.picture_hosts)]})
+        pictures, refused = [], None
+        for image in self.images:
+            try:
+                pictures.append(image_block(image, self.picture_hosts))
+            except InvalidInput as error:
+                refused = error
+        if not pictures and refused is not None:
+            raise refused
+        return self.words.model_copy(update={"content": [*text, *pictures]})
 
     @cached_property
     def words(self) -> HumanMessage:
@@ -100,13 +125,17 @@ class IncomingMessage:
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         if self.forwarded:
             notes["forwarded"] = True
+        notes |= {_UNOPENED: self.unopened, _ALBUM: self.album, _TOPIC: self.topic}
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
         given: dict[str, Any] = {
             "id": self.claim_id or uuid.uuid4().hex,
             "response_metadata": {NOTES: noted} if noted else {},
-            "additional_kwargs": {QUOTED: self.quoted._asdict()} if self.quoted is not None else {},
+            "additional_kwargs": {
+                **({QUOTED: self.quoted._asdict()} if self.quoted is not None else {}),
+                **({_MORE_IDS: [claim_id_of(self.source, each) for each in self.more_ids]} if self.more_ids else {}),
+            },
         }
         return HumanMessage(self.text, **given)
 
@@ -119,7 +148,7 @@ def incoming_message(
     source: str,
     *,
     text: str,
-    image: str | Path | bytes | None,
+    image: Image | Sequence[Image] | None,
     region: str | None,
     delivery: Delivery,
     picture_hosts: frozenset[str] | None = None,
@@ -127,9 +156,7 @@ def incoming_message(
     """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
-    message_id, sender, name = delivery.get("message_id"), delivery.get("sender"), delivery.get("sender_name")
-    if message_id is not None and not str(message_id).strip():
-        raise InvalidInput(f"message_id={message_id!r} names no message: pass the channel's own id, or leave it out")
+    message_ids, sender, name = _ids(delivery.get("message_id")), delivery.get("sender"), delivery.get("sender_name")
     if (send := delivery.get("send")) is not None and not callable(send):
         raise InvalidInput(f"send={send!r} is no function: pass one that is called with the text to send")
     sent_at = delivery.get("sent_at")
@@ -137,14 +164,15 @@ def incoming_message(
         raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
     in_group = is_group(owner) and (sender or name)
     edited, quoted = delivery.get("edited", False), delivery.get("quoted")
-    if edited and message_id is None:
+    if edited and not message_ids:
         raise InvalidInput("edited=True says nothing without message_id: pass the id that the message was sent with")
     return IncomingMessage(
         owner,
         source,
         clean(str(text or "")),
-        image=image,
-        message_id=None if message_id is None else str(message_id),
+        images=_images(image),
+        message_id=message_ids[0] if message_ids else None,
+        more_ids=message_ids[1:],
         sent_at=sent_at,
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
@@ -152,8 +180,78 @@ def incoming_message(
         forwarded=delivery.get("forwarded", False),
         quoted=None if quoted is None else _quoted(source, quoted),
         edited=edited,
+        reaction=delivery.get("reaction", False),
+        unopened=_named(delivery.get("unopened")),
+        album=_named(delivery.get("album")),
+        topic=_named(delivery.get("thread")),
         picture_hosts=picture_hosts,
     )
+
+
+def _ids(given: str | int | Sequence[str] | None) -> list[str]:
+    found = [] if given is None else [str(given)] if isinstance(given, str | int) else [str(each) for each in given]
+    if not all(each.strip() for each in found):
+        raise InvalidInput(f"message_id={given!r} names no message: pass the channel's own id, or leave it out")
+    return found
+
+
+def _images(given: Image | Sequence[Image] | None) -> Sequence[Image]:
+    if given is None or given == "":
+        return ()
+    return given if isinstance(given, list | tuple) else [given]  # type: ignore[list-item]
+
+
+def _named(given: str | int | None) -> str | None:
+    return one_line(clean(str(given)))[:_LONGEST_NAME] or None if given is not None else None
+
+
+def ids_of(message: BaseMessage) -> list[str]:
+    """The id of a message and of those that it was put together from."""
+    more = message.additional_kwargs.get(_MORE_IDS)
+    return [*([message.id] if message.id else []), *(map(str, more) if isinstance(more, list) else ())]
+
+
+def album_of(message: BaseMessage) -> str | None:
+    """Names the messages that are one with it."""
+    return _noted(message, _ALBUM)
+
+
+def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
+    """The same, with the messages of one album as one: its words first, then its pictures."""
+    found: list[HumanMessage] = []
+    for message in messages:
+        if not found or album_of(message) is None or album_of(found[-1]) != album_of(message):
+            found.append(message)
+            continue
+        blocks = [*_blocks(found[-1]), *_blocks(message)]
+        blocks.sort(key=lambda each: each.get("type") != "text")
+        more = {_MORE_IDS: [*ids_of(found[-1])[1:], *ids_of(message)]}
+        kwargs = {**found[-1].additional_kwargs, **more}
+        found[-1] = found[-1].model_copy(update={"content": blocks, "additional_kwargs": kwargs})
+    return found
+
+
+def of_topic(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """Those of the topic that is written in now, with what was answered there: to the model each is a conversation of
+    its own.
+    """
+    topics = [_noted(each, _TOPIC) if isinstance(each, HumanMessage) else "" for each in messages]
+    if not any(topics):
+        return messages
+    now = next(each for each in reversed(topics) if each != "")
+    kept, is_of_it = [], True
+    for message, topic in zip(messages, topics, strict=True):
+        is_of_it = is_of_it if topic == "" else topic == now
+        if is_of_it:
+            kept.append(message)
+    return kept
+
+
+def _blocks(message: HumanMessage) -> list[Any]:
+    content = message.content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return content
 
 
 def claim_id_of(source: str, message_id: str) -> str:
@@ -162,8 +260,11 @@ def claim_id_of(source: str, message_id: str) -> str:
     return hashlib.blake2b(named, digest_size=16).hexdigest()
 
 
-def _quoted(source: str, quoted: str | int) -> Quoted | None:
+def _quoted(source: str, quoted: str | int | Quoted) -> Quoted | None:
     """A channel gives the id of what is quoted, or what it says: which of them it is the conversation tells."""
+    if isinstance(quoted, Quoted):
+        text = clean(quoted.text or "").strip() or None
+        return Quoted(claim_id_of(source, quoted.id) if quoted.id else None, text) if quoted.id or text else None
     text = clean(str(quoted)).strip()
     return Quoted(claim_id_of(source, text), None if isinstance(quoted, int) else text) if text else None
 
@@ -198,6 +299,8 @@ def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessag
     above = []
     if quoted is not None and (text := said.get(quoted.id) or _shown_text(quoted)):
         above.append(f"[in answer to: “{one_line(text)[:_LONGEST_QUOTED]}”]")
+    if (kind := _noted(message, _UNOPENED)) is not None:
+        above.append(f"[with a {kind} that you cannot see]")
     if notes_of(message).get("forwarded") is True:
         above.append("[forwarded: the words of somebody else, who asks nothing of you]")
     head = "\n".join(above)

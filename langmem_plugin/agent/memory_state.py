@@ -8,6 +8,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
+from langmem_plugin.agent.incoming_message import of_topic
 from langmem_plugin.errors import InvalidInput
 
 _Node = TypeVar("_Node", bound=Callable[..., Any])
@@ -29,7 +30,8 @@ class MemoryState(TypedDict):
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
-    """The messages of a state that is a dict or an object, or that are given alone, in any form that LangChain takes.
+    """The messages of a state that is a dict or an object, or that are given alone, in any form that LangChain takes;
+    in a group with topics those of the newest message's topic.
 
     Raises InvalidInput for what holds none.
     """
@@ -39,7 +41,7 @@ def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
     if isinstance(found, str) or not isinstance(found, Sequence):
         raise InvalidInput(f"a {type(state).__name__} holds no messages: pass the graph's state, or a list of messages")
     if all(isinstance(each, BaseMessage) for each in found):
-        return found
+        return of_topic(found)
     try:
         return convert_to_messages(found)
     except (ValueError, NotImplementedError) as error:

@@ -45,6 +45,9 @@ class Replies:
     stopped: str
     """The graph stopped at a breakpoint."""
     picture_unreadable: str
+    picture_gone: str
+    cannot_open: str
+    one_moment: str
 
     # Questions of the graph.
     approve: str
@@ -218,6 +221,9 @@ ENGLISH = Replies(
     nothing_said="I have no answer to that. Please say it in another way.",
     stopped="I have stopped before a step that somebody else has to release.",
     picture_unreadable="I could not open that picture. Please send it again as a JPEG or PNG.",
+    picture_gone="The picture is not there any more. Please send it again.",
+    cannot_open="I cannot open that kind of message. Please write to me what it says.",
+    one_moment="One moment, I am working on it.",
     approve="Shall I do this: {action}? Please answer yes or no.",
     approve_or_change=(
         "Shall I do this: {action}? Please answer yes or no, or tell me what to change, for example “{example}”."

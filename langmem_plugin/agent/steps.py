@@ -6,6 +6,7 @@ and runs what lies between in a thread, because that reads and writes the databa
 
 import asyncio
 import inspect
+import threading
 import time
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Executor
@@ -19,6 +20,9 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 Graph = Pregel[Any, Any, Any, Any]
 Sending = Callable[[str], Awaitable[object] | object]
@@ -118,18 +122,58 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """What is sent while a run goes on for longer than so many seconds. That it could not be is the log's alone."""
+
+    seconds: float
+    send: Sending
+    text: str
+
+    def here(self) -> None:
+        try:
+            Send(self.send, self.text).here()
+        except Exception:
+            log.warning("reply.moment_not_sent", exc_info=True)
+
+    async def awaited(self, place: Place) -> None:
+        await asyncio.sleep(self.seconds)
+        try:
+            await Send(self.send, self.text).awaited(place)
+        except Exception:
+            log.warning("reply.moment_not_sent", exc_info=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Runs the graph; gives what it ends with."""
 
     graph: Graph
     given: Any
     config: RunnableConfig
+    meanwhile: Meanwhile | None = None
 
     def here(self) -> Any:
-        return self.graph.invoke(self.given, self.config)
+        if self.meanwhile is None:
+            return self.graph.invoke(self.given, self.config)
+        timer = threading.Timer(self.meanwhile.seconds, self.meanwhile.here)
+        timer.start()
+        try:
+            return self.graph.invoke(self.given, self.config)
+        finally:
+            timer.cancel()
+            timer.join()  # nothing is sent after the answer
 
     async def awaited(self, place: Place) -> Any:
-        return await place.in_task(self.graph.ainvoke(self.given, self.config))
+        telling = None
+        if self.meanwhile is not None:
+            # A context of its own: two threads must not be in one.
+            telling = asyncio.create_task(self.meanwhile.awaited(Place(place.executor, copy_context())))
+        try:
+            return await place.in_task(self.graph.ainvoke(self.given, self.config))
+        finally:
+            if telling is not None:
+                telling.cancel()
+                await asyncio.wait([telling])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,22 +189,23 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Hands a text to the channel's own function."""
+    """Hands a text to the channel's own function; gives what that returns."""
 
     send: Sending
     text: str
 
-    def here(self) -> None:
+    def here(self) -> Any:
         if inspect.isawaitable(sent := self.send(self.text)):
             if inspect.iscoroutine(sent):
                 sent.close()
             raise InvalidInput("`send` is asynchronous: use `await memory.areply(…)`, or give a plain function")
+        return sent
 
-    async def awaited(self, place: Place) -> None:
+    async def awaited(self, place: Place) -> Any:
         if inspect.iscoroutinefunction(self.send):
-            await place.in_task(self.send(self.text))
-        elif inspect.isawaitable(sent := await place.in_thread(self.send, self.text)):
-            await place.in_task(sent)
+            return await place.in_task(self.send(self.text))
+        sent = await place.in_thread(self.send, self.text)
+        return await place.in_task(sent) if inspect.isawaitable(sent) else sent
 
 
 def perform(steps: Steps[_Result]) -> _Result:

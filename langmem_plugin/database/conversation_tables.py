@@ -5,6 +5,7 @@ distribute on it. `session` is a number that is never used again, so that a row 
 """
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
     Boolean,
     Column,
@@ -168,6 +169,7 @@ incoming = Table(  # a message that came in, claimed by its id, and what was ans
     Column("reply", LargeBinary),  # null until it is answered
     Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
     Column("waited", Boolean),  # other turns came between it and the first of its own; null until that has begun
+    Column("sent_as", JSON),  # digests of the ids that the channel gave to the parts of the reply that went out
     sqlite_with_rowid=False,
 )
 

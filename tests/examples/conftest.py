@@ -16,7 +16,7 @@ SETTINGS = {
         "WHATSAPP_APP_SECRET": "app-secret",
         "WHATSAPP_VERIFY_TOKEN": "verify-me",
     },
-    "telegram": {"TELEGRAM_TOKEN": "12:bot", "TELEGRAM_SECRET": "hook-secret"},
+    "telegram": {"TELEGRAM_TOKEN": "12:bot", "TELEGRAM_SECRET": "hook-secret", "TELEGRAM_BOT_NAME": "family_bot"},
     "twilio": {"TWILIO_AUTH_TOKEN": "12345", "TWILIO_WEBHOOK_URL": "https://mycompany.com/myapp.php?foo=1&bar=2"},
 }
 ONE_REQUEST_EACH = httpx.Limits(max_connections=None, max_keepalive_connections=0)
@@ -67,6 +67,7 @@ def settings(example, outside, database_url, name="one"):
         "LANGMEM_DATABASE": database_url,
         "LANGMEM_MODEL": "fake",
         "LANGMEM_BASE_URL": f"{outside.url}/{name}/v1",
+        "ACKNOWLEDGED_AFTER": "120",  # a busy machine is slow
         "WHATSAPP_API_URL": f"{outside.url}/graph",
         "TELEGRAM_API_URL": f"{outside.url}/telegram",
         **SETTINGS[example],

@@ -76,6 +76,8 @@ class Outside:
         @app.post("/graph/{number}/messages")
         async def whatsapp(number: str, request: Request):
             said = await request.json()
+            if "text" not in said:  # that a message was read, and an answer is being written
+                return {"success": True}
             to = said["to"] if "to" in said else said["recipient"]
             return self._take(request, to, said["text"]["body"], {"messages": [{"id": "wamid.out"}]})
 
@@ -83,6 +85,18 @@ class Outside:
         async def telegram(token: str, request: Request):
             said = await request.json()
             return self._take(request, said["chat_id"], said["text"], {"ok": True})
+
+        @app.post("/telegram/bot{token}/sendChatAction")
+        async def typing(token: str):
+            return {"ok": True}
+
+        @app.get("/telegram/bot{token}/getFile")
+        async def telegram_file(token: str, file_id: str):
+            return {"ok": True, "result": {"file_path": file_id}}
+
+        @app.get("/telegram/file/bot{token}/{file_id}")
+        async def telegram_content(token: str, file_id: str):
+            return Response(PNG, media_type="image/png")
 
         @app.get("/graph/{media_id}")
         async def media(media_id: str, request: Request):

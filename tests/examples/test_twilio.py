@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from examples.assistant import CANNOT_OPEN
+from langmem_plugin.agent.replies import ENGLISH
 from tests.examples.conftest import SETTINGS, http
 from tests.examples.payloads import signed_by_twilio, twilio
 
@@ -96,7 +96,7 @@ def test_a_picture_is_fetched_and_shown_to_the_model(url, outside):
 def test_what_cannot_be_opened_is_said_so(url, outside):
     media = {"NumMedia": "1", "MediaContentType0": "audio/ogg", "MediaUrl0": f"{outside.url}/file/voice"}
 
-    assert said(http.post(url, **twilio(ERIN, "MM6", "", **media))) == [CANNOT_OPEN]
+    assert said(http.post(url, **twilio(ERIN, "MM6", "", **media))) == [ENGLISH.cannot_open]
 
     assert outside.requests == []
 
@@ -117,4 +117,4 @@ def test_a_long_answer_is_several_messages(url, outside):
     messages = said(http.post(url, **twilio(ERIN, "SM8", f"<{long}>")))
 
     assert len(messages) == 3
-    assert "".join(messages) == f"You said <{long}>"
+    assert " ".join(messages) == f"You said <{long}>"

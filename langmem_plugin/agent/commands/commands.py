@@ -16,7 +16,12 @@ from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
-from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions, QuestionClosed
+from langmem_plugin.agent.commands.open_questions import (
+    ASKED_OF,
+    OpenQuestion,
+    OpenQuestions,
+    QuestionClosed,
+)
 from langmem_plugin.agent.commands.page_link import PageLinks
 from langmem_plugin.agent.commands.plain_words import Said, asks_why, said, wants_gone
 from langmem_plugin.agent.commands.privacy import Privacy
@@ -144,14 +149,18 @@ class Commands:
         *,
         written_at: datetime | None = None,
         links: bool = True,
+        sender: str | None = None,
     ) -> str | None:
         """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
 
         A text that does not answer an open question closes it, unless it was written before that was asked. `links` to
-        the person's page are for their chat alone.
+        the person's page are for their chat alone. In a group a question is answered by the `sender` who was asked.
         """
         with suppress(QuestionClosed), self._service.database.together():
-            return self._reply(owner, text, self._question(owner, written_at), links=links)
+            reply = self._reply(owner, text, self._question(owner, written_at, sender), links=links)
+            if sender is not None and reply is not None:
+                self._questions.asked_of(owner, sender)
+            return reply
         return None
 
     def _reply(self, owner: OwnerKey, text: str, question: OpenQuestion | None, *, links: bool) -> str | None:
@@ -177,7 +186,9 @@ class Commands:
         command = typed(cleaned(text))
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
-    def reading(self, owner: OwnerKey, text: str, *, written_at: datetime | None = None) -> Reading:
+    def reading(
+        self, owner: OwnerKey, text: str, *, written_at: datetime | None = None, sender: str | None = None
+    ) -> Reading:
         """What this text of this person is to the commands. What does not answer an open question closes it, unless a
         reply asked it: the text may be an earlier message, delivered again.
         """
@@ -197,7 +208,7 @@ class Commands:
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return Reading()
-        if question is not None and not _is_older(written_at, question):
+        if question is not None and _concerns(question, written_at, sender):
             if _is_answer(question, cleaned(text)):
                 return Reading(is_answered=True)
             if question.kind != "confirm":
@@ -346,7 +357,7 @@ class Commands:
             log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": command})
             return replies.memory_unavailable
 
-    def _question(self, owner: OwnerKey, written_at: datetime | None) -> OpenQuestion | None:
+    def _question(self, owner: OwnerKey, written_at: datetime | None, sender: str | None = None) -> OpenQuestion | None:
         """The open question, if the text that came in can be about it."""
         if not self._remembers:
             return None
@@ -355,7 +366,7 @@ class Commands:
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return None
-        return None if question is not None and _is_older(written_at, question) else question
+        return question if question is not None and _concerns(question, written_at, sender) else None
 
     def _close(self, owner: OwnerKey, question: OpenQuestion) -> None:
         try:
@@ -401,8 +412,10 @@ class Commands:
         return "\n".join(usage for command, usage in replies.usage.items() if command.removeprefix("/") in known)
 
 
-def _is_older(written_at: datetime | None, question: OpenQuestion) -> bool:
-    return written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
+def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str | None) -> bool:
+    """Says whether a text may be about the question: not one that is older, nor in a group one of another person."""
+    is_older = written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
+    return not is_older and (sender is None or question.details.get(ASKED_OF, sender) == sender)
 
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
@@ -412,3 +425,11 @@ def _is_answer(question: OpenQuestion, text: str) -> bool:
             return is_answer(text)
         case "confirm" | "erase" | "link":
             return verdict(text) is not None
+
+
+def stands_alone(text: str) -> bool:
+    """Says whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
+    plain = cleaned(text)
+    if may_be_typed(text) or said(plain) is not None or asks_why(plain) or wants_gone(plain) is not None:
+        return True
+    return is_answer(plain)

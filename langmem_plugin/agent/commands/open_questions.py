@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
@@ -29,6 +29,9 @@ _OPEN_FOR: Mapping[str, timedelta] = {
     "erase": timedelta(minutes=10),
     "link": timedelta(minutes=10),
 }
+
+
+ASKED_OF = "asked_of"  # in the details: who may answer in a group
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,14 @@ class OpenQuestions:
             .values(thread=owner, **asked)
             .on_conflict_do_update(index_elements=["thread"], set_=asked)
         )
+
+    def asked_of(self, owner: OwnerKey, sender: str) -> None:
+        """Only this member of a group may answer the question, unless it is another's."""
+        if (question := self.look(owner)) is not None and ASKED_OF not in question.details:
+            details = json.dumps({**question.details, ASKED_OF: sender}).encode()
+            with self._database.write() as connection:
+                stored = QUESTION.encrypted(connection, (owner,), details)
+                connection.execute(update(table).where(table.c.thread == owner).values(payload=stored))
 
     def look(self, owner: OwnerKey) -> OpenQuestion | None:
         """The open question, which stays open."""

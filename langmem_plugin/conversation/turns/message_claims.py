@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 
 from langchain_core.messages import HumanMessage
@@ -256,6 +257,8 @@ class MessageClaims:
         """
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
+            for message_id in message_ids[1:]:  # a message may be put together from several, of which one was claimed
+                self.note(connection, thread, message_id, None, _NO_TURN)
             self._keep_answer(connection, thread, message_ids, text)
             if along is not None:
                 along(connection)
@@ -266,12 +269,43 @@ class MessageClaims:
             answer = REPLY.encrypted(connection, (thread, message_id), reply)
             _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
 
-    def confirm(self, thread: str, message_ids: Sequence[str]) -> None:
-        """The channel has sent the answer."""
-        with self._database.write(durable=False) as connection:
+    def went_out(self, thread: str, message_ids: Sequence[str], sent_as: str, *, is_last: bool) -> None:
+        """A part of the answer is out, `sent_as` the digest of the id that the channel gave it ("" without one)."""
+        with self._database.write(durable=not is_last) as connection:
             for part in in_parts(message_ids):
                 mine = (incoming.c.thread == thread, incoming.c.message_id.in_(part))
-                connection.execute(update(incoming).where(*mine).values(sent=True))
+                rows = connection.execute(select(incoming.c.message_id, incoming.c.sent_as).where(*mine)).all()
+                for message_id, before in rows:
+                    values = {"sent": is_last, "sent_as": [*(before or ()), sent_as]}
+                    own = (incoming.c.thread == thread, incoming.c.message_id == message_id)
+                    connection.execute(update(incoming).where(*own).values(**values))
+
+    def parts_sent(self, thread: str, message_ids: Sequence[str]) -> int:
+        """How many parts of the answer to these messages are out."""
+        with self._database.read() as connection:
+            mine = (incoming.c.thread == thread, incoming.c.message_id.in_(message_ids))
+            found = connection.execute(select(incoming.c.sent_as).where(*mine)).scalars()
+            return max((len(each or ()) for each in found), default=0)
+
+    def text_sent_as(self, thread: str, sent_as: str) -> tuple[str | None, bool]:
+        """The answer that went out under this id of the channel, and whether it is the newest; None if none did."""
+        newest = select(incoming.c.message_id, incoming.c.sent_as, incoming.c.received_at).where(
+            incoming.c.thread == thread, incoming.c.reply.is_not(None), incoming.c.sent_as.is_not(None)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(newest.order_by(incoming.c.received_at.desc(), incoming.c.position.desc())).all()
+            found = next((row for row in rows if sent_as in (row.sent_as or ())), None)
+            if found is None:
+                return None, False
+            answer = self.answer_in(connection, thread, found.message_id)
+            return answer and answer.text, found.received_at == rows[0].received_at
+
+    def is_recent(self, thread: str, message_id: str, within: timedelta) -> bool:
+        """Whether the message came within this time."""
+        mine = (incoming.c.thread == thread, incoming.c.message_id == message_id)
+        with self._database.read() as connection:
+            came = connection.execute(select(incoming.c.received_at).where(*mine)).scalar_one_or_none()
+        return came is None or self._sessions.now() - came < within
 
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
         """The message waits under this ticket. False if it was there before."""

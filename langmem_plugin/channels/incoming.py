@@ -1,0 +1,93 @@
+"""A message as a provider delivered it, in the terms of `PhoneMemory.reply`."""
+
+import hmac
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from langmem_plugin.conversation.own_words import Quoted
+
+log = logging.getLogger(__name__)
+
+
+class TryLater(Exception):
+    """The provider refuses for a while: answer its webhook with an error, and it delivers the message again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incoming:
+    """One message, edit, reaction or change of a number. The fields that `PhoneMemory.reply` has too mean the same.
+
+    `to` says where the answer goes, in the words of the provider's API. `pictures` are what its files are fetched by.
+    `moved_from` is the identifier that `who` had until now: there is nothing to answer then.
+    """
+
+    who: str
+    to: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    message_id: str | Sequence[str] = ""
+    sent_at: datetime | None = None
+    pictures: Sequence[str] = ()
+    unopened: str | None = None
+    sender: str | None = None
+    sender_name: str | None = None
+    forwarded: bool = False
+    quoted: Quoted | None = None
+    edited: bool = False
+    reaction: bool = False
+    thread: str | None = None
+    album: str | None = None
+    moved_from: str | None = None
+
+
+def instant(seconds: Any) -> datetime | None:
+    """The time of seconds since 1970, as a number or its digits; None for what is none."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def text_in(value: Any) -> str:
+    """The value, if it is a text."""
+    return value if isinstance(value, str) else ""
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value, if it is an object of JSON, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects of a JSON array."""
+    return (each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else iter(())
+
+
+def place(found: Mapping[str, Any]) -> str:
+    """A location in words."""
+    named = ", ".join(filter(None, (text_in(found.get("name") or found.get("title")), text_in(found.get("address")))))
+    return f"Location: {f'{named} ' if named else ''}({found.get('latitude')}, {found.get('longitude')})"
+
+
+def card(name: str, phones: Sequence[Any]) -> str:
+    """A contact in words."""
+    return f"Contact: {', '.join(filter(None, (name, *map(text_in, phones))))}"
+
+
+def is_same(given: str, expected: str) -> bool:
+    """Compares a secret; how long it takes tells nothing of the right one."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
+
+
+def payload_of(body: bytes | str) -> Mapping[str, Any]:
+    """The JSON object of a webhook. Raises ValueError for anything else."""
+    try:
+        payload = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("the payload is nested too deeply to be a provider's") from error
+    if not isinstance(payload, dict):
+        raise ValueError("the payload is no JSON object")  # noqa: TRY004 - a caller answers 400 to either
+    return payload

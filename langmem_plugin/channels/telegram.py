@@ -1,0 +1,150 @@
+"""Telegram's bots: updates read, texts cut and worded, refusals told apart."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from langmem_plugin.channels.incoming import Incoming, TryLater, card, instant, log, mapping, mappings, place, text_in
+from langmem_plugin.channels.parts import split
+from langmem_plugin.conversation.own_words import Quoted
+
+_LONGEST = 4096
+_COMMAND = re.compile(r"\s*(/\w{1,64})@(\w{1,64})", re.IGNORECASE)
+_NOT_TEXT = (
+    "animation",
+    "audio",
+    "dice",
+    "document",
+    "paid_media",
+    "poll",
+    "sticker",
+    "story",
+    "video",
+    "video_note",
+    "voice",
+)
+_BAD_REQUEST, _NOT_EVER = 400, frozenset((400, 403, 404))
+
+
+def incoming(update: Mapping[str, Any], username: str = "") -> list[Incoming]:
+    """The message of an update: none for what nobody awaits an answer to, such as a pinned message, what another bot
+    wrote, or a command for another bot than `username`, by its name without the @.
+    """
+    for name in ("message", "edited_message"):
+        match message := mapping(update.get(name)):
+            case {"message_id": int(message_id), "chat": {"id": int(chat)}} if chat:
+                read = _message(message, message_id, chat, username, edited=name == "edited_message")
+                return [] if read is None else [read]
+    return []
+
+
+def parts(text: str) -> list[str]:
+    """The text in pieces that Telegram takes; it counts an emoji as two."""
+    return split(text, _LONGEST, lambda each: len(each.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def text_to(message: Incoming, text: str) -> dict[str, Any]:
+    """What `sendMessage` is called with."""
+    return {**message.to, "text": text}
+
+
+def typing(message: Incoming) -> dict[str, Any]:
+    """What `sendChatAction` is called with, to show for 5 seconds that an answer is being written."""
+    return {**message.to, "action": "typing"}
+
+
+def sent(status: int, body: Any) -> str | None:
+    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+
+    Raises TryLater where it may be taken later.
+    """
+    body = mapping(body)
+    match body:
+        case {"result": {"message_id": int(message_id)}} if status < _BAD_REQUEST:
+            return str(message_id)
+    if status < _BAD_REQUEST:
+        return None
+    if status not in _NOT_EVER:
+        raise TryLater(f"Telegram refused with status {status}: {body.get('parameters')}")
+    log.error("telegram: a reply was refused with status %s: %s", status, body.get("description"))
+    return None
+
+
+def _message(message: Mapping[str, Any], message_id: int, chat: int, username: str, *, edited: bool) -> Incoming | None:
+    about = _sender(message.get("from"), chat)
+    if isinstance(new := message.get("migrate_to_chat_id"), int):
+        return Incoming(who=f"telegram:{new}", moved_from=f"telegram:{chat}")
+    if mapping(message.get("from")).get("is_bot") or message.get("is_automatic_forward"):
+        return None
+    text = text_in(message.get("text")) or text_in(message.get("caption"))
+    if named := _COMMAND.match(text):
+        if username and named[2].casefold() != username.lstrip("@").casefold():
+            return None
+        text = f"{named[1]}{text[named.end() :]}"
+    if text.strip() == "/start" or text.startswith("/start "):  # the button of a new chat; a link may add words
+        text = "/help"
+    # The largest of a picture's sizes stands last.
+    pictures = [file for each in [*mappings(message.get("photo"))][-1:] if (file := text_in(each.get("file_id")))]
+    document = mapping(message.get("document"))
+    if text_in(document.get("mime_type")).startswith("image/"):
+        pictures.append(text_in(document.get("file_id")))
+    unopened = None if pictures else next((kind for kind in _NOT_TEXT if kind in message), None)
+    if shown := "" if text else _shown(message):
+        text, unopened = shown, None
+    if not (text or pictures or (unopened and chat > 0)):  # a sticker in a group is for the others
+        return None
+    topic = _topic(message)
+    answered = mapping(message.get("reply_to_message"))
+    return Incoming(
+        who=f"telegram:{chat}",
+        to={"chat_id": chat, **({"message_thread_id": int(topic)} if topic else {})},
+        text=text,
+        message_id=str(message_id),
+        sent_at=instant(message.get("edit_date") if edited else message.get("date")),
+        pictures=pictures,
+        unopened=unopened,
+        forwarded=any(name in message for name in ("forward_origin", "forward_from", "forward_date")),
+        quoted=_quoted(answered, mapping(message.get("quote"))),
+        edited=edited,
+        thread=topic,
+        album=text_in(message.get("media_group_id")) or None,
+        **about,
+    )
+
+
+def _quoted(answered: Mapping[str, Any], quote: Mapping[str, Any]) -> Quoted | None:
+    """The message that is answered; the first one of a topic seems to answer the topic's beginning."""
+    text = text_in(quote.get("text")) or text_in(answered.get("text")) or text_in(answered.get("caption"))
+    message_id = answered.get("message_id")
+    if "forum_topic_created" in answered or not (text or message_id):
+        return None
+    return Quoted(str(message_id) if message_id else None, text or None)
+
+
+def _topic(message: Mapping[str, Any]) -> str | None:
+    """The forum topic; in other groups a thread of answers has such an id too, and is no topic."""
+    topic = message.get("message_thread_id")
+    return str(topic) if message.get("is_topic_message") and isinstance(topic, int) else None
+
+
+def _sender(sender: Any, chat: int) -> dict[str, Any]:
+    """In a group who writes; an anonymous administrator or a channel is nobody whose words these are."""
+    if chat > 0 or not isinstance(sender, Mapping) or not isinstance(sender.get("id"), int):
+        return {}
+    name = " ".join(filter(None, (text_in(sender.get("first_name")), text_in(sender.get("last_name")))))
+    return {"sender": f"telegram:{sender['id']}", "sender_name": name or None}
+
+
+def _shown(message: Mapping[str, Any]) -> str:
+    """In words what is shown without any."""
+    match message:
+        case {"venue": {"location": Mapping() as where} as venue}:
+            return place({**where, "title": venue.get("title"), "address": venue.get("address")})
+        case {"location": Mapping() as where}:
+            return place(where)
+        case {"contact": Mapping() as contact}:
+            name = " ".join(filter(None, (text_in(contact.get("first_name")), text_in(contact.get("last_name")))))
+            return card(name, [contact.get("phone_number")])
+        case {"poll": {"question": str(question), "options": list(options)}}:
+            return "\n".join([f"Poll: {question}", *(f"- {text_in(each.get('text'))}" for each in mappings(options))])
+    return ""

@@ -1,0 +1,100 @@
+"""Twilio's SMS and WhatsApp: forms read, signatures checked, answers worded and cut."""
+
+import hmac
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.sax.saxutils import escape
+
+from langmem_plugin.channels.incoming import Incoming, TryLater, is_same, log, mapping, place, text_in
+from langmem_plugin.channels.parts import split
+from langmem_plugin.conversation.own_words import Quoted
+
+_SMS_SEPTETS, _SMS_UNITS, _WHATSAPP = 1530, 670, 1600  # ten segments, in letters of GSM or in UTF-16; one message
+_GSM = re.compile("[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,\\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\\\\\[~\\]|€]*")
+_TWO_SEPTETS = frozenset("^{}\\[~]|€")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NEVER = frozenset((400, 403, 404))
+_BAD_REQUEST = 400
+_MOST_MEDIA = 10
+
+
+def is_signed(url: str, form: Iterable[tuple[str, str]], signature: str, token: str) -> bool:
+    """Says whether Twilio signed this form, by the header X-Twilio-Signature; `url` is the one entered at Twilio."""
+    # A field that is there twice counts each value once.
+    fields = "".join(f"{name}{value}" for name, value in sorted({(name, str(value)) for name, value in form}))
+    expected = b64encode(hmac.digest(token.encode(), f"{url}{fields}".encode(), "sha1"))
+    return is_same(signature, expected.decode())
+
+
+def incoming(form: Mapping[str, Any]) -> list[Incoming]:
+    """The message of a form; none for a status, which is logged where it says that an answer was not delivered, and for
+    STOP, START and HELP where Twilio has answered them. Raises ValueError for a form that is none of Twilio's.
+    """
+    given = {name: value for name, value in form.items() if isinstance(value, str)}
+    if not (message_id := given.get("MessageSid")) or not (sender := given.get("From")):
+        raise ValueError("the form has no From or no MessageSid: it is no message of Twilio's")
+    if (status := given.get("MessageStatus") or given.get("SmsStatus") or "received") not in {"received", "receiving"}:
+        if status in {"failed", "undelivered"}:
+            log.error("twilio: message %s was not delivered, code %s", message_id, given.get("ErrorCode"))
+        return []
+    if given.get("OptOutType"):
+        return []
+    many = given.get("NumMedia") or ""
+    files = range(min(int(many), _MOST_MEDIA) if many.isdecimal() else _MOST_MEDIA)
+    kinds = {url: given.get(f"MediaContentType{n}", "") for n in files if (url := given.get(f"MediaUrl{n}"))}
+    pictures = [url for url, kind in kinds.items() if kind.startswith("image/")]
+    text = given.get("Body") or given.get("ButtonText") or given.get("ListTitle") or ""
+    if "Latitude" in given and "Longitude" in given:
+        where = {"name": given.get("Label"), "address": given.get("Address")}
+        where |= {"latitude": given["Latitude"], "longitude": given["Longitude"]}
+        text = "\n".join(filter(None, (text, place(where))))
+    return [
+        Incoming(
+            who=sender.removeprefix("whatsapp:"),
+            to={"To": sender, "From": given.get("To", ""), "AccountSid": given.get("AccountSid", "")},
+            text=_NOT_XML.sub("", text),
+            message_id=message_id,
+            pictures=pictures,
+            unopened=next((kind for kind in kinds.values() if not kind.startswith("image/")), None),
+            forwarded="true" in (given.get("Forwarded"), given.get("FrequentlyForwarded")),
+            quoted=Quoted(replied, None) if (replied := given.get("OriginalRepliedMessageSid")) else None,
+            reaction=given.get("MessageType") == "reaction",
+        )
+    ]
+
+
+def parts(message: Incoming, text: str) -> list[str]:
+    """The text in pieces that Twilio takes: ten segments of an SMS."""
+    text = _NOT_XML.sub("", text)
+    if str(message.to["To"]).startswith("whatsapp:"):
+        return split(text, _WHATSAPP)
+    if _GSM.fullmatch(text):
+        return split(text, _SMS_SEPTETS, lambda each: len(each) + sum(letter in _TWO_SEPTETS for letter in each))
+    return split(text, _SMS_UNITS, lambda each: len(each.encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def twiml(texts: Iterable[str]) -> str:
+    """The answer to a webhook that sends these texts, without the characters that XML has no place for."""
+    said = "".join(f"<Message>{escape(_NOT_XML.sub('', text))}</Message>" for text in texts)
+    return f'<?xml version="1.0" encoding="UTF-8"?><Response>{said}</Response>'
+
+
+def text_to(message: Incoming, text: str) -> dict[str, str]:
+    """The form of a call that sends a text by the API, for what took too long to be the webhook's answer."""
+    return {"To": message.to["To"], "From": message.to["From"], "Body": text}
+
+
+def sent(status: int, body: Any) -> str | None:
+    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+
+    Raises TryLater where it may be taken later.
+    """
+    body = mapping(body)
+    if status < _BAD_REQUEST:
+        return text_in(body.get("sid")) or None
+    if status not in _NEVER:
+        raise TryLater(f"Twilio refused with status {status}, code {body.get('code')}")
+    log.error("twilio: a reply was refused with status %s, code %s: %s", status, body.get("code"), body.get("message"))
+    return None

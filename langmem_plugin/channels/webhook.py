@@ -1,0 +1,225 @@
+"""A webhook answered: each person by themselves, in the order of writing, within the time that the provider waits."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from langgraph.pregel import Pregel
+
+from langmem_plugin.agent.commands import stands_alone
+from langmem_plugin.agent.reply import Reply
+from langmem_plugin.channels.incoming import Incoming, TryLater
+from langmem_plugin.identifiers import normalised
+from langmem_plugin.plugin import PhoneMemory
+
+log = logging.getLogger(__name__)
+
+GONE = (400, 404, 410)
+"""The status codes of a file that will not come back."""
+
+_ONE_GO = timedelta(minutes=2)  # between messages of a webhook that are one turn
+_ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
+_PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
+
+
+_Send = Callable[[str], Awaitable[str | None]]
+
+
+class Provider(Protocol):
+    """What a webhook is answered by, over HTTP."""
+
+    async def picture(self, message: Incoming, name: str) -> bytes | None:
+        """Fetches one of `message.pictures`. None where it is gone for good."""
+        ...
+
+    async def send(self, message: Incoming, text: str) -> str | None:
+        """Sends one part of the answer; gives the id it has there. Raises TryLater."""
+        ...
+
+    def parts(self, message: Incoming, text: str) -> Sequence[str]:
+        """The text in pieces that the provider takes."""
+        ...
+
+    async def typing(self, message: Incoming) -> None:
+        """Shows that an answer is being written; is called every `typing_seconds`."""
+        ...
+
+    typing_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webhook:
+    """Answers what a provider delivers with a graph.
+
+    A webhook is acknowledged when all of it is answered, at the latest after `acknowledged_after`: until then who is
+    killed, or cannot send, gets it again from the provider. After that sending is tried again here, and what a killed
+    process leaves is answered before the person's next message. `moment_after`: see PhoneMemory.reply.
+    """
+
+    memory: PhoneMemory
+    graph: Pregel[Any, Any, Any, Any]
+    provider: Provider
+    acknowledged_after: timedelta = timedelta(seconds=8)
+    moment_after: timedelta | None = None
+
+    _going_on: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def receive(self, messages: Sequence[Incoming]) -> Callable[[], Awaitable[object]] | None:
+        """Answers them. What it gives, if anything, is to be awaited once the webhook is acknowledged.
+
+        Raises TryLater, or what went wrong, where one of them is to be delivered again; the others are answered.
+        """
+        of_person: dict[str, list[Incoming]] = {}
+        for message in sorted(messages, key=_written_at):
+            of_person.setdefault(message.who, []).append(message)
+        acknowledged = asyncio.Event()
+        tasks = [asyncio.create_task(self._one_person(_turns(each), acknowledged)) for each in of_person.values()]
+        has_album = any(each.album for each in messages)
+        seconds = _ALBUM_SECONDS if has_album else self.acknowledged_after.total_seconds()
+        done, waiting = await asyncio.wait(tasks, timeout=seconds) if tasks else (set(), set())
+        acknowledged.set()
+        errors = [error for task in done if (error := task.exception()) is not None]
+        if errors:
+            raise errors[0]
+        if waiting and has_album:
+            return lambda: asyncio.wait(waiting)
+        self._go_on(waiting)
+        return None
+
+    async def respond(self, message: Incoming, within: timedelta) -> Sequence[str]:
+        """The parts of an answer that goes back in the response to the webhook. What takes longer than `within`, the
+        provider sends.
+        """
+        told: list[str] = []
+        responded = asyncio.Event()
+
+        async def send(text: str) -> str | None:
+            if responded.is_set():
+                return await self.provider.send(message, text)
+            told.append(text)
+            return None
+
+        answering = asyncio.create_task(self._until_sent(message, responded, send))
+        await asyncio.wait([answering], timeout=within.total_seconds())
+        responded.set()
+        if not answering.done():
+            self._go_on({answering})
+        elif not told or answering.exception():  # or the provider asks again for what it was told before
+            return self.provider.parts(message, answering.result())
+        return told
+
+    async def close(self) -> None:
+        """Waits for what is still being answered."""
+        if self._going_on:
+            await asyncio.wait(self._going_on)
+
+    def _go_on(self, tasks: set[asyncio.Task[Any]]) -> None:
+        for task in tasks:
+            self._going_on.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._going_on.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("webhook.not_answered", exc_info=error)
+
+    async def _one_person(self, messages: Sequence[Incoming], acknowledged: asyncio.Event) -> None:
+        """One that cannot be answered now holds up none behind it."""
+        errors = []
+        for message in messages:
+            try:
+                await self._until_sent(message, acknowledged)
+            except Exception as error:
+                log.exception("webhook.not_answered")
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+    async def _until_sent(self, message: Incoming, acknowledged: asyncio.Event, send: _Send | None = None) -> Reply:
+        for pause in _PAUSES:
+            try:
+                return await self._answer(message, send)
+            except TryLater:
+                if not acknowledged.is_set():
+                    raise
+                await asyncio.sleep(pause)
+        return await self._answer(message, send)
+
+    async def _answer(self, message: Incoming, send: _Send | None) -> Reply:
+        if message.moved_from is not None:
+            moved = await asyncio.to_thread(self._moved, message.moved_from, message.who)
+            log.info("webhook.moved", extra={"found": moved})
+            return Reply("", repeated=True)
+        files = [await self.provider.picture(message, each) for each in message.pictures]
+        images = [each for each in files if each is not None]
+        about: dict[str, Any] = {
+            "message_id": message.message_id,
+            "sent_at": message.sent_at,
+            "sender": message.sender,
+            "sender_name": message.sender_name,
+            "forwarded": message.forwarded,
+            "quoted": message.quoted,
+            "edited": message.edited,
+            "reaction": message.reaction,
+            "unopened": "picture" if len(images) < len(files) else message.unopened,
+            "album": message.album,
+            "thread": message.thread,
+            "parts": lambda text: self.provider.parts(message, text),
+            "send": send or (lambda text: self.provider.send(message, text)),
+            "moment_after": self.moment_after,
+        }
+        typing = asyncio.create_task(self._typing(message))
+        try:
+            return await self.memory.areply(self.graph, message.who, message.text, images, **about)
+        finally:
+            typing.cancel()
+            await asyncio.wait([typing])
+
+    async def _typing(self, message: Incoming) -> None:
+        if message.reaction or message.edited:
+            return
+        while True:
+            with suppress(TryLater):
+                await self.provider.typing(message)
+            await asyncio.sleep(self.provider.typing_seconds)
+
+    def _moved(self, before: str, now: str) -> bool:
+        region = self.memory.settings.default_region
+        return normalised(before, region) != normalised(now, region) and self.memory.people.moved(before, now)
+
+
+def _written_at(message: Incoming) -> datetime:
+    return message.sent_at or datetime.max.replace(tzinfo=UTC)
+
+
+def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
+    """What one person wrote in one go is one message, but for what is to be answered by itself."""
+    found: list[Incoming] = []
+    for message in messages:
+        if found and _goes_on(found[-1], message):
+            before = found[-1]
+            text = "\n".join(filter(None, (before.text, message.text)))
+            ids = [*_ids(before), *_ids(message)]
+            pictures = [*before.pictures, *message.pictures]
+            found[-1] = replace(message, text=text, message_id=ids, pictures=pictures)
+        else:
+            found.append(message)
+    return found
+
+
+def _goes_on(before: Incoming, after: Incoming) -> bool:
+    if before.sender != after.sender or before.to != after.to or not (before.sent_at and after.sent_at):
+        return False
+    return after.sent_at - before.sent_at <= _ONE_GO and all(
+        not (each.forwarded or each.edited or each.reaction or each.quoted or each.unopened or each.moved_from)
+        and not stands_alone(each.text)
+        for each in (before, after)
+    )
+
+
+def _ids(message: Incoming) -> Sequence[str]:
+    return [message.message_id] if isinstance(message.message_id, str) else message.message_id

@@ -1,0 +1,202 @@
+"""WhatsApp by Meta's Cloud API: its webhooks read, its texts worded and cut, its refusals told apart."""
+
+import hmac
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from langmem_plugin.channels.incoming import (
+    Incoming,
+    TryLater,
+    card,
+    instant,
+    is_same,
+    log,
+    mapping,
+    mappings,
+    place,
+    text_in,
+)
+from langmem_plugin.channels.parts import split
+from langmem_plugin.conversation.own_words import Quoted
+
+_LET_BE = frozenset(("revoke", "unsupported", "request_welcome", "system", "unknown", "errors"))
+_CAPTIONED = ("document", "video")
+_PASSES = frozenset((1, 2, 4, 80007, 130429, 131000, 131016, 131048, 131056, 131057, 133004, 133016))
+"""Error codes of limits and outages, which come with status 400 too."""
+_WINDOW_CLOSED = 131047
+_SERVER_ERROR, _TOO_MANY, _BAD_REQUEST = 500, 429, 400
+_NO_NAME = re.compile(r"[^0-9A-Za-z-]")
+
+
+def is_signed(body: bytes, signature: str, secret: str) -> bool:
+    """Says whether Meta signed this body: `signature` is the header X-Hub-Signature-256."""
+    expected = f"sha256={hmac.digest(secret.encode(), body, 'sha256').hex()}"
+    return is_same(signature, expected)
+
+
+def incoming(payload: Mapping[str, Any]) -> list[Incoming]:
+    """The messages of a webhook. Deliveries that failed, and messages without a sender, are logged.
+
+    Raises ValueError for a payload that is none of WhatsApp's.
+    """
+    if not isinstance(payload.get("entry"), list):
+        raise ValueError("the payload has no list `entry`: it is no webhook of WhatsApp's")  # noqa: TRY004
+    found: list[Incoming] = []
+    for value in _values(payload):
+        number = text_in(mapping(value.get("metadata")).get("phone_number_id"))
+        for status in mappings(value.get("statuses")):
+            _log_failure(status)
+        names = dict(_names(value))
+        read = (_message(message, number, names) for message in mappings(value.get("messages")))
+        found += [each for each in read if each is not None]
+    return found
+
+
+def parts(text: str) -> list[str]:
+    """The text in pieces that WhatsApp takes."""
+    return split(text, 4096)
+
+
+def text_to(message: Incoming, text: str) -> dict[str, Any]:
+    """The body of a call that answers with a text."""
+    return {"messaging_product": "whatsapp", **_recipient(message), "type": "text", "text": {"body": text}}
+
+
+def seen(message: Incoming) -> dict[str, Any]:
+    """The body of a call that marks the message as read and shows that an answer is being written, for 25 seconds."""
+    message_id = message.message_id if isinstance(message.message_id, str) else message.message_id[-1]
+    typing = {"typing_indicator": {"type": "text"}}
+    return {"messaging_product": "whatsapp", "status": "read", "message_id": message_id, **typing}
+
+
+def sent(status: int, body: Any) -> str | None:
+    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+
+    Raises TryLater where it may be taken later.
+    """
+    body = mapping(body)
+    if status < _BAD_REQUEST:
+        return next((text_in(each.get("id")) or None for each in mappings(body.get("messages"))), None)
+    error = mapping(body.get("error"))
+    code = error.get("code")
+    if status >= _SERVER_ERROR or status in {401, _TOO_MANY} or code in _PASSES:
+        raise TryLater(f"WhatsApp refused with status {status}, code {code}")
+    if code == _WINDOW_CLOSED:
+        log.error(
+            "whatsapp: a reply was refused: more than 24 hours have passed since the person wrote. Send a template."
+        )
+    else:
+        log.error("whatsapp: a reply was refused with status %s, code %s: %s", status, code, error.get("message"))
+    return None
+
+
+def _recipient(message: Incoming) -> dict[str, Any]:
+    return {name: value for name, value in message.to.items() if name != "number"}
+
+
+def _values(payload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for entry in mappings(payload.get("entry")):
+        for change in mappings(entry.get("changes")):
+            if isinstance(value := change.get("value"), Mapping):
+                yield value
+
+
+def _names(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for contact in mappings(value.get("contacts")):
+        if name := text_in(mapping(contact.get("profile")).get("name")):
+            yield from ((each, name) for key in ("wa_id", "user_id") if (each := text_in(contact.get(key))))
+
+
+def _log_failure(status: Mapping[str, Any]) -> None:
+    if status.get("status") != "failed":
+        return
+    for error in [*mappings(status.get("errors"))] or [{}]:
+        told = (
+            "24 hours have passed since the person wrote: send a template"
+            if error.get("code") == _WINDOW_CLOSED
+            else ""
+        )
+        title = text_in(error.get("title")) or text_in(error.get("message"))
+        log.error(
+            "whatsapp: message %s was not delivered, code %s: %s %s", status.get("id"), error.get("code"), title, told
+        )
+
+
+def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) -> Incoming | None:
+    phone, user, message_id = (text_in(message.get(name)) for name in ("from", "from_user_id", "id"))
+    sender = f"+{phone.removeprefix('+')}" if phone else user
+    if not sender or not message_id:
+        log.warning("whatsapp: a message without a sender or an id is skipped: %s", message_id or message.get("type"))
+        return None
+    to: dict[str, Any] = {"number": number, **({"to": phone} if phone else {"recipient": user})}
+    one = Incoming(who=sender, to=to, message_id=message_id, sent_at=instant(message.get("timestamp")))
+    if group := text_in(message.get("group_id")):
+        key = _NO_NAME.sub(lambda found: f"_{ord(found[0]):x}", group)
+        to = {"number": number, "recipient_type": "group", "to": group}
+        name = names.get(phone) or names.get(user)
+        one = replace(one, who=f"{key}@g.us", to=to, sender=sender, sender_name=name)
+    context = mapping(message.get("context"))
+    forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
+    one = replace(one, forwarded=forwarded, quoted=_quoted(text_in(context.get("id"))))
+    match message:
+        case {"system": Mapping() as system}:
+            return _moved(one, phone, system)
+        case {"edit": {"original_message_id": str(original), "message": Mapping() as edited}}:
+            return _said(replace(one, message_id=original, edited=True), edited)
+        case {"reaction": {"message_id": str(of), "emoji": str(emoji)}} if emoji:
+            return replace(one, text=emoji, quoted=_quoted(of), reaction=True)
+        case {"reaction": _} | {"edit": _}:  # a reaction that was taken back has no emoji
+            return None
+    return None if message.get("type") in _LET_BE or message.get("errors") else _said(one, message)
+
+
+def _quoted(message_id: str) -> Quoted | None:
+    return Quoted(message_id, None) if message_id else None
+
+
+def _moved(one: Incoming, phone: str, system: Mapping[str, Any]) -> Incoming | None:
+    match system:
+        case {"type": "user_changed_number" | "customer_changed_number"} if phone:
+            new = text_in(system.get("wa_id")) or text_in(system.get("new_wa_id"))
+            who = f"+{new.removeprefix('+')}" if new else text_in(system.get("user_id"))
+        case {"type": "user_changed_user_id", "user_id": str(who), "previous_user_id": str(before)}:
+            return replace(one, who=who, moved_from=before)
+        case _:
+            return None
+    return replace(one, who=who, moved_from=one.who) if who else None
+
+
+def _said(one: Incoming, message: Mapping[str, Any]) -> Incoming:
+    text, pictures = "", []
+    match message:
+        case {"text": {"body": str(text)}} | {"button": {"text": str(text)}}:
+            pass
+        case {"interactive": {"button_reply": {"title": str(text)}} | {"list_reply": {"title": str(text)}}}:
+            pass
+        case {"interactive": {"nfm_reply": {"response_json": str(text)}}}:
+            pass
+        case {"image": {"id": str(picture)} as image}:
+            text, pictures = text_in(image.get("caption")), [picture]
+        case {"location": Mapping() as where}:
+            text = place(where)
+        case {"contacts": list(contacts)}:
+            text = "\n".join(map(_card, mappings(contacts)))
+        case {"order": Mapping() as order}:
+            text = "\n".join([text_in(order.get("text")), *map(_ordered, mappings(order.get("product_items")))]).strip()
+        case _:
+            file = mapping(next((message[kind] for kind in _CAPTIONED if kind in message), None))
+            kind = text_in(message.get("type")) or "message"
+            return replace(one, text=text_in(file.get("caption")), unopened=kind)
+    return replace(one, text=text, pictures=pictures)
+
+
+def _card(contact: Mapping[str, Any]) -> str:
+    name = text_in(mapping(contact.get("name")).get("formatted_name"))
+    return card(name, [each.get("phone") or each.get("wa_id") for each in mappings(contact.get("phones"))])
+
+
+def _ordered(item: Mapping[str, Any]) -> str:
+    price = f"{item.get('item_price')} {item.get('currency')}"
+    return f"Order: {item.get('quantity')} × {item.get('product_retailer_id')} ({price})"

@@ -1,0 +1,114 @@
+"""Each kind of update that the providers document, delivered twice, on each engine: what the person gets."""
+
+import asyncio
+import itertools
+from pathlib import Path
+
+import pytest
+import yaml
+
+from langmem_plugin.channels import telegram, twilio, whatsapp
+
+NUMBERS = itertools.count(1_000)
+
+
+def fixtures(provider):
+    return yaml.safe_load((Path(__file__).parent / f"{provider}.yaml").read_text("utf-8"))
+
+
+def got(webhook, caplog, fixture, *deliveries):
+    """What went out for deliveries that each come twice; what is not as the fixture says."""
+    webhook.provider.sent.clear()
+    caplog.clear()
+
+    async def deliver():
+        for read in deliveries:
+            for _ in range(2):
+                for message in (read(),):
+                    pending = await webhook.receive(message)
+                    if pending is not None:
+                        await pending()
+
+    asyncio.run(deliver())
+    texts = [text for _, text in webhook.provider.sent]
+    expected = [*fixture["gets"], *itertools.chain(*fixture.get("others", {}).values())]
+    alike = len(texts) == len(expected) and all(
+        text == wanted or (not wanted.startswith("re:") and wanted in text)
+        for text, wanted in zip(texts, expected, strict=True)
+    )
+    logged = fixture.get("logged", "") in caplog.text
+    return [] if alike and logged else [(fixture["name"], texts, expected, caplog.text if not logged else "")]
+
+
+@pytest.mark.spec("U-1", "C-21")
+def test_whatsapp(webhook, caplog, clock):
+    wrong = []
+    for fixture in fixtures("whatsapp"):
+        phone = f"97250123{next(NUMBERS)}"
+        wrong += got(webhook, caplog, fixture, *_of_whatsapp(fixture, phone, clock()))
+    assert wrong == []
+
+
+@pytest.mark.spec("U-1", "C-21")
+def test_telegram(webhook, caplog, clock):
+    wrong = []
+    for fixture in fixtures("telegram"):
+        number = next(NUMBERS)
+        wrong += got(webhook, caplog, fixture, *_of_telegram(fixture, number, clock()))
+        topics = {message.to.get("message_thread_id") for message, _ in webhook.provider.sent}
+        assert topics <= {fixture.get("topic")}, fixture["name"]
+    assert wrong == []
+
+
+@pytest.mark.spec("U-1", "C-21")
+def test_twilio(webhook, caplog):
+    wrong = []
+    for fixture in fixtures("twilio"):
+        number = next(NUMBERS)
+        given = {"MessageSid": f"SM{number}", "AccountSid": "AC0", "To": "+15005550007", "From": "", **fixture["form"]}
+        given["From"] += f"+1415867{number}"
+        wrong += got(webhook, caplog, fixture, lambda form=given: twilio.incoming(form))
+    assert wrong == []
+
+
+@pytest.mark.spec("U-1")
+@pytest.mark.parametrize(("provider", "least"), [("whatsapp", 25), ("telegram", 20), ("twilio", 12)])
+def test_many_kinds_of_update_are_known(provider, least):
+    assert len({each["name"] for each in fixtures(provider)}) >= least
+
+
+def _of_whatsapp(fixture, phone, now):
+    def read(messages):
+        entry = {
+            "metadata": {"phone_number_id": "9"},
+            "contacts": [{"profile": {"name": "Erin"}, "wa_id": phone}],
+            "messages": messages,
+            "statuses": fixture.get("statuses", []),
+        }
+        return lambda: whatsapp.incoming({"entry": [{"changes": [{"field": "messages", "value": entry}]}]})
+
+    for key in ("messages", "then") if "then" in fixture else ("messages",):
+        found = []
+        for message in fixture.get(key, []):
+            later = int(message.pop("timestamp", 0))
+            about = {"from": phone, "id": f"wamid.{next(NUMBERS)}", "timestamp": str(int(now.timestamp()) + later)}
+            message = {"type": next(iter(message)), **about, **message}
+            found.append({name: value for name, value in message.items() if value is not None})
+        yield read(found)
+
+
+def _of_telegram(fixture, number, now):
+    for update in (fixture, fixture.get("then", {})):
+        filled = {name: value for name, value in update.items() if name in {"channel_post", "callback_query"}}
+        for name in ("message", "edited_message"):
+            if name in update:
+                message = dict(update[name])
+                in_group = message.pop("group", False)
+                chat = (
+                    {"id": -1_000_000 - number, "type": "supergroup"} if in_group else {"id": number, "type": "private"}
+                )
+                sender = {"id": number, "is_bot": False, "first_name": "Erin", "last_name": "Levi"}
+                about = {"message_id": number, "date": int(now.timestamp()), "chat": chat, "from": sender}
+                filled[name] = {**about, **message}
+        if filled:
+            yield lambda update=filled: telegram.incoming(update, "family_bot")

@@ -1,0 +1,214 @@
+"""What a webhook's messages get: each person by themselves, in the order of writing, each part once."""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from langmem_plugin.channels import Incoming, TryLater
+from langmem_plugin.channels.webhook import Webhook
+from langmem_plugin.conversation.own_words import Quoted
+from tests.channels.conftest import Kept
+from tests.chat_graph import chat_graph
+
+ERIN, JASON, FAMILY = "+972501230001", "+972501230002", "family@g.us"
+
+
+@pytest.fixture
+def deliver(webhook, clock):
+    """Delivers messages in one webhook; gives the texts that went out for it."""
+    used = iter(range(1, 1_000))
+
+    def call(*given, to=webhook):
+        before = len(to.provider.sent)
+        about = [{"who": ERIN, "message_id": f"m{next(used)}", "sent_at": clock(), **each} for each in given]
+
+        async def run():
+            try:
+                if (pending := await to.receive([Incoming(**each) for each in about])) is not None:
+                    await pending()
+            finally:
+                await to.close()
+
+        asyncio.run(run())
+        return [text for _, text in to.provider.sent[before:]]
+
+    return call
+
+
+def saying(memory, answer):
+    return chat_graph(memory, lambda state: {"messages": AIMessage(answer(state["messages"][-1].text))})
+
+
+@pytest.mark.spec("C-21")
+def test_a_picture_that_cannot_be_fetched_now_is_delivered_again_and_holds_up_nobody(webhook, deliver):
+    both = [{"message_id": "p", "pictures": ["later"]}, {"message_id": "j", "who": JASON, "text": "hello"}]
+
+    for _ in range(2):
+        with pytest.raises(TryLater):
+            deliver(*both)
+
+    assert webhook.provider.texts() == ["re: hello"]
+
+
+@pytest.mark.spec("C-21")
+def test_of_a_long_answer_each_part_is_sent_once(webhook, deliver, memory):
+    long = "\n".join(f"{n}. " + f"line {n} is long. " * 8 for n in range(60))
+    speaking = Webhook(memory=memory, graph=saying(memory, lambda _: long), provider=webhook.provider)
+    webhook.provider.refusals = [None, TryLater(), None, TryLater()]
+
+    for _ in range(2):
+        with pytest.raises(TryLater):
+            deliver({"message_id": "long", "text": "tell me all"}, to=speaking)
+    deliver({"message_id": "long", "text": "tell me all"}, to=speaking)
+    deliver({"message_id": "long", "text": "tell me all"}, to=speaking)
+
+    texts = webhook.provider.texts()
+    assert max(map(len, texts)) <= 4096
+    assert [line.strip() for text in texts for line in text.splitlines()] == [
+        each.strip() for each in long.splitlines()
+    ]
+
+
+@pytest.mark.spec("C-21", "R-1")
+def test_who_quotes_the_assistant_by_the_channels_id_is_understood(webhook, deliver):
+    deliver({"text": "first"})
+    deliver({"text": "second"})
+
+    assert deliver({"text": "book number 2", "quoted": Quoted("out.1", None)}) == [
+        "re: [in answer to: “re: first”] book number 2"
+    ]
+
+
+@pytest.mark.spec("C-21")
+def test_a_thumb_up_answers_what_was_just_asked_and_nothing_else(webhook, deliver, memory):
+    deliver({"text": "/remember I own a canoe"})
+    assert deliver({"text": "/forget canoe"}) == ["Shall I forget this? I own a canoe\nAnswer yes or no."]
+
+    assert deliver({"text": "👍", "reaction": True, "quoted": Quoted("out.1", None)}) == []  # that asked nothing
+    assert deliver({"text": "❤️", "reaction": True, "quoted": Quoted("out.2", None)}) == []  # nor does it say yes
+    assert deliver({"text": "👍", "reaction": True, "quoted": Quoted("out.2", None)}) == ["🗑️ Forgotten: I own a canoe"]
+    assert deliver({"text": "👍", "reaction": True, "quoted": Quoted("out.2", None)}) == []  # it is answered
+
+
+@pytest.mark.spec("C-21")
+def test_in_a_group_who_was_asked_by_a_command_answers(deliver, memory):
+    said = {"who": FAMILY, "sender": ERIN, "sender_name": "Erin"}
+    deliver({**said, "text": "/remember We eat at eight"})
+    deliver({**said, "text": "/forget eat"})
+
+    deliver({**said, "sender": JASON, "sender_name": "Jason", "text": "yes"})
+    assert [each.text for each in memory.service.list_memories(FAMILY)] == ["We eat at eight"]
+    assert deliver({**said, "text": "yes"}) == ["🗑️ Forgotten: We eat at eight"]
+
+
+@pytest.mark.spec("C-21")
+def test_an_album_is_one_message_and_what_comes_too_late_is_let_be(webhook, deliver):
+    parts = [{"message_id": f"a{n}", "album": "a", "pictures": [f"{n}"]} for n in range(3)]
+    parts[0]["text"] = "which one?"
+
+    with ThreadPoolExecutor(3) as pool:  # as they come: each when the one before is acknowledged
+        for part in parts:
+            pool.submit(deliver, part)
+            time.sleep(0.3)
+    for part in parts:
+        deliver(part)
+    late = deliver({"album": "a", "pictures": ["late"]})
+
+    assert webhook.provider.texts() == ["re: which one? (3 pictures)"]
+    assert late == []
+
+
+@pytest.mark.spec("C-21")
+def test_topics_are_conversations_of_their_own(webhook, deliver):
+    said = {"who": "telegram:-100", "sender": "telegram:1", "sender_name": "Erin"}
+    prompts = []
+
+    def agent(state):
+        prompts.append([each.text for each in webhook.memory.prompt(state, "You help.")])
+        return {"messages": AIMessage("ok")}
+
+    other = Webhook(memory=webhook.memory, graph=chat_graph(webhook.memory, agent), provider=webhook.provider)
+    deliver({**said, "thread": "7", "text": "pizza"}, to=other)
+    deliver({**said, "thread": "8", "text": "the trip"}, to=other)
+    deliver({**said, "thread": "7", "text": "and salad"}, to=other)
+
+    last = "\n".join(prompts[-1])
+    assert "pizza" in last
+    assert "the trip" not in last
+
+
+@pytest.mark.spec("C-21")
+def test_a_slow_model_does_not_keep_the_provider_waiting_and_the_person_is_told(memory, deliver):
+    async def agent(_):
+        await asyncio.sleep(1.5)
+        return {"messages": AIMessage("done")}
+
+    slow = Webhook(
+        memory=memory,
+        graph=chat_graph(memory, agent),
+        provider=Kept(),
+        acknowledged_after=timedelta(seconds=0.3),
+        moment_after=timedelta(seconds=0.5),
+    )
+    took = []
+
+    async def run():
+        begun = time.monotonic()
+        await slow.receive([Incoming(who=ERIN, message_id="s", text="think")])
+        took.append(time.monotonic() - begun)
+        await slow.close()
+
+    asyncio.run(run())
+
+    assert took[0] < 1.2
+    assert slow.provider.texts() == ["One moment, I am working on it.", "done"]
+    assert len(slow.provider.typed) == 1
+
+
+@pytest.mark.spec("C-21")
+def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_here(memory, monkeypatch):
+    monkeypatch.setattr("langmem_plugin.channels.webhook._PAUSES", (0.01, 0.01))
+
+    async def agent(_):
+        await asyncio.sleep(0.5)
+        return {"messages": AIMessage("done")}
+
+    provider = Kept()
+    provider.refusals = [TryLater(), TryLater()]
+    graph = chat_graph(memory, agent)
+    slow = Webhook(memory=memory, graph=graph, provider=provider, acknowledged_after=timedelta(seconds=0.1))
+
+    async def run():
+        await slow.receive([Incoming(who=ERIN, message_id="s", text="think")])
+        await slow.close()
+
+    asyncio.run(run())
+
+    assert provider.texts() == ["done"]
+
+
+@pytest.mark.spec("C-21")
+def test_what_goes_back_in_the_response_goes_back_again_and_what_is_late_is_sent(memory):
+    async def agent(state):
+        if "slowly" in state["messages"][-1].text:
+            await asyncio.sleep(0.6)
+        return {"messages": AIMessage("done")}
+
+    provider = Kept()
+    hook = Webhook(memory=memory, graph=chat_graph(memory, agent), provider=provider)
+
+    async def run():
+        quick = Incoming(who=ERIN, message_id="q", text="quickly")
+        slow = Incoming(who=JASON, message_id="s", text="slowly")
+        told = [await hook.respond(each, timedelta(seconds=0.3)) for each in (quick, quick, slow)]
+        await hook.close()
+        return told
+
+    warm = Incoming(who="+972501230009", message_id="w", text="hello")
+    asyncio.run(hook.respond(warm, timedelta(seconds=30)))
+    assert asyncio.run(run()) == [["done"], ["done"], []]
+    assert provider.texts() == ["done"]
