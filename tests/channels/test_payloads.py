@@ -89,11 +89,10 @@ def _of_whatsapp(fixture, phone, now):
 
     for key in ("messages", "then") if "then" in fixture else ("messages",):
         found = []
-        for message in fixture.get(key, []):
-            later = int(message.pop("timestamp", 0))
-            about = {"from": phone, "id": f"wamid.{next(NUMBERS)}", "timestamp": str(int(now.timestamp()) + later)}
-            message = {"type": next(iter(message)), **about, **message}
-            found.append({name: value for name, value in message.items() if value is not None})
+        for given in fixture.get(key, []):
+            at = int(now.timestamp()) + int(given.pop("timestamp", 0))
+            about = {"from": phone, "id": f"wamid.{next(NUMBERS)}", "timestamp": str(at), "type": next(iter(given))}
+            found.append({name: value for name, value in {**about, **given}.items() if value is not None})
         yield read(found)
 
 

@@ -23,6 +23,7 @@ def deliver(webhook, clock):
     used = iter(range(1, 1_000))
 
     def call(*given, to=webhook):
+        clock.forward(seconds=5)
         before = len(to.provider.sent)
         about = [{"who": ERIN, "message_id": f"m{next(used)}", "sent_at": clock(), **each} for each in given]
 

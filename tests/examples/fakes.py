@@ -7,10 +7,28 @@ import time
 from collections import Counter
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 64
 _NAMED = re.compile(r"<[^>]+>")
+
+
+_TELEGRAM_BESIDE = APIRouter()
+
+
+@_TELEGRAM_BESIDE.post("/telegram/bot{token}/sendChatAction")
+async def typing(token: str):
+    return {"ok": True}
+
+
+@_TELEGRAM_BESIDE.get("/telegram/bot{token}/getFile")
+async def telegram_file(token: str, file_id: str):
+    return {"ok": True, "result": {"file_path": file_id}}
+
+
+@_TELEGRAM_BESIDE.get("/telegram/file/bot{token}/{file_id}")
+async def telegram_content(token: str, file_id: str):
+    return Response(PNG, media_type="image/png")
 
 
 class Outside:
@@ -86,18 +104,6 @@ class Outside:
             said = await request.json()
             return self._take(request, said["chat_id"], said["text"], {"ok": True})
 
-        @app.post("/telegram/bot{token}/sendChatAction")
-        async def typing(token: str):
-            return {"ok": True}
-
-        @app.get("/telegram/bot{token}/getFile")
-        async def telegram_file(token: str, file_id: str):
-            return {"ok": True, "result": {"file_path": file_id}}
-
-        @app.get("/telegram/file/bot{token}/{file_id}")
-        async def telegram_content(token: str, file_id: str):
-            return Response(PNG, media_type="image/png")
-
         @app.get("/graph/{media_id}")
         async def media(media_id: str, request: Request):
             self.requests.append((request.url.path, request.headers.get("authorization")))
@@ -108,6 +114,7 @@ class Outside:
             self.requests.append((request.url.path, request.headers.get("authorization")))
             return Response(PNG, media_type="image/png")
 
+        app.include_router(_TELEGRAM_BESIDE)
         return app
 
     def _take(self, request, to, text, taken):
