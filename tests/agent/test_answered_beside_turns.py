@@ -161,10 +161,10 @@ def test_nothing_else_is_sent_where_sending_failed_and_the_channel_is_told(memor
 
 @pytest.mark.spec("C-21", "C-14")
 def test_what_was_sent_but_could_not_be_noted_as_sent_is_no_failure(memory, monkeypatch, caplog):
-    def away(*_):
+    def away(*_, **__):
         raise StoreUnavailable("the database is down")
 
-    monkeypatch.setattr(MessageClaims, "confirm", away)
+    monkeypatch.setattr(MessageClaims, "went_out", away)
     sent = []
 
     assert memory.reply(Echo(memory).graph, ERIN, "hello", message_id="m1", send=sent.append) == "heard hello"

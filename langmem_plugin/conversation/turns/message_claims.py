@@ -298,7 +298,7 @@ class MessageClaims:
             if found is None:
                 return None, False
             answer = self.answer_in(connection, thread, found.message_id)
-            return answer and answer.text, found.received_at == rows[0].received_at
+            return (answer.text if answer else None), found.received_at == rows[0].received_at
 
     def is_recent(self, thread: str, message_id: str, within: timedelta) -> bool:
         """Whether the message came within this time."""
