@@ -175,11 +175,11 @@ def test_a_command_that_is_still_being_answered_is_not_taken_up_by_the_next_mess
 def test_a_person_who_has_the_answer_is_not_told_that_noting_it_failed(
     memory, graph_of, scripted, monkeypatch, caplog, text
 ):
-    def unreachable(*_):
+    def unreachable(*_, **__):
         raise StoreUnavailable("the database is away")
 
     graph, sent = graph_of(scripted(heard)), []
-    monkeypatch.setattr(MessageClaims, "confirm", unreachable)
+    monkeypatch.setattr(MessageClaims, "went_out", unreachable)
 
     answer = memory.reply(graph, ERIN, text, message_id="1", send=sent.append)
 

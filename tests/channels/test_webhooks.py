@@ -205,11 +205,12 @@ def test_what_goes_back_in_the_response_goes_back_again_and_what_is_late_is_sent
     async def run():
         quick = Incoming(who=ERIN, message_id="q", text="quickly")
         slow = Incoming(who=JASON, message_id="s", text="slowly")
-        told = [await hook.respond(each, timedelta(seconds=0.3)) for each in (quick, quick, slow)]
+        patient, hasty = timedelta(seconds=60), timedelta(seconds=0.05)
+        told = [
+            await hook.respond(each, within) for each, within in ((quick, patient), (quick, patient), (slow, hasty))
+        ]
         await hook.close()
         return told
 
-    warm = Incoming(who="+972501230009", message_id="w", text="hello")
-    asyncio.run(hook.respond(warm, timedelta(seconds=30)))
     assert asyncio.run(run()) == [["done"], ["done"], []]
     assert provider.texts() == ["done"]
