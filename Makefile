@@ -13,14 +13,14 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(BIN)/python pyproject.toml
-	$(PIP) --editable '.[chroma,cli,openai]'
+	$(PIP) --editable '.[chroma,cli,openai,web]'
 	touch $@
 
 $(VENV)/installed-dev: $(BIN)/python pyproject.toml
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/installed
 
-demo: $(VENV)/installed  ## a texted conversation, killed in the middle and taken up again
+demo: $(VENV)/installed  ## a texted conversation, killed in the middle and taken up again; the same on two phones: langmem demo --web
 	$(BIN)/python -m graphs.demo
 
 chat: $(VENV)/installed  ## text the assistant yourself

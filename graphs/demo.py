@@ -65,6 +65,7 @@ def main() -> int:
         stage.passed += SILENCE
         stage.play(AFTER_THE_SILENCE)
         stage.memory.close()
+    say("— On two phones in a browser, played by you: .venv/bin/langmem demo --web")
     return 0
 
 

@@ -71,12 +71,7 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
 
     tokens = AccessTokens(memory.database, now=memory.service.now)
     refuse_open_door(tokens, host, "operator", "person")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise ConfigurationError(f"{host}:{port} cannot be listened on: {error.strerror}: name another port") from error
-    with listening:
+    with listening_on(host, port) as listening:
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         typer.echo(f"listening on {at} (API: {at}/api/openapi.json, console: {at}/console)")
         if not any(each.kind == "operator" for each in tokens.listed()):
@@ -94,6 +89,14 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
                 timeout_graceful_shutdown=_STOPS_WITHIN,
             )
         ).run([listening])
+
+
+def listening_on(host: str, port: int) -> socket.socket:
+    """Raises ConfigurationError where something else listens there."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise ConfigurationError(f"{host}:{port} cannot be listened on: {error.strerror}: name another port") from error
 
 
 def made(graph: str, memory: "PhoneMemory") -> Any:

@@ -3,9 +3,9 @@
 from importlib import metadata
 
 from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.staticfiles import StaticFiles
 
 from langmem_plugin.agent.steps import Graph
 from langmem_plugin.errors import ConfigurationError
@@ -16,7 +16,7 @@ from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.health import add_health
-from langmem_plugin.web.look import FOLDER
+from langmem_plugin.web.look.static_files import StaticLook
 from langmem_plugin.web.person.page import person_page
 from langmem_plugin.web.served import RootNoted, Served, root_of
 
@@ -47,9 +47,11 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     add_api(app)
     add_health(app)
     app.add_route("/", _to_the_console, include_in_schema=False)
-    app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
+    app.mount("/look", StaticLook(), name="look")
     app.mount(CONSOLE, console_app(served))
     app.mount(PAGE, person_page(served), name="person")
     app.add_middleware(BrowserSafety)
+    # Other sites send no cookie here, so they can guess nothing by how long an answer is.
+    app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(RootNoted)
     return app

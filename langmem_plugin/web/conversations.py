@@ -2,36 +2,51 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
+from langmem_plugin.conversation.media.media_reference import MediaReference, references_in, words_in
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.offline.result_text import result_text
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability.exporter import threads_of
+from langmem_plugin.references.meant.resolution import Reference
 from langmem_plugin.references.shown.items import ItemEntry
 
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # none that may hold a script
 _LONGEST_RESULT = 4_000  # letters of a tool's answer that are shown
 
 
 @dataclass(frozen=True)
 class Call:
-    """A tool that the assistant called, with its arguments as JSON."""
+    """A tool that the assistant called, with its arguments by name, as they are read."""
 
     tool: str
-    arguments: str
+    arguments: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What some words of a message pointed at: the things by name, of what was shown, and why just these."""
+
+    words: str
+    things: tuple[str, ...]
+    reason: str
+    tool: str
 
 
 @dataclass(frozen=True)
 class Line:
-    """One message. `meant` says which shown items its words pointed at, and why."""
+    """One message. `meant` is what its words pointed at among `shown`, and `to_ask` the question where that is unclear.
+    `files` are what was sent with it, and `is_error` says that a tool failed.
+    """
 
     message_id: str
     role: str
@@ -39,7 +54,11 @@ class Line:
     at: datetime | None
     calls: tuple[Call, ...] = ()
     tool: str | None = None
-    meant: tuple[str, ...] = ()
+    is_error: bool = False
+    meant: tuple[Meant, ...] = ()
+    shown: tuple[str, ...] = ()
+    to_ask: str | None = None
+    files: tuple[MediaReference, ...] = ()
 
 
 def sessions_of(memory: PhoneMemory, person: OwnerKey) -> list[Session]:
@@ -76,29 +95,48 @@ def transcript(
     return first, [_line(memory, messages[number], messages[: number + 1]) for number in shown]
 
 
+def picture(memory: PhoneMemory, person: OwnerKey, session_id: str, sha256: str) -> tuple[bytes, str]:
+    """The bytes and the type of a picture that was sent in this conversation. Raises UnknownSession for any other."""
+    session = session_of(memory, person, session_id)
+    with memory.saver.checkpoints.reading(session_id) as checkpoints:
+        messages = list(checkpoints.messages_of(checkpoints.listed("messages")))
+    for reference in (each for message in messages for each in references_in(message)):
+        if reference.sha256 == sha256 and reference.path and reference.mime_type in _PICTURES:
+            content = memory.saver.load_media(session.thread, reference)
+            if content is not None:
+                return content, reference.mime_type
+    raise UnknownSession(f"there is no such picture in session {session_id!r}")
+
+
 def _line(memory: PhoneMemory, message: BaseMessage, so_far: Sequence[BaseMessage]) -> Line:
-    said: dict[str, Any] = as_dict(message)
-    calls: tuple[Call, ...] = ()
-    if isinstance(message, AIMessage):
-        calls = tuple(Call(each["name"], _json(each["args"])) for each in message.tool_calls)
-    return Line(
+    text = result_text([message]) if isinstance(message, ToolMessage) else words_in(str(as_dict(message)["content"]))
+    line = Line(
         message_id=message.id or "",
         role=role_of(message),
-        text=str(said["content"])[:_LONGEST_RESULT],
+        text=text[:_LONGEST_RESULT],
         at=written_at(message),
-        calls=calls,
-        tool=message.name if isinstance(message, ToolMessage) else None,
-        meant=_meant(memory, so_far) if isinstance(message, HumanMessage) else (),
+        files=tuple(references_in(message)),
     )
-
-
-def _meant(memory: PhoneMemory, so_far: Sequence[BaseMessage]) -> tuple[str, ...]:
+    if isinstance(message, AIMessage):
+        return replace(line, calls=tuple(_call(each) for each in message.tool_calls))
+    if isinstance(message, ToolMessage):
+        return replace(line, tool=message.name, is_error=message.status == "error")
+    if not isinstance(message, HumanMessage):
+        return line
     resolution = memory.resolved(so_far)
-    return tuple(
-        f"“{each.words}”: {', '.join(ItemEntry(dict(item)).title for item in each.items)} ({each.reason})"
-        for each in resolution.references
+    meant = tuple(_meant(each) for each in resolution.references)
+    is_about_shown = bool(meant or resolution.question or resolution.unresolved)
+    return replace(line, meant=meant, shown=resolution.shown if is_about_shown else (), to_ask=resolution.question)
+
+
+def _meant(reference: Reference) -> Meant:
+    things = tuple(ItemEntry(dict(each)).title for each in reference.items)
+    return Meant(reference.words, things, reference.reason, reference.tool)
+
+
+def _call(call: ToolCall) -> Call:
+    arguments = (
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+        for name, value in call["args"].items()
     )
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return Call(call["name"], tuple(arguments))

@@ -75,7 +75,7 @@ def test_a_chat_with_a_graph_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "own.py").write_text(_OWN)
     answers = [
-        langmem("chat", "--graph", graph, stdin="hello\n").out.splitlines()[-1]
+        langmem("chat", graph, stdin="hello\n").out.splitlines()[-1]
         for graph in ("shop.own:compiled", "shop.own:made", "./shop/own.py:with_memory")
     ]
     assert answers == [f"message {number} to my own agent" for number in (1, 3, 5)]
@@ -86,4 +86,4 @@ def test_a_chat_with_a_graph_of_ones_own(tmp_path, monkeypatch):
         ("shop.own:nothing", "no compiled graph"),
         ("shop.own:missing", "no missing in shop.own"),
     ):
-        assert told in langmem("chat", "--graph", graph, code=1).err
+        assert told in langmem("chat", graph, code=1).err

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.conversations import sessions_of, transcript
+from langmem_plugin.web.conversations import picture, sessions_of, transcript
 
 _PAGE, _LINES = 30, 200
 
@@ -52,5 +52,12 @@ def routes(shell: Shell) -> APIRouter:
             step=_LINES,
             zone=memory.people.time_zone(person),
         )
+
+    @router.get("/{session_id}/pictures/{sha256}")
+    def show_picture(request: Request, ref: str, session_id: str, sha256: str) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        content, kind = picture(memory, person, session_id, sha256)
+        shell.note(caller, person, session_id)
+        return Response(content, media_type=kind)
 
     return router

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 from langmem_plugin.people.person_settings import LanguageCode
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.look.languages import translations
+from langmem_plugin.web.look.static_files import address_of
 from langmem_plugin.web.served import root_of
 
 _RIGHT_TO_LEFT = frozenset({"he"})
@@ -32,7 +33,7 @@ class Pages:
         text = template.render(
             language=language,
             direction="rtl" if language in _RIGHT_TO_LEFT else "ltr",
-            look=lambda file: f"{root}/look/{file}",
+            look=lambda file: f"{root}/look/{address_of(file)}",
             root=root,
             **values,
         )

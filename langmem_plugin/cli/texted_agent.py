@@ -1,0 +1,126 @@
+"""The agent of `langmem demo --web` and `chat --web`: a line of JSON in, a line out; run as a module of its own."""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from langmem_plugin.cli.demo_agent import demo_agent
+from langmem_plugin.cli.named_graph import graph_named
+from langmem_plugin.cli.opening import chosen
+from langmem_plugin.errors import LangMemError
+from langmem_plugin.memory import Memory
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.conversations import Line, transcript
+
+_SURE = 0.0005  # of a signal that is told
+
+
+def main() -> None:
+    """`database config graph kept` are the arguments, "" where one is not named; `kept` is as of `demo_agent`."""
+    database, config, graph, kept = sys.argv[1:]
+    logging.basicConfig(level=logging.ERROR)
+    # What a graph prints must not stand between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    passed = timedelta()
+    settings = chosen(Path(config) if config else None).model_copy(update={"sweep_every": None})
+    try:
+        with PhoneMemory(database or None, settings=settings, now=lambda: datetime.now(UTC) + passed) as memory:
+            agent = graph_named(graph, memory) if graph else demo_agent(memory, Path(kept) if kept else None)
+            _tell(answers, {"ready": True})
+            for line in sys.stdin:
+                asked = json.loads(line)
+                passed = timedelta(seconds=asked["passed"])
+                _tell(answers, _texted(memory, agent, asked) if asked["do"] == "text" else _silent(memory, asked))
+    except (LangMemError, ImportError, OSError) as error:
+        _tell(answers, {"ready": False, "error": str(error)})
+
+
+def _tell(answers: IO[str], answer: Mapping[str, Any]) -> None:
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+def _texted(memory: PhoneMemory, agent: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    phone, text = asked["phone"], asked["text"]
+    known, before = _known(memory, phone), _newest(memory, phone)
+    reply = memory.reply(agent, phone, text, message_id=asked["id"])
+    parts: list[dict[str, Any]] = []
+    if (after := _newest(memory, phone)) == before:
+        parts.append({"kind": "note", "text": "the memory's own answer: no model was asked"})
+    elif after is not None:
+        lines = _of_last_turn(memory, phone)
+        parts += [
+            {"kind": "meant", "meant": [vars(each) for each in line.meant], "shown": line.shown, "to_ask": line.to_ask}
+            for line in lines[:1]
+            if line.meant or line.to_ask
+        ]
+        parts += _recalled(memory, phone, text)
+        parts += [
+            {"kind": "called", "tool": call.tool, "arguments": call.arguments} for line in lines for call in line.calls
+        ]
+    return {"reply": str(reply), "parts": [*parts, *_learnt(memory, phone, known)]}
+
+
+def _silent(memory: PhoneMemory, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said is read, as it is by itself when a talk falls silent."""
+    parts: list[dict[str, Any]] = []
+    for phone in asked["phones"]:
+        known = _known(memory, phone)
+        if memory.settings.remembers and memory.extraction is not None:
+            memory.extract(phone)
+        parts += [part | {"who": phone} for part in _learnt(memory, phone, known)]
+    return {"parts": parts or [{"kind": "note", "text": "nothing new was learnt; who texts now begins a new session"}]}
+
+
+def _newest(memory: PhoneMemory, phone: str) -> Any:
+    found = memory.saver.get_tuple({"configurable": {"thread_id": memory.people.resolve(phone)}})
+    return None if found is None else found.checkpoint["id"]
+
+
+def _of_last_turn(memory: PhoneMemory, phone: str) -> list[Line]:
+    """From the person's last message on."""
+    owner = memory.people.resolve(phone)
+    session = memory.saver.session_of({"configurable": {"thread_id": owner}})
+    if session is None:
+        return []
+    many = memory.sessions.session(session).message_counter
+    _, lines = transcript(memory, owner, session, first=max(0, many - 40))
+    last = max((at for at, line in enumerate(lines) if line.role == "user"), default=0)
+    return lines[last:]
+
+
+def _recalled(memory: PhoneMemory, phone: str, text: str) -> Iterator[dict[str, Any]]:
+    """What the reply was given of the memory, and by what it was found."""
+    owner = memory.people.resolve(phone)
+    found = memory.saver.get_tuple({"configurable": {"thread_id": owner}})
+    recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
+    if not recalled:
+        return
+    by = {each.memory.id: each.signals for each in memory.service.search(owner, text, limit=50, min_relevance=0.0)}
+    for memory_id, score in recalled:
+        for held in memory.service.get(owner, [memory_id]):
+            signals = (f"{name} {value:.2f}" for name, value in by.get(memory_id, {}).items() if value > _SURE)
+            yield {"kind": "recalled", "text": held.text, "why": ", ".join(signals) or f"relevance {score:.2f}"}
+
+
+def _known(memory: PhoneMemory, phone: str) -> dict[str, Memory]:
+    if not memory.settings.remembers:
+        return {}
+    listed = memory.service.list_memories(phone, limit=500, statuses=["active", "pending"])
+    return {each.id: each for each in listed}
+
+
+def _learnt(memory: PhoneMemory, phone: str, known: Mapping[str, Memory]) -> Iterator[dict[str, Any]]:
+    for each in _known(memory, phone).values():
+        if each.id not in known or each.text != known[each.id].text:
+            yield {"kind": "learnt", "text": each.text, "quote": each.quote, "waits": each.status == "pending"}
+
+
+if __name__ == "__main__":
+    main()
