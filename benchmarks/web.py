@@ -27,6 +27,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.people import request_rates
 from langmem_plugin.people.access_tokens import AccessTokens
 
 MEMORIES, AT_ONCE = 1_000, 100
@@ -46,7 +47,8 @@ class Hashed(Embeddings):
 
 
 def opened(url):
-    settings = Settings(api_requests_per_minute=10**9, extraction="off", search_past_sessions=False, sweep_every=None)
+    request_rates.REQUESTS_PER_MINUTE = 10**9
+    settings = Settings(extraction="off", search_past_sessions=False, sweep_every=None)
     return PhoneMemory(url, settings=settings, embeddings=Hashed())
 
 

@@ -215,6 +215,15 @@ def _phone(found: _Found, key: str, value: Any) -> None:
         found.take("godfather_phone", key, value)
 
 
+def _collection(found: _Found, key: str, value: Any) -> None:
+    """The account's owner's, in the folder that stands before it."""
+    index = found.values.get("vector_index")
+    if not isinstance(value, str) or not value.strip():
+        found.ignore(key, "a name is expected")
+    elif index is not None:
+        found.values["vector_index"] = f"{index}#{value.strip()}"
+
+
 def _limits(found: _Found, key: str, value: Any) -> None:
     """One role that is wrong leaves the other as it was given."""
     if not isinstance(value, dict):
@@ -273,7 +282,7 @@ _KNOWN: dict[str, Any] = {
         "longterm": {
             "enabled": _As("longterm"),
             "storage_dir": _Folder("vector_index", "chroma:"),
-            "collection_name": _As("godfather_collection"),
+            "collection_name": _collection,
             "embedding_model": _As("embedding_model"),
             "top_k_results": _As("recall_limit"),
             "min_similarity": _As("min_similarity"),

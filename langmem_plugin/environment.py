@@ -22,7 +22,7 @@ PREFIX = "LANGMEM_"
 _OF_OTHER_PARTS = {"MODEL", "BASE_URL"}
 """Without the prefix. Read where a chat model is made (agent/models.py)."""
 
-_SECRET = ("database", "key_database", "keys", "vector_index", "trusted_callers", "godfather_phone", "alert_url")
+_SECRET = ("database", "key_database", "keys", "vector_index", "trusted_callers", "godfather_phone")
 """Settings whose values are never shown: a URL may hold a password, the others say who somebody is."""
 
 _SHOWN = 60

@@ -66,7 +66,6 @@ ADVICE = {
     "operations.not_stored": "how long the verbs took is kept until the database can be reached",
     "operations.failed": "a mistake in the counting of latencies: nothing else suffers from it",
     "alert.raised": "look at what slows or fails it; it is cleared when twenty calls in five minutes are well again",
-    "alert.not_delivered": "the alert stands in this log alone: check alert_url and what answers there",
     "erasure.incomplete": "it is gone from all tables; what is left in files is deleted at the next sweep",
     "erasure.index_later": "another process has the vector index open: it deletes the vectors at its next sweep",
     "erasure.file_left": "a file resists: mend its folder's rights; it is tried again at the next sweep",

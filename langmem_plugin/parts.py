@@ -1,6 +1,6 @@
 """The parts of a PhoneMemory: each is opened in its order, with those it needs, and closed in the reverse."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,7 +55,7 @@ from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.importer import Importer
 from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.settings import Role, Settings
+from langmem_plugin.settings import ERASE_AFTER, Role, Settings
 from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
@@ -77,6 +77,7 @@ class Given:
     embeddings: Embeddings | None
     retriever: BaseRetriever | None
     serde: SerializerProtocol | None
+    carry: Collection[str]
     count_tokens: Callable[[BaseMessage], int]
     summarise: BaseChatModel | None
     extraction_model: BaseChatModel | None
@@ -121,7 +122,7 @@ class Parts:
             self.documents = DocumentImporter(self.saver, self.service, self._questions, self.people.resolve)
             self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
 
-            self._choice = InstructionChoice(settings.instruction_tokens, given.count_tokens)
+            self._choice = InstructionChoice(given.count_tokens)
             self.commands = self._new_commands(AccessTokens(self.database, region=region, now=now))
             self.past_sessions = self._new_past_sessions()
             opened.callback(self.past_sessions.close)
@@ -193,14 +194,13 @@ class Parts:
         if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=given.now)
         named: dict[str, str] = {}
-        godfather, index = self._godfather(), vector_index_of(settings)
-        if index and settings.godfather_collection and godfather:
-            named[godfather] = settings.godfather_collection
+        godfather, (index, collection) = self._godfather(), vector_index_of(settings)
+        if godfather and collection:
+            named[godfather] = collection
         return MemoryService(
             self.database,
             embeddings=given.embeddings or embedding_model(settings.embedding_model),
             now=given.now,
-            embedding_timeout=settings.embedding_timeout,
             owner_limit=settings.owner_limit,
             index_after=settings.index_after,
             open_collection=opened_stores(index, self.database) if index else None,
@@ -213,6 +213,7 @@ class Parts:
             self.settings,
             self.database,
             serde=self._given.serde,
+            carry=self._given.carry,
             count_tokens=self._given.count_tokens,
             now=self._given.now,
             executor=self.executor,
@@ -236,7 +237,7 @@ class Parts:
             self.saver,
             self.service,
             self.people,
-            erase_after=self.settings.erase_after,
+            erase_after=ERASE_AFTER,
             region=self.settings.default_region,
             now=self._given.now,
         )
@@ -258,7 +259,6 @@ class Parts:
             provenance=self.provenance,
             holdings=self.exporter.holdings,
             remembers=settings.remembers,
-            notices=settings.notice_instructions,
             extracts=settings.extracts,
             asks_consent=self._asks_consent,
             erasure=self.erasure,

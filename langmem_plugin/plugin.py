@@ -1,6 +1,6 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -66,6 +66,7 @@ class PhoneMemory(Parts):
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     how long it may take is set on the model; `extraction_model` one that reads
     in the background what people say of themselves, instead of `settings.extraction`;
+    `carry` names channels of the state that a conversation which silence has ended hands on to the next;
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
@@ -79,6 +80,7 @@ class PhoneMemory(Parts):
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
         serde: SerializerProtocol | None = None,
+        carry: Collection[str] = (),
         count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
         extraction_model: BaseChatModel | None = None,
@@ -91,6 +93,7 @@ class PhoneMemory(Parts):
             embeddings=embeddings,
             retriever=retriever,
             serde=serde,
+            carry=carry,
             count_tokens=count_tokens,
             summarise=summarise,
             extraction_model=extraction_model,
@@ -177,7 +180,7 @@ class PhoneMemory(Parts):
     def middleware(self, *, changing: Iterable[str] | None = None) -> MemoryMiddleware:
         """The same for `create_agent(…, middleware=[memory.middleware()])`.
 
-        A call of a tool that changes something is checked before it is done (`settings.check_tool_ids`): an id that no
+        A call of a tool that changes something is checked before it is done first: an id that no
         tool has shown in this session, and that the person did not write, is answered with an error that names what was
         shown. `changing` names the tools that change something; without it their annotation `readOnlyHint` or else the
         verb of their names tells.
@@ -201,8 +204,7 @@ class PhoneMemory(Parts):
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
         """What the person's newest message in a state, or a list of messages, refers to: in a node, a tool, anywhere.
 
-        `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear: the offline
-        model asks it, and `reply` and the middleware before any model with `settings.ask_when_unclear` "always".
+        `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear.
         """
         return self.context.references.resolution(messages_of(state))
 
@@ -304,7 +306,7 @@ class PhoneMemory(Parts):
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
         """Nothing of a person, or of a group, is found, answered from, listed or exported any more, in any process.
 
-        For `settings.erase_after` it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
+        For 30 days it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
         this does: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Who writes
         again meanwhile begins anew. A turn of theirs that runs is waited for. What they wrote in groups is the groups'.
         Raises TurnTimeout, and ErasureIncomplete where traces could not be deleted yet: do it again.
@@ -347,7 +349,7 @@ class PhoneMemory(Parts):
         called with each. What it raises is raised here; the answer is kept, and sent, from the part on that was not
         taken, when the message is delivered again. If it returns the id that the text got, who quotes it by that is
         understood. After `moment_after` it is called with a line that says that the answer is on its way.
-        `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
+        `sent_at`, when it was written: what is older than twelve hours is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`. `thread` is the topic there:
         to the model each is a conversation of its own.
         `forwarded` says that the words are another's: the model is given them, marked as such, and they are no command,
@@ -405,10 +407,7 @@ class PhoneMemory(Parts):
         with waiting_once(), timing(self.database.operations, "reply") as call:
             source = normalised(who, region)
             owner = self.people.known_as(source)
-            hosts = self.settings.picture_hosts
-            message = incoming_message(
-                owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
-            )
+            message = incoming_message(owner, source, text=text, image=image, region=region, delivery=delivery)
             return (yield from self.channel.reply(graph, message, Manner.of(delivery), call))
 
     def _key(self, who: str | int) -> OwnerKey:

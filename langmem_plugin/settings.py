@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -24,7 +23,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from langmem_plugin import environment
 from langmem_plugin.durations import duration, none_if_never
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.operation_timing import Operation
 
 Role = Literal["client", "godfather"]
 
@@ -32,19 +30,16 @@ Role = Literal["client", "godfather"]
 SESSION_TIMEOUT, INTERRUPT_TIMEOUT = timedelta(minutes=30), timedelta(hours=24)
 TURN_TIMEOUT = timedelta(minutes=2)
 DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10)
-ANSWER_WITHIN = timedelta(hours=12)
 SWEEP_EVERY = timedelta(hours=1)
 ERASE_AFTER = timedelta(days=30)
 EXTRACT_AFTER = timedelta(minutes=2)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
-_THRESHOLDS: dict[Operation, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 _Duration = Annotated[timedelta, BeforeValidator(duration)]
 _Silence = Annotated[timedelta, Field(gt=timedelta(0)), BeforeValidator(duration)]
 _Tokens = Annotated[int, Field(gt=0, strict=True)]
-_Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _TENANT = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 
@@ -55,25 +50,6 @@ def _zone_that_exists(name: str) -> str:
     except (OSError, ValueError, LookupError) as error:  # names of folders and of no files are among them
         raise ValueError("there is no such time zone: a name such as Asia/Jerusalem is expected") from error
     return name
-
-
-def _may_be_posted_to(url: SecretStr | None) -> SecretStr | None:
-    if url is None:
-        return None
-    parts = urlsplit(url.get_secret_value())
-    _ = parts.port  # raises ValueError for none
-    if parts.scheme == "https" and parts.hostname:
-        return url
-    if parts.scheme == "http" and parts.hostname and _is_this_machine(parts.hostname):
-        return url
-    raise ValueError("https://… is expected, or http:// on this machine: what is sent elsewhere must be encrypted")
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _web_address(address: str) -> str:
@@ -99,10 +75,8 @@ class Settings(BaseSettings):
     longterm: bool = True
     """Whether facts are remembered beyond a conversation; without it there are conversations and nothing else."""
     database: str = "sqlite:///data/langmem.db"
-    """`sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`."""
-    database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,56}$")
-    """The schema of PostgreSQL that holds our tables, made if need be, instead of the one a connection finds itself in.
-
+    """`sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; with `?schema=NAME` our tables lie in that
+    schema of PostgreSQL, made if need be, instead of the one a connection finds itself in.
     """
     keys: SecretStr | None = None
     """Master keys, the newest first (`langmem keys new` makes one), with which all that a person says and is told is
@@ -128,12 +102,8 @@ class Settings(BaseSettings):
     """The same for one that waits for a person's answer."""
     turn_timeout: _Duration = TURN_TIMEOUT
     """How long a turn waits for the one before it; then the person is told to try again."""
-    database_timeout: _Duration = DATABASE_TIMEOUT
-    """How long anything waits for the database; then the person is answered without memory."""
     archive_days: Annotated[int | None, BeforeValidator(none_if_never)] = Field(default=30, ge=0, le=_MOST_DAYS)
     """For how many days a conversation that has ended is kept (None: for ever)."""
-    carry: tuple[str, ...] = ()
-    """Channels of the state that a conversation which silence has ended hands on to the next."""
     media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
     """The folder that takes pictures and files of messages; "beside" is one beside a SQLite file, and the database for
     any other; "database" is always that, "drop" keeps but a reference, "leave" leaves messages as they are.
@@ -144,22 +114,12 @@ class Settings(BaseSettings):
     """What of a conversation a model is shown at most, in tokens, by the person's role."""
     embedding_model: str = "offline"
     """"offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small"."""
-    embedding_timeout: _Duration = EMBEDDING_TIMEOUT
-    """How long a call of the embedding model may take."""
     recall_tokens: PositiveInt = 650
     """How many tokens of a prompt memories and documents may take: what is about the talk, then what is nearest of the
     rest.
     """
     recall_limit: PositiveInt | None = None
     """How many memories a model is shown at most (None: as many as `recall_tokens` holds)."""
-    instruction_tokens: PositiveInt = 1_000
-    """How many tokens of every prompt standing instructions may take; what does not fit is left out, the lowest
-    priority first.
-    """
-    notice_instructions: bool = True
-    """Whether instructions given in plain words, such as "never use emojis", are kept; switch it off where the graph
-    has tools of its own for that.
-    """
     min_similarity: float | None = Field(default=None, ge=0, le=1)
     """How near to the talk a memory has to be to be shown at all, from 0 to 1 (None: the tokens alone decide; private
     and sensitive ones have to be at 0.7).
@@ -169,9 +129,9 @@ class Settings(BaseSettings):
     index_after: PositiveInt = INDEX_AFTER
     """Of more memories than this a person's are searched by the vector index, if there is one."""
     vector_index: str | None = None
-    """"chroma:FOLDER" (the extra `chroma`) or "pgvector"; None compares exactly, however many memories there are."""
-    godfather_collection: str | None = None
-    """The collection that the account's owner has in the vector index from the start."""
+    """"chroma:FOLDER" (the extra `chroma`) or "pgvector"; None compares exactly, however many memories there are. With
+    "#NAME" behind the folder the account's owner has a collection of this name from the start.
+    """
     allowed_types: tuple[_FullName, ...] = ()
     """Full names, such as "shop.recipes.Recipe", of classes that no graph's state declares: of what is stored nothing
     else is built but what the states declare and Python's, LangChain's and LangGraph's own types.
@@ -187,54 +147,26 @@ class Settings(BaseSettings):
     """How long a conversation has been quiet before that."""
     burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
     """Messages of one person within so long of each other are answered together (None: each by itself)."""
-    answer_within: _Duration = ANSWER_WITHIN
-    """Messages that were sent longer ago are kept, and not answered."""
-    step_limit: Annotated[int, Field(ge=1)] = 50
-    """How many steps of its graph one message may take: a model that calls tools for ever is stopped, and says so."""
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
     """How often what is past its time is swept away in the background (None: by `langmem sweep` alone)."""
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
     """That of people of whom none is known."""
     language: Literal["en", "he", "es"] = "en"
     """That of people of whom none is known."""
-    erase_after: _Duration = ERASE_AFTER
-    """For how long an erasure can be undone; who asks to be erased is gone at once, and after this for good."""
-    audit: bool = True
-    """Whether it is noted what is done, with ids and hashes and without contents."""
     audit_log: Path | None = None
     """The file that takes these notes too, as lines of JSON (None: beside a SQLite file, and nowhere for any other
     database).
     """
     godfather_in_groups: bool = False
     """Whether what the account's owner told the assistant alone is recalled for a message of theirs in a group."""
-    ask_when_unclear: Literal["offline", "always"] = "offline"
-    """Who is asked what their words point at, where they may point at several things shown, or at nothing: whom the
-    offline model serves, by that model; or everybody, before any model is called.
-    """
-    check_tool_ids: bool = True
-    """Whether a call of a tool that changes something is refused where its id was neither shown nor written."""
     ask_for_consent: bool = False
     """Whether a reply asks once, at its end, for the leave to remember, when a person states something about
     themselves; and later once for sensitive facts, when they state one.
-    """
-    picture_hosts: frozenset[str] | None = None
-    """Hosts, private or not, whose pictures are passed on to the model's provider by their address (None: all that are
-    public, by http or https).
     """
     page_address: Annotated[str, AfterValidator(_web_address)] | None = None
     """Where people reach the web application (`memory.app()`), such as "https://bot.example/memory": with it
     /privacy and /memories end with a link to the person's own page.
     """
-    api_requests_per_minute: PositiveInt = 600
-    """How many requests of one token the HTTP API answers within a minute, in each process."""
-    metrics: bool = True
-    """Whether it is counted how long the verbs take and how often they fail, for `performance` and OpenTelemetry."""
-    thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
-    """How many milliseconds 95 % of an operation's calls may take within five minutes; beyond it is an alert."""
-    least_success: float = Field(default=0.95, ge=0, le=1)
-    """Which part of an operation's calls has to succeed within five minutes; less is an alert."""
-    alert_url: Annotated[SecretStr | None, AfterValidator(_may_be_posted_to)] = None
-    """Where alerts are posted to as JSON, numbers alone: https, or http on this machine (None: the log alone)."""
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -263,11 +195,6 @@ class Settings(BaseSettings):
     @classmethod
     def _for_every_role(cls, bounds: Any) -> Any:
         return {**_MAX_TOKENS, **bounds} if isinstance(bounds, dict) else bounds
-
-    @field_validator("thresholds_ms", mode="before")
-    @classmethod
-    def _for_every_operation(cls, thresholds: Any) -> Any:
-        return {**_THRESHOLDS, **thresholds} if isinstance(thresholds, dict) else thresholds
 
     @model_validator(mode="after")
     def _index_can_be_used(self) -> Self:

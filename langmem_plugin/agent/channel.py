@@ -62,6 +62,10 @@ from langmem_plugin.settings import Settings
 log = event_log(__name__)
 
 _CONVERSATION = "conversation"  # what could not be had: the turn itself
+ANSWER_WITHIN = timedelta(hours=12)
+"""A message that was sent longer ago is kept, and not answered."""
+STEP_LIMIT = 50
+"""How many steps one message may take: a model that calls tools for ever is stopped, and says so."""
 _TRIES = 2  # one that lost its turn takes another
 _MOST_PAUSES = 5
 _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
@@ -205,7 +209,7 @@ class Channel:
             if told is not None:
                 return told
             reading = Reading()  # another message has answered the question meanwhile
-        if message.is_older_than(self._settings.answer_within, self._now()):
+        if message.is_older_than(ANSWER_WITHIN, self._now()):
             return self._only_recorded(task)
         task, lost = replace(task, reading=reading), None
         for attempt in range(_TRIES):
@@ -258,7 +262,7 @@ class Channel:
 
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
-        config = self._bounded(without_trace(owner))
+        config = _bounded(task.graph, without_trace(owner))
         result = yield Run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         claim_id = None if task.message.automated else task.message.claim_id
@@ -468,7 +472,7 @@ class Channel:
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
-        result = yield Run(task.graph, plan.given, self._bounded(config), self._meanwhile(task))
+        result = yield Run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
         sources, replies = task.manner.sources, task.replies
         return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
 
@@ -478,9 +482,6 @@ class Channel:
         if manner.send is None or manner.moment_after is None:
             return None
         return Meanwhile(manner.moment_after.total_seconds(), manner.send, task.replies.one_moment)
-
-    def _bounded(self, config: RunnableConfig) -> RunnableConfig:
-        return {**config, "recursion_limit": self._settings.step_limit}
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self._settings.burst is not None or message.album is not None
@@ -545,3 +546,9 @@ class Channel:
 def _note_outage(thread: str, error: StoreUnavailable) -> None:
     log.warning("turn.store_unavailable", exc_info=error, extra={"phone": masked(thread)})
     outage_note.note(_CONVERSATION)
+
+
+def _bounded(graph: Graph, config: RunnableConfig) -> RunnableConfig:
+    """With the graph's own limit, where `with_config` gave it one."""
+    own = (getattr(graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
+    return {**config, "recursion_limit": own}

@@ -84,14 +84,13 @@ class GraphAnswers:
         unseen: bool,
     ) -> Plan:
         """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
-        written before it was asked (`unseen`): "yes" to something else approves nothing. A question about what a
-        message points at is kept behind it, as if the graph had asked.
+        written before it was asked (`unseen`): "yes" to something else approves nothing.
         """
         own = frozenset(each.message.id for each in together)
         fresh = Plan(given={"messages": put_together([each.message for each in together])}, own=own)
         begun_before = any(each.attempts for each in together)
         if not asked and not begun_before:
-            return self._asked_back(graph, together, config, replies) or fresh
+            return fresh
         state = graph.get_state(config)
         messages = _messages_in(state.values) or []
         decided = self._decisions.of(config)
@@ -105,23 +104,7 @@ class GraphAnswers:
             return Plan(text=self._still_asked(state.interrupts, decided, replies))
         if state.interrupts:
             return self._decide(state.interrupts, together, messages, decided, config=config, replies=replies)
-        return self._asked_back(graph, together, config, replies) or fresh
-
-    def _asked_back(
-        self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies
-    ) -> Plan | None:
-        if not self._context.asks_back or len(together) > 1:
-            return None
-        if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
-            return None
-        message = together[0].message
-        question = self._context.asked_back([*self._sessions.messages_of_turn(config), message], replies)
-        if (
-            question is None or graph.get_state(config).tasks
-        ):  # nothing comes between a run that was cut short and its end
-            return None
-        self._sessions.add_to_turn(config, [message, question])
-        return Plan(text=_uncited(question.text))
+        return fresh
 
     def worded(
         self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies

@@ -63,7 +63,7 @@ class IncomingMessage:
     sent before and is now worded anew, `quoted` what it answers, `reaction` a sign below that. `unopened` names what
     came with it and cannot be shown, `album` several messages that are one. `source` is the identifier it came from: a
     message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group, `topic` where
-    in it. `picture_hosts` are those whose addresses the pictures may have (None: any public one).
+    in it.
     """
 
     owner: OwnerKey
@@ -83,7 +83,6 @@ class IncomingMessage:
     unopened: str | None = None
     album: str | None = None
     topic: str | None = None
-    picture_hosts: frozenset[str] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +111,7 @@ class IncomingMessage:
         pictures, refused = [], None
         for image in self.images:
             try:
-                pictures.append(image_block(image, self.picture_hosts))
+                pictures.append(image_block(image))
             except InvalidInput as error:
                 refused = error
         if not pictures and refused is not None:
@@ -151,7 +150,6 @@ def incoming_message(
     image: Image | Sequence[Image] | None,
     region: str | None,
     delivery: Delivery,
-    picture_hosts: frozenset[str] | None = None,
 ) -> IncomingMessage:
     """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
@@ -184,7 +182,6 @@ def incoming_message(
         unopened=_named(delivery.get("unopened")),
         album=_named(delivery.get("album")),
         topic=_named(delivery.get("thread")),
-        picture_hosts=picture_hosts,
     )
 
 

@@ -11,6 +11,8 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions.conflicts import overruled
 from langmem_plugin.memory.instructions.instructions import Instruction
 
+TOKENS = 1_000
+"""How many tokens of every prompt standing instructions may take."""
 _CACHE_BYTES, _BYTES_BESIDE = 2**20, 200
 _LONGEST_NUMBER = "200. "
 
@@ -30,8 +32,7 @@ class InstructionChoice:
     what is left out does not change with each message.
     """
 
-    def __init__(self, tokens: int, count_tokens: Callable[[BaseMessage], int]) -> None:
-        self._tokens = tokens
+    def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
         self._costs: LruCache[str, int] = LruCache(_CACHE_BYTES)
 
@@ -40,7 +41,7 @@ class InstructionChoice:
         lost = overruled(in_force)
         given: list[Instruction] = []
         left_out: list[Instruction] = []
-        left = self._tokens
+        left = TOKENS
         for each in in_force:
             if each.id in lost:
                 continue

@@ -83,7 +83,7 @@ class InstructionNotices:
         self._saver = saver
         self._person = person
         self._person_settings = person_settings
-        self._enabled = settings.remembers and settings.notice_instructions
+        self._enabled = settings.remembers
         self._now = now
 
     def look(self, messages: Sequence[BaseMessage], phone: str | None = None) -> None:

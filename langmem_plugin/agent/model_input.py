@@ -112,7 +112,7 @@ class ModelInput:
         for place, text in references.items():
             shown[place] = with_context(shown[place], storable(text))
         return storable(standing), with_pictures(
-            [with_public_pictures(message, self._settings.picture_hosts) for message in shown],
+            [with_public_pictures(message) for message in shown],
             lambda reference: self._picture(owner, thread, reference),
         )
 

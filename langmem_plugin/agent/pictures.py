@@ -1,7 +1,7 @@
 """Puts the newest turn's pictures back for the model, and takes out those whose address nobody should ask."""
 
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -13,18 +13,18 @@ _NAMES = ("url", "uri")
 _REFUSED = "[a picture or file by its address, which is not allowed: the address was left out]"
 
 
-def with_public_pictures(message: BaseMessage, hosts: Collection[str] | None) -> BaseMessage:
+def with_public_pictures(message: BaseMessage) -> BaseMessage:
     """A line of text in place of what a provider would fetch from where it should not: whoever wrote the address."""
     if not isinstance(message.content, list):
         return message
-    shown = [{"type": "text", "text": _REFUSED} if _is_refused(block, hosts) else block for block in message.content]
+    shown = [{"type": "text", "text": _REFUSED} if _is_refused(block) else block for block in message.content]
     return message.model_copy(update={"content": shown}) if shown != message.content else message
 
 
-def _is_refused(block: Any, hosts: Collection[str] | None) -> bool:
+def _is_refused(block: Any) -> bool:
     if not isinstance(block, dict) or block.get("type") == "text":
         return False
-    return any(each[:5].lower() != "data:" and why_refused(each, hosts) is not None for each in _addresses(block))
+    return any(each[:5].lower() != "data:" and why_refused(each) is not None for each in _addresses(block))
 
 
 def _addresses(block: dict[Any, Any]) -> Iterator[str]:

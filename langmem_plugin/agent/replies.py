@@ -39,7 +39,7 @@ class Replies:
     failed: str
     """A node of the graph raised."""
     too_many_steps: str
-    """The graph went on for longer than `settings.step_limit`."""
+    """The graph went on for longer than `STEP_LIMIT` steps."""
     nothing_said: str
     """The graph ended without a word."""
     stopped: str

@@ -36,11 +36,8 @@ def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | N
 class StrictTools:
     """`recalled_texts` gives the texts of what was recalled for the messages of a state."""
 
-    def __init__(
-        self, recalled_texts: Callable[[Recalled, Sequence[BaseMessage]], Sequence[str]], *, enabled: bool
-    ) -> None:
+    def __init__(self, recalled_texts: Callable[[Recalled, Sequence[BaseMessage]], Sequence[str]]) -> None:
         self._recalled_texts = recalled_texts
-        self._enabled = enabled
 
     def of(self, request: ToolCallRequest, changing: Iterable[str] | None = None) -> ToolMessage | None:
         """The same as `refusal`, for what wraps a tool call."""
@@ -63,7 +60,7 @@ class StrictTools:
         An argument is an id by its name, or where items that were shown are identified by a field of that name. It is
         known where a tool's result of this session, the person or a recalled text holds it.
         """
-        if not self._enabled or not changes(call["name"], tool, changing):
+        if not changes(call["name"], tool, changing):
             return None
         messages = state if isinstance(state, Sequence) else messages_of(state)
         for whole in (False, True):

@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.types import Command
 
-from langmem_plugin.agent.asking_back import asked_back
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
 from langmem_plugin.agent.files_in_prompt import FilesInPrompt
@@ -86,7 +85,6 @@ class TurnContext:
         reminders = ReplyMemory(service)
         self._settings, self._service, self._people = settings, service, people
         self._executor = executor
-        self.asks_back = settings.ask_when_unclear == "always"
         self._languages = languages
         self._saver = saver
         self._questions = questions
@@ -119,7 +117,7 @@ class TurnContext:
             summaries=summaries,
             references=self.references,
         )
-        self.strict = StrictTools(self._recalled_texts, enabled=settings.check_tool_ids)
+        self.strict = StrictTools(self._recalled_texts)
         self.files = FilesInPrompt(service, self.person)
         self.use_notes = UseNotes(
             service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
@@ -134,20 +132,6 @@ class TurnContext:
         """What bears on the talk, as Recall says, once the orders in it are kept: this very reply is to follow them."""
         self._notices.look(messages, phone)
         return self._recall.of(messages, phone)
-
-    def asked_back(self, messages: Sequence[BaseMessage], replies: Replies | None = None) -> AIMessage | None:
-        """The question for the person, with `ask_when_unclear`, where it is unclear what their newest words point at.
-
-        `replies` are the texts in their language; without them the current run says who they are, and an automated one
-        is nobody's.
-        """
-        if not self.asks_back or (replies is None and is_automated(run_config())):
-            return None
-
-        def worded() -> Replies:
-            return replies or self._languages.language_for(self.person.owner(), own_words(messages[-1]))
-
-        return asked_back(messages, self.references.resolution, worded)
 
     def to_confirm(self, owner: OwnerKey, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
         """What to ask at the end of a reply to what a person said, if anything."""

@@ -25,7 +25,7 @@ def refuse_missing(settings: Settings, url: str | None) -> None:
         path = Path(str(parsed.database))
         is_there = path.exists() and (not path.is_file() or _is_ours(path))
     else:
-        is_there = _is_on_server(settings, where, schema)
+        is_there = _is_on_server(where, schema)
     if not is_there:
         raise InvalidInput(
             f"there is no database of langmem at {shown(parsed)}: look at --database, or start the service"
@@ -58,12 +58,12 @@ def _is_ours(path: Path) -> bool:
     return True  # whatever is wrong with it is said by whoever opens it
 
 
-def _is_on_server(settings: Settings, where: str | Path, schema: str | None) -> bool:
+def _is_on_server(where: str | Path, schema: str | None) -> bool:
     found: list[bool] = []
 
     def look(read: Transaction, write: Transaction, *, schema: str | None) -> None:  # noqa: ARG001 - nothing is made
         with read() as connection:
             found.append(is_made(connection, schema))
 
-    Database(where, schema=schema, timeout=settings.database_timeout, make_tables=look).close()
+    Database(where, schema=schema, make_tables=look).close()
     return found[0]

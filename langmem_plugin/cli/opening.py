@@ -90,14 +90,13 @@ def memory_of(
     if not embeds:
         settings = settings.model_copy(update={"vector_index": None})
     with PhoneMemory(url, settings=settings, embeddings=None if embeds else NoEmbeddings()) as memory:
+        memory.database.operations.enabled = False  # how long a command takes says nothing of the service
         yield memory
 
 
 def quiet(settings: Settings) -> Settings:
-    """Nothing runs in the background of a command, and how long it takes says nothing of the service."""
-    return settings.model_copy(
-        update={"sweep_every": None, "search_past_sessions": False, "extraction": "off", "metrics": False}
-    )
+    """Nothing runs in the background of a command."""
+    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
 
 
 def note_read(

@@ -62,7 +62,6 @@ Action = Literal[
 
 _actor: ContextVar[str | None] = ContextVar("langmem_actor", default=None)
 _secrets: "WeakKeyDictionary[Engine, bytes]" = WeakKeyDictionary()
-_switched_off: "WeakKeyDictionary[Engine, bool]" = WeakKeyDictionary()
 
 _DIGEST_BYTES = 16
 
@@ -94,11 +93,6 @@ def acts_from_now_on(actor: str) -> None:
     _actor.set(actor)
 
 
-def switch_off(engine: Engine) -> None:
-    """Nothing that is done through this engine is noted."""
-    _switched_off[engine] = True
-
-
 def record(
     connection: Connection,
     action: Action,
@@ -114,8 +108,6 @@ def record(
 
 def record_all(connection: Connection, done: Iterable[Done], *, actor: str | None = None) -> None:
     """The same for many at once."""
-    if _switched_off.get(connection.engine):
-        return
     at, by = datetime.now(UTC), actor or _actor.get() or PROGRAM
     rows = [
         {

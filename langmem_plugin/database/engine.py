@@ -26,7 +26,7 @@ from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.together import Together, current
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
-from langmem_plugin.database.urls import database_url, shown
+from langmem_plugin.database.urls import database_and_schema, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
@@ -96,7 +96,8 @@ class Database:
     `url` is `sqlite:///path/to/file.db`, a path, `sqlite://` (in memory, gone at close), `postgresql://…` or
     PostgreSQL's own `host=… dbname=…`. Behind a pooler of transactions (PgBouncer) nothing is left on a connection;
     `?pgbouncer=true` says that there is one that cannot be noticed.
-    `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
+    `schema`, of PostgreSQL, or `?schema=` in its URL, holds our tables instead of the one a connection finds itself in;
+    it is made if need be.
     `region` (two letters, such as "IL") reads national forms of phones, wherever an owner is named by one.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
     together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
@@ -116,8 +117,8 @@ class Database:
         encryption: Encryption = NO_ENCRYPTION,
         make_tables: MakeTables = _own_tables,
     ) -> None:
-        self.url = database_url(url)
-        self.schema = schema
+        self.url, of_url = database_and_schema(url)
+        self.schema = schema = schema or of_url
         self.region = region
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._seconds = timeout.total_seconds()

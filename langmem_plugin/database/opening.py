@@ -8,7 +8,6 @@ from pathlib import Path
 from sqlalchemy import Connection, select, update
 from sqlalchemy.schema import CreateSchema
 
-from langmem_plugin.database import audit_trail
 from langmem_plugin.database.conversation_tables import incoming, session
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
@@ -22,7 +21,7 @@ from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.database.urls import database_url
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.settings import Settings
+from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 
 _NOTE, _WHOLE, _UNFINISHED = "encrypted:", "everything", "to-everything"  # and the id of the key database
 _Begun = Callable[[], AbstractContextManager[Connection]]
@@ -44,12 +43,10 @@ def open_database(settings: Settings, url: str | Path | None = None, *, converti
             where,
             schema=schema,
             region=settings.default_region,
-            timeout=settings.database_timeout,
+            timeout=DATABASE_TIMEOUT,
             encryption=encryption,
         )
         opened.callback(database.close)
-        if not settings.audit:
-            audit_trail.switch_off(database.engine)
         if settings.keys is None:
             refuse_encrypted(database)
         else:
@@ -137,7 +134,7 @@ def _key_store(settings: Settings, where: str | Path, schema: str | None) -> Key
     assert settings.keys is not None  # noqa: S101 - of the caller
     keys = MasterKeys.of(settings.keys.get_secret_value())
     url, of_schema = _key_database(settings, where, schema)
-    database = Database(url, schema=of_schema, timeout=settings.database_timeout, make_tables=_make_key_tables)
+    database = Database(url, schema=of_schema, timeout=DATABASE_TIMEOUT, make_tables=_make_key_tables)
     try:
         return KeyStore(database, keys)
     except BaseException:

@@ -18,6 +18,7 @@ _KEYWORD = re.compile(
 # `scheme:rest` and `user:password@host` are URLs that somebody mistyped, and may hold a password.
 _MISTYPED = re.compile(r"\w[\w+.-]{1,40}+:|//")
 _PARAMETER = re.compile(r"\?\w+=")
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,56}")
 _SECRETS = ("password", "sslpassword", "options")
 
 
@@ -42,6 +43,17 @@ def database_url(named: str | Path) -> URL:
     if not named.strip() or is_mistyped:
         raise ConfigurationError(f"this names no database: {_HOW}")
     return URL.create("sqlite", database=named)
+
+
+def database_and_schema(named: str | Path) -> tuple[URL, str | None]:
+    """The URL, and the schema of PostgreSQL that it names by `?schema=`. Raises as `database_url`."""
+    url = database_url(named)
+    schema = url.query.get("schema")
+    if schema is None or url.get_backend_name() == "sqlite":
+        return url, None
+    if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
+        raise ConfigurationError("?schema= in the database URL takes a name of small letters, digits and _")
+    return url.difference_update_query(["schema"]), schema
 
 
 def shown(url: URL) -> str:

@@ -1,4 +1,4 @@
-"""Says once when a verb has become slow or fails often, and once when it is well again: in the log and to a URL."""
+"""Says once when a verb has become slow or fails often, and once when it is well again, in the log."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -11,11 +11,9 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.insight.operations import latencies_since
-from langmem_plugin.insight.webhook import Webhook
+from langmem_plugin.insight.operations import LEAST_SUCCESS, THRESHOLDS_MS, latencies_since
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import Latencies
-from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
@@ -63,12 +61,8 @@ class Alerts:
     than twenty times in five minutes is not judged: what was raised for it stays so.
     """
 
-    def __init__(
-        self, database: Database, settings: Settings, webhook: Webhook | None, *, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
         self._database = database
-        self._settings = settings
-        self._webhook = webhook
         self._now = now
 
     def look(self) -> list[Alert]:
@@ -77,8 +71,6 @@ class Alerts:
             found = self._changed() if alone else []
         for each in found:
             log.warning(each.event, extra={name: value for name, value in each.to_dict().items() if name != "event"})
-            if self._webhook is not None:
-                self._webhook.post(each.to_dict())
         return found
 
     def _changed(self) -> list[Alert]:
@@ -108,10 +100,9 @@ class Alerts:
     def _judged(self, name: str, of: Latencies) -> Iterator[_Judged]:
         if of.calls < _FEWEST_CALLS:
             return
-        thresholds: dict[str, float] = {**self._settings.thresholds_ms}  # type: ignore[dict-item] # names are texts
-        if name in thresholds:
-            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), thresholds[name], of.calls)
-        yield _Judged(name, "success_rate", of.success_rate, self._settings.least_success, of.calls)
+        if name in THRESHOLDS_MS:
+            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), THRESHOLDS_MS[name], of.calls)
+        yield _Judged(name, "success_rate", of.success_rate, LEAST_SUCCESS, of.calls)
 
 
 def _note(connection: Connection, judged: _Judged, now: datetime) -> None:

@@ -9,13 +9,12 @@ from langmem_plugin.insight.alerts import Alerts
 from langmem_plugin.insight.analytics import Analytics, MemoryAnalytics
 from langmem_plugin.insight.operations import OperationFigures, OperationFlusher, checked_hours, figures
 from langmem_plugin.insight.recommendations import Recommendation, Recommendations
-from langmem_plugin.insight.webhook import Webhook
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
 
 
 class Insight:
-    """`zone_of` is the time zone that a person's days are counted in. Without metrics no figures are kept."""
+    """`zone_of` is the time zone that a person's days are counted in. A memory that is off keeps no figures."""
 
     def __init__(
         self,
@@ -25,13 +24,11 @@ class Insight:
         person_of: Callable[[str | int], OwnerKey],
     ) -> None:
         self._service = service
-        self._settings = settings
         self._person_of = person_of
         self._analytics = MemoryAnalytics(service, zone_of)
         self._recommendations = Recommendations(service)
-        service.database.operations.enabled = settings.metrics and settings.enable_memory_system
-        self._webhook = None if settings.alert_url is None else Webhook(settings.alert_url.get_secret_value())
-        self.alerts = Alerts(service.database, settings, self._webhook, now=service.now)
+        service.database.operations.enabled = settings.enable_memory_system
+        self.alerts = Alerts(service.database, now=service.now)
         self._flusher = OperationFlusher(service.database, now=service.now, stored=self.alerts.look)
 
     def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
@@ -52,17 +49,10 @@ class Insight:
         """
         length = checked_hours(hours)
         self._flusher.flush()
-        return figures(
-            self._service.database,
-            since=self._service.now() - length,
-            thresholds=dict(self._settings.thresholds_ms.items()),
-            least_success=self._settings.least_success,
-        )
+        return figures(self._service.database, since=self._service.now() - length)
 
     def close(self) -> None:
         """Stores the last figures."""
-        if self._webhook is not None:
-            self._webhook.close()
         self._flusher.close()
 
     def __enter__(self) -> Self:

@@ -20,6 +20,10 @@ from langmem_plugin.operation_timing import Latencies
 log = event_log(__name__)
 
 EVERY_SECONDS = 10.0
+THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
+"""What 95 % of an operation's calls may take within five minutes."""
+LEAST_SUCCESS = 0.95
+"""The part of an operation's calls that has to succeed within five minutes."""
 _CLOSING_SECONDS = 5.0
 _MOST_HOURS = 24 * 7
 
@@ -131,15 +135,13 @@ class OperationFlusher:
             log.exception("operations.failed")
 
 
-def figures(
-    database: Database, *, since: datetime, thresholds: Mapping[str, float], least_success: float
-) -> list[OperationFigures]:
+def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
     """Of all processes, the most called first."""
     with database.read() as connection:
         latencies = latencies_since(connection, since)
     found = []
     for name, each in latencies.items():
-        threshold, p95 = thresholds.get(name), each.quantile_ms(0.95)
+        threshold, p95 = THRESHOLDS_MS.get(name), each.quantile_ms(0.95)
         found.append(
             OperationFigures(
                 operation=name,
@@ -149,7 +151,7 @@ def figures(
                 p50_ms=each.quantile_ms(0.5),
                 p95_ms=p95,
                 threshold_ms=threshold,
-                ok=(threshold is None or p95 <= threshold) and each.success_rate >= least_success,
+                ok=(threshold is None or p95 <= threshold) and each.success_rate >= LEAST_SUCCESS,
             )
         )
     return sorted(found, key=lambda each: (-each.count, each.operation))

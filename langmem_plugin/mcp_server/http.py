@@ -33,7 +33,7 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
     Raises ConfigurationError where the memory is switched off.
     """
     tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
-    rates = Rates(memory.settings.api_requests_per_minute)
+    rates = Rates()
     named = f"[{host}]" if ":" in host else host
     server = memory_server(
         memory,

@@ -8,7 +8,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 
 from langmem_plugin.errors import TooManyRequests
 
-FAILURES_PER_MINUTE = 20
+REQUESTS_PER_MINUTE, FAILURES_PER_MINUTE = 600, 20
 LARGEST_BODY = 2**20
 """Bytes of a request, beside what is imported."""
 
@@ -18,9 +18,9 @@ _MINUTE = 60
 class Rates:
     """Of one application."""
 
-    def __init__(self, requests_per_minute: int) -> None:
+    def __init__(self) -> None:
         self._counted = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._requests = RateLimitItemPerMinute(requests_per_minute)
+        self._requests = RateLimitItemPerMinute(REQUESTS_PER_MINUTE)
         self._failures = RateLimitItemPerMinute(FAILURES_PER_MINUTE)
 
     def count_request(self, token_id: str) -> None:

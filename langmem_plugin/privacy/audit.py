@@ -157,8 +157,6 @@ class AuditLog:
 
 def log_file(settings: Settings, database: Database) -> Path | None:
     """As the setting says; beside a SQLite file named after it, since several may lie in one folder."""
-    if not settings.audit:
-        return None
     if settings.audit_log is not None:
         return settings.audit_log
     return None if database.path is None else database.path.with_name(f"{database.path.stem}-audit.jsonl")

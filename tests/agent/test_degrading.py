@@ -278,8 +278,8 @@ def unreliable(offline_model):
 
 @pytest.fixture
 def opened(database_url, clock, unreliable):
-    settings = Settings(embedding_timeout=timedelta(seconds=0.3))
-    with PhoneMemory(database_url, settings=settings, embeddings=unreliable, now=clock) as memory:
+    with PhoneMemory(database_url, embeddings=unreliable, now=clock) as memory:
+        memory.service.embedder._timeout = timedelta(seconds=0.3)
         memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries
         memory.command(ERIN, "/remember TestCorp owes me ₪5000")
         yield memory

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from langchain_core.messages import AIMessage
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replies import ENGLISH
 from tests.chat_graph import chat_graph
 
@@ -26,9 +26,10 @@ def test_a_model_that_calls_tools_for_ever_is_stopped(database_url, offline_mode
         return {"messages": AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": str(len(looked))}])}
 
     looked = []
-    settings = Settings() if limit is None else Settings(step_limit=limit)
-    with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as memory:
+    with PhoneMemory(database_url, embeddings=offline_model) as memory:
         graph = chat_graph(memory, agent, [look])
+        if limit is not None:
+            graph = graph.with_config(recursion_limit=limit)
 
         assert memory.reply(graph, ERIN, "look for it", message_id="m1") == ENGLISH.too_many_steps
         assert len(looked) in range((limit or 50) // 2 - 2, (limit or 50) // 2 + 1)

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin.agent import instruction_choice
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.settings import Settings
 from tests.chat_graph import chat_graph
@@ -178,18 +179,6 @@ def test_only_what_waits_for_an_answer_is_looked_at(memory):
     assert orders(memory) == ["never use emojis"]
 
 
-@pytest.mark.spec("I-4")
-def test_switched_off_it_is_left_to_the_graph_and_the_command_still_works(database_url, clock, offline_model, scripted):
-    with opened(database_url, clock, offline_model, notice_instructions=False) as memory:
-        graph = graph_with(memory, scripted())
-        assert memory.reply(graph, ERIN, "never use emojis") == "heard 2"
-        assert memory.reply(graph, ERIN, "from now on be brief") == "heard 4"
-        assert memory.reply(graph, ERIN, "forget that rule") == "heard 6"
-        assert orders(memory) == []
-        assert memory.command(ERIN, "/instructions add be brief") == "✅ From now on: be brief"
-        assert orders(memory) == ["be brief"]
-
-
 @pytest.mark.spec("I-4", "P-6")
 def test_a_groups_orders_are_the_groups_and_a_name_is_nobodys_order(memory, graph_of, scripted):
     graph = graph_of(scripted())
@@ -260,9 +249,10 @@ def test_while_it_cannot_be_kept_the_person_is_answered_and_not_told_that_it_was
 
 @pytest.mark.spec("I-2")
 def test_what_has_no_room_is_left_out_by_priority_logged_once_and_shown(
-    database_url, clock, offline_model, scripted, caplog
+    database_url, clock, offline_model, scripted, caplog, monkeypatch
 ):
-    with opened(database_url, clock, offline_model, instruction_tokens=16) as memory:
+    monkeypatch.setattr(instruction_choice, "TOKENS", 16)
+    with opened(database_url, clock, offline_model) as memory:
         model = scripted()
         graph = graph_with(memory, model)
         for text, priority in (

@@ -237,7 +237,7 @@ def test_the_words_and_the_time_of_a_consent_are_kept(memory):
 
 @pytest.fixture
 def asking(database_url, clock, offline_model):
-    chosen = Settings(ask_for_consent=True, notice_instructions=False)
+    chosen = Settings(ask_for_consent=True)
     with PhoneMemory(database_url, embeddings=offline_model, settings=chosen, now=clock) as opened:
         yield opened
 

@@ -7,7 +7,6 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
-from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.strict_tools import changes
 from tests.stated import conversation
 
@@ -135,6 +134,7 @@ def test_a_recalled_id_is_known(memory, monkeypatch):
     assert strict.refusal(call, buy_lamp, {"messages": SHOWN}) is not None
 
 
-def test_the_setting_turns_it_off(database_url, offline_model):
-    with PhoneMemory(database_url, embeddings=offline_model, settings=Settings(check_tool_ids=False)) as lax:
-        assert refused(lax, {"lamp_id": "l-9"}, SHOWN) is None
+def test_where_no_tool_is_said_to_change_anything_none_is_checked(memory):
+    strict = memory.context.strict
+    call = {"name": "buy_lamp", "args": {"lamp_id": "l-9"}, "id": "c"}
+    assert strict.refusal(call, buy_lamp, {"messages": SHOWN}, ()) is None

@@ -198,9 +198,8 @@ class Shopping(AgentMiddleware):
 
 @pytest.mark.spec("C-3", "C-19")
 @pytest.mark.parametrize("durability", DURABILITIES)
-def test_an_agent_carries_by_the_setting(database_url, offline_model, clock, durability):
-    settings = Settings(database=database_url, carry=("cart",))
-    with PhoneMemory(settings=settings, embeddings=offline_model, now=clock) as memory:
+def test_an_agent_carries_what_the_application_names(database_url, offline_model, clock, durability):
+    with PhoneMemory(database_url, carry=("cart",), embeddings=offline_model, now=clock) as memory:
         model = Scripted(lines=[AIMessage("Here you are.")])
         agent = create_agent(model, [], middleware=[memory.middleware(), Shopping()], checkpointer=memory.saver)
         agent.invoke({"messages": "soup", "cart": ["soup"]}, of(), durability=durability)

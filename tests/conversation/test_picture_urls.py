@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.media.picture_urls import why_refused
@@ -140,17 +140,6 @@ def test_a_public_address_is_passed_on_as_it_is(url):
     assert image_block(url) == {"type": "image", "url": url}
 
 
-def test_where_hosts_are_allowed_these_are_and_no_others():
-    hosts = {"media.lan", "10.0.0.7", "bucket"}
-
-    assert [
-        why_refused(each, hosts) for each in ("http://media.lan/a.png", "https://10.0.0.7/a.png", "gs://bucket/a")
-    ] == [None] * 3
-    assert all(
-        why_refused(each, hosts) for each in ("https://example.org/a.png", "file://media.lan/a", "http://10.0.0.8/")
-    )
-
-
 @pytest.mark.parametrize(
     "image",
     [
@@ -183,21 +172,8 @@ def test_who_sends_such_a_picture_is_told_that_it_cannot_be_opened_and_the_model
     graph = chat_graph(memory, lambda _: pytest.fail("the model was asked"))
 
     assert memory.reply(graph, ERIN, "look", image="http://169.254.169.254/a.png") == ENGLISH.picture_unreadable
-    with pytest.raises(InvalidInput, match="picture_hosts"):
+    with pytest.raises(InvalidInput, match="private network: give the picture's bytes"):
         memory.reply(graph, ERIN, "look", image="http://10.0.0.1/a.png", raise_errors=True)
-
-
-def test_a_host_that_the_settings_name_is_asked(database_url, clock):
-    seen = []
-
-    def agent(state):
-        seen.extend(memory.prompt(state, "S"))
-        return {"messages": AIMessage("ok")}
-
-    kept = Settings(picture_hosts={"10.0.0.7"})
-    with PhoneMemory(database_url, settings=kept, embeddings=Letters(), now=clock) as memory:
-        assert memory.reply(chat_graph(memory, agent), ERIN, "look", image="http://10.0.0.7/a.png") == "ok"
-    assert seen[-1].content[1] == {"type": "image", "url": "http://10.0.0.7/a.png"}
 
 
 INSIDE = "http://169.254.169.254/latest"

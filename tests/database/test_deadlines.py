@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
-from langmem_plugin.database import Database, postgresql
+from langmem_plugin.database import Database, opening, postgresql
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
 from tests.database.conftest import serving
@@ -207,8 +207,9 @@ def test_connections_that_were_killed_between_two_steps_are_replaced(postgresql_
 
 
 @pytest.mark.spec("C-28", "M-14")
-def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
-    settings = Settings(database_timeout=TIMEOUT, search_past_sessions=False)
+def test_a_reply_waits_in_vain_once(request, database_url, offline_model, monkeypatch):
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
+    settings = Settings(search_past_sessions=False)
     with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as memory:
         server = serving(memory)
         server.says(MOM, "Where is the key?")
@@ -231,8 +232,9 @@ def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
 
 
 @pytest.mark.spec("C-28", "M-14")
-def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, offline_model):
-    settings = Settings(database_timeout=TIMEOUT, search_past_sessions=False)
+def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, offline_model, monkeypatch):
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", TIMEOUT)
+    settings = Settings(search_past_sessions=False)
     with (
         Database(on_postgresql) as other,
         PhoneMemory(on_postgresql, settings=settings, embeddings=offline_model) as memory,

@@ -282,8 +282,8 @@ def test_each_schema_of_a_postgresql_is_a_database_of_its_own(server_url):
 
 
 @pytest.mark.spec("A-4")
-def test_a_schema_of_the_settings_holds_everything(server_url, offline_model):
-    settings = Settings(database=server_url, database_schema="assistant", search_past_sessions=False)
+def test_a_schema_of_the_url_holds_everything(server_url, offline_model):
+    settings = Settings(database=f"{server_url}{'&' if '?' in server_url else '?'}schema=assistant")
     with PhoneMemory(settings=settings, embeddings=offline_model) as memory:
         memory.service.remember(MOM, "TestCorp owes me ₪5000")
         memory.saver.current_session(MOM)

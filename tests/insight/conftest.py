@@ -4,7 +4,7 @@ import pytest
 
 from langmem_plugin import PhoneMemory, Settings
 
-QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off", audit=False)
+QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
 
 
 @pytest.fixture

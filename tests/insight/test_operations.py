@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from sqlalchemy import func, select, update
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
 from langmem_plugin import operation_timing as measuring
 from langmem_plugin.database.operation_table import operation as table
 from langmem_plugin.errors import (
-    ConfigurationError,
     EmbeddingUnavailable,
     InvalidInput,
     MemoryNotFound,
@@ -207,12 +206,12 @@ def test_figures_are_stored_in_the_background_and_at_the_end(database_url, memor
 
 
 @pytest.mark.spec("A-3")
-def test_nothing_is_counted_where_it_is_switched_off(opened, clock):
-    for memory in (opened(metrics=False), opened(enable_memory_system=False)):
-        with timing(memory.database.operations, "search"):
-            memory.service.list_memories(ERIN)
-        assert memory.insight.performance() == []
-        assert memory.database.operations.take() == {}
+def test_nothing_is_counted_where_the_memory_is_switched_off(opened, clock):
+    memory = opened(enable_memory_system=False)
+    with timing(memory.database.operations, "search"):
+        memory.service.list_memories(ERIN)
+    assert memory.insight.performance() == []
+    assert memory.database.operations.take() == {}
 
 
 @pytest.mark.spec("A-3", "A-5")
@@ -263,19 +262,6 @@ def test_what_is_cancelled_is_not_counted_and_a_name_and_docstring_stay():
             Verbs().search(error)
     assert Verbs.operations.take() == {}
     assert (Verbs.search.__name__, Verbs.search.__doc__) == ("search", "Finds.")
-
-
-@pytest.mark.spec("A-3")
-def test_thresholds_that_are_named_change_and_the_others_stay():
-    assert Settings(thresholds_ms={"search": 20}).thresholds_ms == {
-        "inject": 50,
-        "search": 20,
-        "extract": 5_000,
-        "store": 100,
-    }
-    for wrong in ({"sing": 5}, {"search": 0}, {"search": float("inf")}):
-        with pytest.raises(ConfigurationError):
-            Settings(thresholds_ms=wrong)
 
 
 @pytest.mark.spec("A-3")

@@ -3,7 +3,8 @@
 import httpx2
 import pytest
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
+from langmem_plugin.people import request_rates
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE, LARGEST_BODY
 from tests.mcp_server.conftest import ANNA, BEN, serving
@@ -13,9 +14,9 @@ pytestmark = pytest.mark.spec("U-3", "A-6")
 
 
 @pytest.fixture
-def strict(database_url, clock, offline_model):
-    settings = Settings(api_requests_per_minute=3)
-    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+def strict(database_url, clock, offline_model, monkeypatch):
+    monkeypatch.setattr(request_rates, "REQUESTS_PER_MINUTE", 3)
+    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         yield memory
 
 

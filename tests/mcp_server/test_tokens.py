@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
+from langmem_plugin.database import opening
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.mcp_server import http_app
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -159,9 +160,10 @@ def test_while_the_database_is_away_the_answer_is_to_try_again(post, tokens, mem
 @pytest.mark.slow
 @pytest.mark.spec("M-14", "C-28", "A-5")
 def test_a_server_of_a_database_that_stands_still_answers_in_time_and_goes_on_when_it_does(
-    postgresql_server, offline_model
+    postgresql_server, offline_model, monkeypatch
 ):
-    settings = Settings(database_timeout=timedelta(seconds=0.8), sweep_every=None, search_past_sessions=False)
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=0.8))
+    settings = Settings(sweep_every=None, search_past_sessions=False)
     with (
         postgresql_server.copy("stands_still") as database,
         PhoneMemory(database, embeddings=offline_model, settings=settings) as memory,

@@ -93,12 +93,12 @@ def test_the_tenant_is_a_setting_of_the_environment_too(monkeypatch, tmp_path):
     settings = Settings(media=tmp_path / "pictures", vector_index=f"chroma:{tmp_path}/vectors")
     assert settings.tenant == "acme"
     assert media_of(settings) == tmp_path / "pictures.acme"
-    assert vector_index_of(settings) == f"chroma:{tmp_path}/vectors.acme"
+    assert vector_index_of(settings) == (f"chroma:{tmp_path}/vectors.acme", "")
     assert database_of(settings, "sqlite:////data/langmem.db") == (Path("/data/langmem.acme.db"), None)
     assert database_of(settings, "sqlite://") == ("sqlite://", None)
     url = "postgresql://ann:s%40cret@host/name"
     assert database_of(settings, url) == (url, "langmem_acme")
-    assert database_of(settings.model_copy(update={"database_schema": "shop"}), url) == (url, "shop_acme")
+    assert database_of(settings, f"{url}?schema=shop") == (f"{url}?schema=shop", "shop_acme")
     monkeypatch.setenv("LANGMEM_TENANT", "Acme!")
     with pytest.raises(ConfigurationError):
         Settings()

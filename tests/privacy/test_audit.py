@@ -127,15 +127,6 @@ def test_a_turn_of_a_session_that_goes_on_notes_nothing(memory):
 
 
 @pytest.mark.spec("P-5")
-def test_switched_off_nothing_is_noted(database_url, clock, offline_model, tmp_path):
-    with opened(database_url, offline_model, clock, audit=False) as memory:
-        memory.service.remember(ANNA, "Anna sails")
-        assert done(memory) == []
-        memory.audit.settle()
-    assert not list(tmp_path.rglob("*.jsonl"))
-
-
-@pytest.mark.spec("P-5")
 def test_a_tool_is_named_where_a_person_spoke(memory):
     with acting("person"), acting("tool", within=True), acting("program"):
         memory.service.remember(ANNA, "Anna sails")

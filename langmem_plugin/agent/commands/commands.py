@@ -78,8 +78,7 @@ class Reading:
 
 class Commands:
     """`reset` ends the conversation of the owner it is given, and `session_of` names the session that it is in. Without
-    `remembers` there are only conversations, and without `notices` standing instructions in plain words belong to the
-    agent.
+    `remembers` there are only conversations.
     """
 
     def __init__(
@@ -99,7 +98,6 @@ class Commands:
         provenance: Provenance,
         holdings: Callable[[OwnerKey], Holdings],
         remembers: bool = True,
-        notices: bool = True,
         asks_consent: bool = False,
         extracts: bool = True,
         erasure: Erasure,
@@ -113,7 +111,6 @@ class Commands:
         self._languages = languages
         self._role_of = role_of
         self._remembers = remembers
-        self._notices = notices
         self._questions = questions
         self._consents = consents
         self._confirmations = confirmations
@@ -268,8 +265,7 @@ class Commands:
         return self._answered(owner, text, found.command, found.rest) if found else None
 
     def _said(self, text: str) -> Said | None:
-        found = said(cleaned(text)) if self._remembers else None
-        return None if found is not None and found.command == "instructions" and not self._notices else found
+        return said(cleaned(text)) if self._remembers else None
 
     def _said_by(self, owner: OwnerKey, text: str) -> Said | None:
         """In a group what one of them is to be called is no instruction for all of them."""

@@ -7,7 +7,6 @@ import binascii
 import dataclasses
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -174,7 +173,7 @@ def _read(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def image_block(image: str | Path | bytes, picture_hosts: Collection[str] | None = None) -> dict[str, str]:
+def image_block(image: str | Path | bytes) -> dict[str, str]:
     """A picture as a content block for any provider: a file's path, its bytes, or an http(s) URL.
 
     Raises InvalidInput if it cannot be read, is not a picture, or its address is refused (see `public_url`).
@@ -182,7 +181,7 @@ def image_block(image: str | Path | bytes, picture_hosts: Collection[str] | None
     if isinstance(image, str) and _SCHEME.match(image):
         if image[:5].lower() == "data:":
             raise InvalidInput("the image is a data: URL: decode it, and give its bytes")
-        return {"type": "image", "url": public_url(image, picture_hosts)}
+        return {"type": "image", "url": public_url(image)}
     try:
         data = bytes(image) if isinstance(image, bytes | bytearray) else _read(Path(image))
     except (OSError, TypeError, ValueError) as error:

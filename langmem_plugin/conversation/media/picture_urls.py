@@ -8,13 +8,11 @@ names that are known to lead inside.
 import ipaddress
 import socket
 import unicodedata
-from collections.abc import Collection
 from urllib.parse import unquote, urlsplit
 
 from langmem_plugin.errors import InvalidInput
 
 _SCHEMES = ("http", "https")
-_STORES = ("gs", "s3")  # a bucket stands where a host does; only where it was allowed by its name
 _LONGEST = 4_000
 # Ends of names that lead to this machine, into a company, a home or a cluster.
 _INSIDE = (
@@ -49,17 +47,14 @@ _NOT_GIVEN_OUT = ipaddress.IPv6Network("3fff::/20")
 _ISATAP = (0x5EFE, 0x0200_5EFE)  # in the bits before the last 32, whatever the network
 
 
-def public_url(url: str, hosts: Collection[str] | None = None) -> str:
-    """The address itself. With `hosts` it must be of one of them, which may also be private.
-
-    Raises InvalidInput for any other.
-    """
-    if (reason := why_refused(url, hosts)) is not None:
-        raise InvalidInput(f"{reason}: give the picture's bytes, or allow its host by the setting picture_hosts")
+def public_url(url: str) -> str:
+    """The address itself. Raises InvalidInput for one that is not public."""
+    if (reason := why_refused(url)) is not None:
+        raise InvalidInput(f"{reason}: give the picture's bytes")
     return url
 
 
-def why_refused(url: str, hosts: Collection[str] | None = None) -> str | None:
+def why_refused(url: str) -> str | None:
     """None for an address that may be passed on."""
     if len(url) > _LONGEST or any(each.isspace() or unicodedata.category(each) in {"Cc", "Cf"} for each in url):
         return "the picture's address is too long, or holds what no address holds"
@@ -68,15 +63,11 @@ def why_refused(url: str, hosts: Collection[str] | None = None) -> str | None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return "the picture's address cannot be read"
-    stores = () if hosts is None else _STORES
-    if parts.scheme not in (*_SCHEMES, *stores) or not host:
+    if parts.scheme not in _SCHEMES or not host:
         return "pictures are taken from http and https addresses alone"
     if "@" in parts.netloc or "\\" in parts.netloc:
         return "the picture's address names a user, which hides its host"
-    host = _plain(host)
-    if hosts is not None:
-        return None if host in hosts else "the picture's host is not among those that are allowed"
-    return "the picture's address leads into a private network" if _is_inside(host) else None
+    return "the picture's address leads into a private network" if _is_inside(_plain(host)) else None
 
 
 def _plain(host: str) -> str:

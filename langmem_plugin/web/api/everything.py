@@ -57,7 +57,7 @@ _METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
 def add_api(app: FastAPI) -> None:
     """`app.state.served` is what it serves."""
-    app.state.api_rates = Rates(app.state.served.memory.settings.api_requests_per_minute)
+    app.state.api_rates = Rates()
     app.state.api_threads = CapacityLimiter(THREADS)
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)

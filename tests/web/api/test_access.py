@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.database import opening
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE
 from tests.database.test_deadlines import stopped
@@ -110,8 +111,7 @@ def test_what_an_operator_reads_and_does_is_in_the_audit_log_and_names_nobody(ab
 
 
 @pytest.mark.spec("U-3", "A-6")
-@pytest.mark.parametrize("settings", [Settings(api_requests_per_minute=3)])
-def test_a_token_is_answered_so_many_times_a_minute_and_no_other_is_kept_from_it(anna, ben):
+def test_a_token_is_answered_so_many_times_a_minute_and_no_other_is_kept_from_it(few_requests, anna, ben):
     for _ in range(3):
         anna("GET", "memory")
     refused = anna.response("GET", "memory")
@@ -140,11 +140,11 @@ def test_a_database_that_is_gone_is_told_as_503_and_nothing_of_it_is(anna, memor
 
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "M-14")
-def test_a_server_that_stands_still_is_told_as_503_and_is_asked_again(postgresql_server, offline_model):
-    settings = Settings(database_timeout=timedelta(seconds=0.3))
+def test_a_server_that_stands_still_is_told_as_503_and_is_asked_again(postgresql_server, offline_model, monkeypatch):
+    monkeypatch.setattr(opening, "DATABASE_TIMEOUT", timedelta(seconds=0.3))
     with (
         postgresql_server.copy("standing_still") as url,
-        PhoneMemory(url, embeddings=offline_model, settings=settings) as memory,
+        PhoneMemory(url, embeddings=offline_model) as memory,
         TestClient(memory.app()) as client,
     ):
         anna = Asking(client, AccessTokens(memory.database).new(ANNA)[0])

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
@@ -47,12 +47,11 @@ def hypothesis_as_before(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory, migrated_file, offline_model):
+def asked(tmp_path_factory, migrated_file, offline_model, many_requests):
     """How to ask a server whatever its description allows, as an operator about a person."""
     file = tmp_path_factory.mktemp("described") / "langmem.db"
     shutil.copy(migrated_file, file)
-    unlimited = Settings(api_requests_per_minute=10**9)
-    with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model, settings=unlimited) as memory:
+    with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model) as memory:
         memory.service.remember(ANNA, "Leo is allergic to peanuts")
         token, _ = AccessTokens(memory.database).new_operator()
         app = memory.app()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import PhoneMemory
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from tests.chat_graph import chat_graph
@@ -17,11 +17,10 @@ WORD = "zirconium"
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory, offline_model):
+def both(tmp_path_factory, offline_model, many_requests):
     """Anna's client, the memory, the routes as they describe themselves, and the ids of all that is Ben's."""
     file = tmp_path_factory.mktemp("two") / "langmem.db"
-    unlimited = Settings(api_requests_per_minute=10**9)
-    with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model, settings=unlimited) as memory:
+    with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model) as memory:
         service = memory.service
         facts = [service.remember(BEN, f"Ben hides the {WORD} in room {number}", tags=[WORD]) for number in range(2)]
         facts.append(service.remember(BEN, f"Ben sold the {WORD} mine", status="pending"))
