@@ -474,7 +474,13 @@ class Channel:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
         result = yield Run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
         sources, replies = task.manner.sources, task.replies
-        return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
+        worded = self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
+        if not plan.wish or worded.asks:
+            return worded, plan.others
+        of_wish = plan.of_wish()
+        result = yield Run(task.graph, of_wish.given, self._bounded(config), self._meanwhile(task))
+        then = self._answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
+        return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
         """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""

@@ -1,6 +1,7 @@
 """What a graph is given for a person's messages, and which words are its answer to them and to nothing else."""
 
 import dataclasses
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -28,10 +29,12 @@ from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, D
 from langmem_plugin.conversation.turns.message_claims import Waiting
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.memory.find.tokenizer import words_of
 
 log = event_log(__name__)
 
 ANYBODY = "anybody"
+_FEWEST_WORDS_OF_WISH = 3
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Plan:
 
     The answer is what the assistant says after the messages with the ids in `own`; without any, what was not `told`
     before. It answers the messages with the ids `others` too, which an earlier run was given with these. `along` is
-    written in the transaction that keeps the answer.
+    written in the transaction that keeps the answer. What the person wished for meanwhile is run after it (`wish`).
     """
 
     text: str | None = None
@@ -49,6 +52,11 @@ class Plan:
     told: Told = NOTHING_TOLD
     others: Sequence[str] = ()
     along: Callable[[Connection], None] | None = None
+    wish: str = ""
+
+    def of_wish(self) -> "Plan":
+        message = HumanMessage(self.wish, id=uuid.uuid4().hex)
+        return Plan(given={"messages": [message]}, own=frozenset([message.id]))
 
 
 @dataclass(frozen=True)
@@ -197,24 +205,29 @@ class GraphAnswers:
         asked = [asked_by(each) for each in interrupts]
         if before.by is not None:  # of a question before: the graph has gone on since
             before = Decided()
+        wish = before.wish
         answers = {each.interrupt_id: list(before.answers.get(each.interrupt_id, [])) for each in asked}
         opened = _first_open(asked, answers)
         if opened is not None:
             one, question = opened
             place = f"{one.interrupt_id} {len(answers[one.interrupt_id])}"
+            is_last = before.asked_again == place
             try:
-                answers[one.interrupt_id].append(_answer(question, said, is_last=before.asked_again == place))
+                answers[one.interrupt_id].append(question.answer(said))
             except NotUnderstood:
-                again = self._decisions.kept(config, dataclasses.replace(before, asked_again=place))
-                return Plan(text=clean(replies.ask_again.format(question=question.words(replies))), along=again)
+                wish = _both(wish, said) if question.takes_wishes and _is_wish(said) else wish
+                if not is_last:
+                    text = (replies.ask_first if wish else replies.ask_again).format(question=question.words(replies))
+                    again = dataclasses.replace(before, asked_again=place, wish=wish)
+                    return Plan(text=clean(text), along=self._decisions.kept(config, again))
+                answers[one.interrupt_id].append(question.rejection(said))
             if (following := _first_open(asked, answers)) is not None:
-                return Plan(
-                    text=clean(following[1].words(replies)), along=self._decisions.kept(config, Decided(answers))
-                )
+                kept = self._decisions.kept(config, Decided(answers, wish=wish))
+                return Plan(text=clean(following[1].words(replies)), along=kept)
         decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
             self._decisions.keep(config, decided)
-        return _resumed(interrupts, decided)
+        return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
         """In a group, who is asked: whom the graph names by "answered_by", else who wrote what it asks about."""
@@ -248,13 +261,13 @@ def _worded(interrupt: Interrupt, replies: Replies) -> str:
     return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
 
 
-def _answer(question: Question, said: str, *, is_last: bool) -> Any:
-    try:
-        return question.answer(said)
-    except NotUnderstood:
-        if not is_last:
-            raise
-        return question.rejection(said)
+def _is_wish(said: str) -> bool:
+    """Says whether words that answer nothing ask for something: "hm?" and "maybe" do not."""
+    return len(words_of(said)) >= _FEWEST_WORDS_OF_WISH
+
+
+def _both(one: str, other: str) -> str:
+    return "\n".join(filter(None, dict.fromkeys((one, other))))
 
 
 def _first_open(asked: Sequence[Asked], answers: Mapping[str, Sequence[Any]]) -> tuple[Asked, Question] | None:

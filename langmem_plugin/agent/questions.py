@@ -27,7 +27,7 @@ _GENERATED = "Tool execution requires approval"  # how LangChain's own descripti
 _LONGEST_VALUE = 200
 # For the model: LangChain's own words for a refusal without a reason forbid to try again what was only not wanted now.
 _NO = "The person said no to this."
-_UNANSWERED = "The person did not agree to this. They wrote something else, which is to be answered: {said}"
+_UNANSWERED = "The person did not agree to this."
 _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
 _OPEN = re.compile(
     r"^\W*(?:what|which|who|whom|whose|where|when|why|how|מה|מי|איפה|מתי|למה|איך|כמה|איזה|איזו|"
@@ -57,6 +57,9 @@ class NotUnderstood(Exception):
 
 
 class Question(Protocol):
+    takes_wishes: bool
+    """Words that are no answer are not given to the graph: they may ask for something else."""
+
     def words(self, replies: Replies) -> str:
         """For the person."""
         ...
@@ -131,6 +134,7 @@ class Approval:
     arguments: Mapping[str, Any]
     description: str
     allowed: Sequence[str]
+    takes_wishes = True
 
     @classmethod
     def of(cls, action: Mapping[str, Any], allowed: Sequence[str] | None) -> "Approval":
@@ -166,8 +170,8 @@ class Approval:
             return {"type": "respond", "message": said}
         raise NotUnderstood
 
-    def rejection(self, said: str) -> dict[str, Any]:
-        return self._with_reason(_UNANSWERED.format(said=said))
+    def rejection(self, said: str) -> dict[str, Any]:  # noqa: ARG002 - what else they wrote is no reason of it
+        return self._with_reason(_UNANSWERED)
 
     def _says_it_again(self, rest: str) -> bool:
         """Whether what follows a yes only repeats the call: "order it", "the large one, please"."""
@@ -220,6 +224,7 @@ class Choice:
     question: str
     labels: Sequence[str]
     values: Sequence[Any] = field(default_factory=list)
+    takes_wishes = False
 
     def words(self, replies: Replies) -> str:
         lines = "\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1))
@@ -254,6 +259,7 @@ class Open:
     """Any words answer it; a bare yes or no, whatever its form, is given as "yes" or "no"."""
 
     question: str
+    takes_wishes = False
 
     def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
         return self.question
@@ -303,6 +309,7 @@ class YesOrNo:
     question: str
     values: Sequence[str]
     verdicts: Sequence[bool | None]
+    takes_wishes = True
 
     def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
         return self.question

@@ -54,6 +54,8 @@ class Replies:
     approve_or_change: str
     choose: str
     ask_again: str
+    ask_first: str
+    """The same, where they have asked for something else."""
     asked_another: str
     """In a group, to who was not asked."""
 
@@ -230,6 +232,7 @@ ENGLISH = Replies(
     ),
     choose="{question}\n{options}\nPlease answer with a number.",
     ask_again="I did not understand that. {question}",
+    ask_first="First I need your answer: {question}\nThen I see to what you have just written.",
     asked_another="I have asked somebody else here: {question}",
     which_one="Which one do you mean?\n{options}",
     which_of_many="Which one do you mean? For example:\n{options}",

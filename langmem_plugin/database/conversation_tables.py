@@ -120,6 +120,7 @@ pending = Table(  # what one task wrote on top of a checkpoint
     Column("checkpoint_id", Name, primary_key=True),
     Column("task_id", Name, primary_key=True),
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
+    Column("outlives_silence", Boolean),  # false: no longer than the session's silence; null: nobody has said
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"

@@ -77,7 +77,8 @@ class Language:
     that will not hold for long, unless one of `events` is told of it. What one of `needs` asks for at a moment is done
     once, unless one of `frequencies` says how often. `articles` begin a value without being of it.
     `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said`
-    what an amount is of and for. `binding` say how the words around them stand to each other ("than", "to").
+    what an amount is of and for; what is asked about with one of `spending` costs money. `binding` say how the words
+    around them stand to each other ("than", "to").
     After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
     words say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's
     where it is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
@@ -139,6 +140,7 @@ class Language:
     times: Mapping[str, tuple[tuple[str, ...], ...]]
     telling: Mapping[str, str]
     currencies: Mapping[str, str]
+    spending: frozenset[str]
     periods_said: Mapping[str, str]
     binding: frozenset[str]
     endings: tuple[tuple[str, ...], ...]

@@ -12,6 +12,7 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import checkpoint_format
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
 from langmem_plugin.conversation.storage.checkpoint_format import StoredWrite
+from langmem_plugin.conversation.storage.money_questions import outlives_silence
 from langmem_plugin.database.conversation_tables import pending
 from langmem_plugin.database.encryption.encrypted_columns import PENDING
 from langmem_plugin.database.prepared import Prepared
@@ -77,13 +78,16 @@ class PendingWrites:
             "checkpoint_id": checkpoint_id,
             "task_id": task_id,
             **self._packed((namespace, checkpoint_id, task_id), written),
+            "outlives_silence": None,
+            **_asked(writes),
         }
         if _ADD.run(self.connection, row):
             return
         key = {**self._key(namespace, checkpoint_id), "of_task": task_id}
         task = namespace, checkpoint_id, task_id
         before = self._decoded(task, self.connection.execute(_OF_TASK, key).scalar_one())
-        self.connection.execute(_REWRITE.values(self._packed(task, _merged(before, written))), key)
+        changed = {**self._packed(task, _merged(before, written)), **_asked(writes)}
+        self.connection.execute(_REWRITE.values(changed), key)
 
     def _decoded(self, task: Task, payload: bytes) -> list[StoredWrite]:
         """A task whose writes cannot be read is one that has not run."""
@@ -118,6 +122,12 @@ class PendingWrites:
 def _kept(value: Any, channel: str) -> Any:
     """A task's error is kept as its text, as by the stock savers: what any code may raise is not data."""
     return repr(value) if channel == ERROR and isinstance(value, BaseException) else value
+
+
+def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
+    """Whether what a task asks may be answered after the silence that ends a session: not where it is about money."""
+    asked = [each.value for channel, value in writes if channel == INTERRUPT for each in value]
+    return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}
 
 
 def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:

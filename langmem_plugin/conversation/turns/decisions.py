@@ -50,7 +50,8 @@ NOTHING_TOLD = Told()
 
 @dataclass(frozen=True)
 class Decided:
-    """`answers` by the id of the interrupt; `asked_again` names the question that was put a second time.
+    """`answers` by the id of the interrupt; `asked_again` names the question that was put a second time, and `wish` is
+    what the person asked for instead of answering it.
 
     Once they are complete, `by` is the message that completed them ("" for one without an id), `asked` what was asked,
     and `told` what the person was told before the run went on.
@@ -58,6 +59,7 @@ class Decided:
 
     answers: dict[str, list[Any]] = field(default_factory=dict)
     asked_again: str | None = None
+    wish: str = ""
     by: str | None = None
     asked: Sequence[str] = ()
     told: Told = NOTHING_TOLD

@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateSchema
 from langmem_plugin.database.migrations import first_release
 from langmem_plugin.errors import ConfigurationError
 
-HEAD = "0026"
+HEAD = "0027"
 """The revision this code needs: the newest file in versions/."""
 VERSION_TABLE = "langmem_version"
 
