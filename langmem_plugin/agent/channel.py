@@ -478,7 +478,7 @@ class Channel:
         if not plan.wish or worded.asks:
             return worded, plan.others
         of_wish = plan.of_wish()
-        result = yield Run(task.graph, of_wish.given, self._bounded(config), self._meanwhile(task))
+        result = yield Run(task.graph, of_wish.given, _bounded(task.graph, config), self._meanwhile(task))
         then = self._answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
         return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
 
