@@ -313,8 +313,9 @@ class MemoryService:
         where: Filter = EVERYTHING,
         statuses: Sequence[Status] = ("active",),
         include_expired: bool = False,
+        after: str | None = None,
     ) -> list[Memory]:
-        """Newest first."""
+        """Newest first; with `after` from behind the memory with that id."""
         owner = owner_key(self.database, owner)
         with self.database.read() as connection:
             return self.repository.page(
@@ -325,6 +326,7 @@ class MemoryService:
                 valid_at=None if include_expired else self.now(),
                 limit=limit,
                 offset=offset,
+                after=after,
             )
 
     def count(

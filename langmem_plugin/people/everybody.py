@@ -24,6 +24,12 @@ def how_many(connection: Connection) -> int:
     return int(connection.execute(people).scalar_one())
 
 
+def is_somebody(connection: Connection, key: str) -> bool:
+    """Anything is stored of the person or the group with this key."""
+    keys = _keys()
+    return connection.execute(select(keys.c.key).where(keys.c.key == key).limit(1)).first() is not None
+
+
 def _is_somebody(keys: Subquery) -> ColumnElement[bool]:
     """No scope, which no text that is given as a key can name."""
     return ~type_coerce(keys.c.key, Text).startswith(_SCOPES)

@@ -18,7 +18,7 @@ from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.health import add_health
 from langmem_plugin.web.look.static_files import StaticLook
 from langmem_plugin.web.person.page import person_page
-from langmem_plugin.web.served import RootNoted, Served, root_of
+from langmem_plugin.web.served import HeadAsGet, RootNoted, Served, root_of
 
 
 def _to_the_console(request: Request) -> Response:
@@ -53,5 +53,6 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     app.add_middleware(BrowserSafety)
     # Other sites send no cookie here, so they can guess nothing by how long an answer is.
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(RootNoted)
     return app

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmem_plugin.agent.steps import Graph
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -31,6 +31,23 @@ class RootNoted:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope[_ROOT] = scope.get("root_path", "")
         await self._app(scope, receive, send)
+
+
+class HeadAsGet:
+    """ASGI middleware: HEAD is answered as GET is, without the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_head(message: Message) -> None:
+            await send(message if message["type"] != "http.response.body" else {**message, "body": b""})
+
+        await self._app({**scope, "method": "GET"}, receive, send_head)
 
 
 def root_of(request: Request) -> str:

@@ -401,12 +401,22 @@ class MemoryRepository:
         valid_at: datetime | None,
         limit: int,
         offset: int = 0,
+        after: str | None = None,
         oldest_first: bool = False,
     ) -> list[Memory]:
-        """Newest first unless said otherwise. With `valid_at` the expired are left out."""
+        """Newest first unless said otherwise, or what is older than the memory `after`. With `valid_at` the expired are
+        left out. Raises MemoryNotFound where `after` is none of the owner's.
+        """
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
         wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
+        if after is not None:
+            place = select(memory.c.created_at, memory.c.position)
+            last = connection.execute(place.where(memory.c.owner == owner, memory.c.memory_id == after)).first()
+            if last is None:
+                raise MemoryNotFound(f"there is no memory {after} any more to go on behind: begin the list again")
+            as_old = and_(memory.c.created_at == last.created_at, memory.c.position < last.position)
+            wanted = wanted.where(or_(memory.c.created_at < last.created_at, as_old))
         return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
     def keyed(

@@ -16,6 +16,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import OPERATOR
 from langmem_plugin.people import links
 from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.everybody import is_somebody
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller, caller_by_header
@@ -88,10 +89,14 @@ class Call:
         """The key of whom it is about; their links are followed at each call."""
         return self.memory.people.resolve(self.identifier)
 
-    def reads(self, what: str) -> OwnerKey:
-        """The same, once it is noted that an operator looks at this of theirs."""
+    def reads(self, what: str, *, also_of_strangers: bool = False) -> OwnerKey:
+        """The same, once it is noted that an operator looks at this of theirs. Raises Refused for a stranger."""
         person = self.person()
         if self.caller.is_operator:
+            with self.memory.database.read() as connection:
+                if not also_of_strangers and not is_somebody(connection, person):
+                    told = f"nothing is stored of whom {PERSON_HEADER} names: /api/people lists everybody"
+                    raise Refused(404, "unknown-person", "Nobody is known by this", told)
             self.note("operator.read", person, what)
         return person
 

@@ -29,6 +29,7 @@ from langmem_plugin.web.api import (
     sessions,
     tags,
 )
+from langmem_plugin.web.api.docs import add_docs
 from langmem_plugin.web.api.problems import Problem, problem_of
 from langmem_plugin.web.api.routing import THREADS
 
@@ -61,6 +62,7 @@ def add_api(app: FastAPI) -> None:
     app.state.api_threads = CapacityLimiter(THREADS)
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)
+    add_docs(app)
     app.add_api_route("/api/{path:path}", _nothing_here, methods=_METHODS, include_in_schema=False)
     app.add_exception_handler(HTTPException, _elsewhere)
     _describe(app)

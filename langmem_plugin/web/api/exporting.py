@@ -84,7 +84,10 @@ async def _uploaded(request: Request) -> AsyncIterator[Path]:
 @routes.post(
     "/api/memory/import",
     largest=LARGEST_IMPORT,
-    body={"required": True, "content": {"application/json": {"schema": {"type": "object"}}, "application/zip": _FILE}},
+    body={
+        "required": True,
+        "content": {"application/json": {"schema": {"type": "object"}}, "application/octet-stream": _FILE},
+    },
 )
 def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], dry_run: bool = False) -> Imported:
     """Store what an export gave, as the person's: with ids, dates and states, and nothing twice; or an export of Onyx.

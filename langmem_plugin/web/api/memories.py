@@ -28,7 +28,7 @@ from langmem_plugin.web.api.fields import (
     Text,
     Words,
 )
-from langmem_plugin.web.api.paging import PAGED, links
+from langmem_plugin.web.api.paging import PAGED, Cursor, links
 from langmem_plugin.web.api.routing import Answered, Routes
 from langmem_plugin.web.served import root_of
 
@@ -99,6 +99,7 @@ def list_memories(
     search: Annotated[Words | None, Query()] = None,
     limit: Limit = 50,
     offset: Offset = 0,
+    cursor: Cursor = None,
     include_expired: bool = False,
 ) -> Answered[Listed]:
     """List memories, the newest first.
@@ -117,21 +118,29 @@ def list_memories(
         created_before=created_to,
     )
     if search and search.strip():
-        found = _searched(call, owner, search, where)
+        found, after = _searched(call, owner, search, where), None
         total, page = len(found), [each.memory for each in found[offset : offset + limit]]
     else:
         statuses: list[Status] = [*(status or ["active"])]
         service = call.service
         page = service.list_memories(
-            owner, limit=limit, offset=offset, where=where, statuses=statuses, include_expired=include_expired
+            owner,
+            limit=limit + 1,
+            offset=offset,
+            after=cursor,
+            where=where,
+            statuses=statuses,
+            include_expired=include_expired,
         )
-        is_all = not offset and len(page) < limit
+        after = page[limit - 1].id if len(page) > limit else None
+        is_all = not offset and cursor is None and len(page) <= limit
+        page = page[:limit]
         total = (
             len(page)
             if is_all
             else service.count(owner, where=where, statuses=statuses, include_expired=include_expired)
         )
-    headers = links(call, total=total, limit=limit, offset=offset)
+    headers = links(call, total=total, limit=limit, offset=offset, after=after)
     listed = Listed.model_construct(
         memories=[Fact.of(each) for each in page],
         categories=[MemoryCategory.of(each) for each in call.service.categories.list_categories(owner)],

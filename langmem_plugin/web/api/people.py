@@ -6,13 +6,15 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.everybody import everybody, how_many
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
 from langmem_plugin.web.api.consent import Permitted
 from langmem_plugin.web.api.fields import Body, IdInBody, Limit, Name, Offset
-from langmem_plugin.web.api.paging import PAGED, links
+from langmem_plugin.web.api.paging import PAGED, Cursor, links
 from langmem_plugin.web.api.routing import Answered, Routes
+from langmem_plugin.web.person_refs import PersonRefs
 
 routes = Routes("people")
 _Reveal = Annotated[bool, Query(description="phones whole instead of masked; for an operator that is noted")]
@@ -79,16 +81,22 @@ class Linked(BaseModel):
 
 @routes.get("/api/people", gives=PAGED)
 def list_people(
-    call: CalledByOperator, reveal: _Reveal = False, limit: Limit = 50, offset: Offset = 0
+    call: CalledByOperator, reveal: _Reveal = False, limit: Limit = 50, offset: Offset = 0, cursor: Cursor = None
 ) -> Answered[People]:
     """List everybody of whom something is stored, by their keys; groups too. For operators."""
     call.only_operators()
     call.note("operator.read", None, "people, revealed" if reveal else "people")
+    refs = PersonRefs(call.memory.database)
+    behind = None if cursor is None else refs.person(cursor)
+    if cursor is not None and behind is None:
+        raise InvalidInput("this cursor is none of this list: begin it again")
     with call.memory.database.read() as connection:
-        keys = everybody(connection, limit=limit, offset=offset)
+        keys = everybody(connection, after=behind or "", limit=limit + 1, offset=offset)
         total = how_many(connection)
-    people = [_person(call, each, reveal=reveal) for each in keys]
-    return Answered(People(people=people, total=total), headers=links(call, total=total, limit=limit, offset=offset))
+    people = [_person(call, each, reveal=reveal) for each in keys[:limit]]
+    after = refs.ref(keys[limit - 1]) if len(keys) > limit else None
+    headers = links(call, total=total, limit=limit, offset=offset, after=after)
+    return Answered(People(people=people, total=total), headers=headers)
 
 
 @routes.get("/api/person")

@@ -212,7 +212,7 @@ def test_a_person_is_erased_and_an_operator_brings_them_back(anna, ben, about_an
     receipt = anna("POST", "erasure", json={}, status=202)["receipt"]
     assert (receipt["state"], receipt["verified"]) == ("held", False)
     assert anna.refused("GET", "memory")["status"] == 401  # with all that was theirs the token is gone
-    assert about_anna("GET", "memory")["total"] == 0
+    assert about_anna.refused("GET", "memory")["status"] == 404
 
     path = f"erasure/{receipt['id']}"
     assert about_anna("GET", path)["receipt"] == receipt
@@ -292,7 +292,7 @@ def test_it_is_mounted_into_another_application(tokens, memory):
         assert made.headers["location"] == f"/assistant/api/memory/{made.json()['data']['memory']['id']}"
         client.post("/assistant/api/memory", json={"fact": "The gate is green"}, headers=headers)
         listed = client.get("/assistant/api/memory?limit=1", headers=headers)
-        assert listed.links["next"]["url"] == "/assistant/api/memory?limit=1&offset=1"
+        assert listed.links["next"]["url"].startswith("/assistant/api/memory?limit=1&cursor=")
         assert client.get(listed.links["next"]["url"], headers=headers).json()["data"]["memories"]
         assert client.get("/assistant/health/ready").status_code == 200
         assert client.get("/assistant/api/nothing", headers=headers).json()["status"] == 404
