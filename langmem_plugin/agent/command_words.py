@@ -8,6 +8,7 @@ from typing import Literal
 
 from rapidfuzz.distance import OSA
 
+from langmem_plugin.agent.words import LANGUAGES, words_in
 from langmem_plugin.memory.models import storable
 
 CommandName = Literal[
@@ -27,57 +28,7 @@ CommandName = Literal[
     "help",
 ]
 
-# The first word is the one that help lists.
-_WORDS: Mapping[str, Mapping[CommandName, str]] = {
-    "en": {
-        "remember": "remember",
-        "memories": "memories memory",
-        "search": "search",
-        "why": "why",
-        "forget": "forget",
-        "undo": "undo",
-        "confirm": "confirm",
-        "instructions": "instructions instruction",
-        "privacy": "privacy",
-        "export": "export",
-        "timezone": "timezone time_zone",
-        "link": "link",
-        "reset": "reset",
-        "help": "help",
-    },
-    "he": {
-        "remember": "זכור זכרי תזכור תזכרי",
-        "memories": "זיכרונות זכרונות",
-        "search": "חפש חפשי חיפוש",
-        "why": "למה מדוע",
-        "forget": "שכח שכחי תשכח תשכחי",
-        "undo": "בטל בטלי ביטול",
-        "confirm": "אשר אשרי אישור",
-        "instructions": "הוראות הוראה",
-        "privacy": "פרטיות",
-        "export": "ייצוא יצוא ייצא ייצאי",
-        "timezone": "אזור_זמן אזורזמן",
-        "link": "קישור קשר",
-        "reset": "איפוס אפס אפסי",
-        "help": "עזרה",
-    },
-    "es": {
-        "remember": "recordar recuerda",
-        "memories": "recuerdos",
-        "search": "buscar busca",
-        "why": "porqué porque por_qué por_que",
-        "forget": "olvidar olvida",
-        "undo": "deshacer",
-        "confirm": "confirmar confirma",
-        "instructions": "instrucciones instrucción instruccion",
-        "privacy": "privacidad",
-        "export": "exportar exporta",
-        "timezone": "zona_horaria zonahoraria",
-        "link": "vincular",
-        "reset": "reiniciar",
-        "help": "ayuda",
-    },
-}
+_WORDS: Mapping[str, Mapping[CommandName, str]] = {each: words_in(each)["commands"] for each in LANGUAGES}
 _COMMAND_OF: Mapping[str, CommandName] = {
     word: command for words in _WORDS.values() for command, forms in words.items() for word in forms.split()
 }

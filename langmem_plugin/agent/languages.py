@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from langmem_plugin.agent.command_words import language_of_command, may_be_typed
 from langmem_plugin.agent.replies import Replies, replies_in
+from langmem_plugin.agent.words import words_in
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
@@ -18,36 +19,7 @@ _SPANISH_LETTERS = re.compile("[ñ¿¡]")
 _ACCENTS = re.compile("[áéíóú]")
 _OF_OTHERS = re.compile("[àâãäåæçèêëìîïòôõöøœßùû]|\\b(?:não|você|obrigad[oa]|je|est|und|ich|nicht|sono|che|grazie)\\b")
 # What a message of a word or two is made of, beside the words of a sentence.
-_ENGLISH = frozenset(
-    {
-        *(
-            "i",
-            "my",
-            "the",
-            "is",
-            "you",
-            "it",
-            "hello",
-            "hi",
-            "hey",
-            "thanks",
-            "thank",
-            "please",
-            "yes",
-            "okay",
-            "good",
-        ),
-        *("morning", "night", "evening", "great", "sure", "show", "find", "order", "buy", "add", "remember", "forget"),
-        *("want", "need", "know", "tell", "give"),
-    }
-)
-_SPANISH = frozenset(
-    {
-        *("el", "los", "mi", "es", "una", "qué", "que", "hola", "gracias", "favor", "sí", "bueno", "buenos", "buenas"),
-        *("días", "tardes", "noches", "vale", "claro", "adiós", "dime", "quiero", "necesito", "busca", "muéstrame"),
-        *("pide", "compra", "recuerda", "olvida", "gusta", "soy", "tengo", "estoy", "receta", "ayuda"),
-    }
-)
+_ENGLISH, _SPANISH = (frozenset(words_in(each)["written"]) for each in ("en", "es"))
 _ONLY_ENGLISH = (frozenset(STOP_WORDS["english"]) | _ENGLISH) - frozenset(STOP_WORDS["spanish"]) - {"a"}
 _ONLY_SPANISH = (frozenset(STOP_WORDS["spanish"]) | _SPANISH) - frozenset(STOP_WORDS["english"]) - {"a"}
 
