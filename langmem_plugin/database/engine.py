@@ -274,6 +274,9 @@ class Database:
                 raise
             part.commit()
         except self._driver_errors as error:
+            self._give_up_if_lost(connection)
+            if connection.invalidated:  # also by the statements that begin and end a part
+                joined.lost()
             raise self._named(error) from error
 
     def scrub(self, tables: Sequence[str]) -> list[str]:

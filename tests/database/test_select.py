@@ -51,3 +51,26 @@ def test_a_closed_database_is_unavailable_to_one_statement_too(database_url):
     database.close()
     with pytest.raises(StoreUnavailable):
         database.select(threads)
+
+
+@pytest.mark.spec("C-5", "M-14")
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_connection_that_is_lost_as_a_part_ends_is_told_by_name_to_all_that_follow(database_url):
+    with Database(database_url) as database, Database(database_url) as other:
+
+        def lost():
+            with database.write() as connection:
+                pid = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+                with other.write() as another:
+                    another.execute(text(f"SELECT pg_terminate_backend({pid})"))
+
+        def several():
+            with database.together():
+                with pytest.raises(StoreUnavailable):
+                    lost()
+                with pytest.raises(StoreUnavailable), database.write() as connection:
+                    note(connection, "+1")
+
+        with pytest.raises(StoreUnavailable, match="in the middle"):
+            several()
+        assert database.select(threads) == []

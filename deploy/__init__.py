@@ -1,0 +1,1 @@
+"""What docs/deployment.md puts on a machine."""
