@@ -9,6 +9,7 @@ Every table is bounded for each owner, whether or not `MemoryService.purge` is c
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     Dialect,
     Float,
@@ -65,6 +66,18 @@ memory_owner = Table(  # one row; deleted by a purge when nothing is left
     sqlite_with_rowid=False,
 )
 
+BOUNDS = {
+    "confidence": "confidence BETWEEN 0 AND 1",
+    "fact_type": (
+        "fact_type IN ('preference', 'decision', 'relationship', 'project', 'company', 'personal', 'strategic', "
+        "'fact', 'note')"
+    ),
+    "source_type": (
+        "source_type IN ('manual', 'extracted_from_chat', 'extracted_from_document', 'api_import', 'command')"
+    ),
+}
+"""What a memory's columns may hold is the database's to keep, whoever writes."""
+
 memory = Table(  # `owner_limit` active, as many pending, and as many and a tenth that are neither
     "langmem_memory",
     metadata,
@@ -103,6 +116,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     _sealed(),
     _checksum(),
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
+    *(CheckConstraint(rule, name=f"langmem_memory_{column}") for column, rule in BOUNDS.items()),
     Index("langmem_memory_changes", "owner", "change"),
     Index("langmem_memory_digest", "owner", "text_digest"),
     Index("langmem_memory_key", "owner", "key"),

@@ -3,20 +3,29 @@
 import contextlib
 import os
 import pickle
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.messages import AIMessage
+from sqlalchemy import create_engine, make_url, text
 
-from langmem_plugin import PhoneMemory
+from langmem_plugin import MemoryService, PhoneMemory
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from tests.chat_graph import chat_graph
 from tests.stated import stated
+
+MOM = "+972501234567"
+SECOND_STATE = Path(__file__).with_name("second_state.db")
+"""A small database as revision 0020 left it."""
 
 
 class Server(NamedTuple):
@@ -94,3 +103,51 @@ def forked():
         return Child(work, seconds)
 
     return fork
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request, tmp_path):
+    """A database without any table, on each engine in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/shared.db"
+    server = request.getfixturevalue("postgresql_server")
+    name = "shared_" + re.sub(r"\W", "_", request.node.name)[-50:].lower()
+    server.psql(f"CREATE DATABASE {name};")
+    return server.get_uri(database=name)
+
+
+@pytest.fixture
+def application(empty_url):
+    """The application's own way into the same database."""
+    driver = "sqlite" if empty_url.startswith("sqlite") else "postgresql+psycopg"
+    engine = create_engine(make_url(empty_url).set(drivername=driver))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def second_state(empty_url, application):
+    """The URL of a database as the second state of this program made it."""
+    if empty_url.startswith("sqlite"):
+        shutil.copy(SECOND_STATE, make_url(empty_url).database)
+        return empty_url
+    with MemoryService(empty_url, embeddings=OfflineEmbeddings()) as service:
+        service.remember(MOM, "My dentist is Dr. Cohen")
+    with application.begin() as connection:
+        for statement in _UNDONE:
+            connection.execute(text(statement))
+    return empty_url
+
+
+_UNDONE = (
+    "DROP TABLE langmem_new_link",
+    "ALTER TABLE langmem_link_code DROP COLUMN guesses, DROP COLUMN other",
+    "ALTER TABLE langmem_person DROP COLUMN shown",
+    "ALTER TABLE langmem_incoming DROP COLUMN waited, DROP COLUMN sent_as",
+    *(
+        f"ALTER TABLE langmem_memory DROP CONSTRAINT langmem_memory_{column}"
+        for column in ("confidence", "fact_type", "source_type")
+    ),
+    "UPDATE langmem_version SET version_num = '0020'",
+)
+"""What came after revision 0020."""

@@ -4,48 +4,23 @@ import multiprocessing
 import re
 import shutil
 import sqlite3
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from alembic import command
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.migration import MigrationContext
-from sqlalchemy import Column, Integer, MetaData, String, Table, create_engine, inspect, make_url, text
+from sqlalchemy import Column, Integer, MetaData, String, Table, inspect, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager, Settings
 from langmem_plugin.database import Database, people_tables
-from langmem_plugin.database.migrations import HEAD, first_release
+from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
+from tests.database.conftest import MOM, SECOND_STATE
 
-FIRST_RELEASE = Path(__file__).with_name("first_release.db")
-MOM = "+972501234567"
 _NAMES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'",
     "postgresql": "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
 }
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty_url(request, tmp_path):
-    """A database without any table, on each engine in turn."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/shared.db"
-    server = request.getfixturevalue("postgresql_server")
-    name = "shared_" + re.sub(r"\W", "_", request.node.name)[-50:].lower()
-    server.psql(f"CREATE DATABASE {name};")
-    return server.get_uri(database=name)
-
-
-@pytest.fixture
-def application(empty_url):
-    """The application's own way into the same database."""
-    driver = "sqlite" if empty_url.startswith("sqlite") else "postgresql+psycopg"
-    engine = create_engine(make_url(empty_url).set(drivername=driver))
-    yield engine
-    engine.dispose()
 
 
 def names(engine):
@@ -124,92 +99,6 @@ def test_every_name_that_is_made_has_the_prefix(empty_url, application):
     assert [name for name in made if not name.startswith("langmem_")] == []
 
 
-def without_later_revisions(engine):
-    """Undoes what came after 0006, the last that the first release knew."""
-    known = {f"langmem_{name}" for name in first_release._OF_0001 + first_release._OF_0002}
-    with engine.begin() as connection:
-        for table in metadata.sorted_tables:
-            if table.name not in known:
-                connection.execute(text(f"DROP TABLE {table.name}"))
-        connection.execute(text("ALTER TABLE langmem_media DROP COLUMN payload"))
-        connection.execute(text("DROP INDEX langmem_memory_category_of"))
-        for rule in ("confidence", "fact_type", "source_type"):
-            connection.execute(text(f"ALTER TABLE langmem_memory DROP CONSTRAINT langmem_memory_{rule}"))
-        for column in ("slot", "quote", "said_at", "valid_from", "valid_to", "doubted_at", "asked_at"):
-            connection.execute(text(f"ALTER TABLE langmem_memory DROP COLUMN {column}"))
-        for table in ("memory", "standing_instruction", "history_message"):
-            connection.execute(text(f"ALTER TABLE langmem_{table} DROP COLUMN sealed"))
-        connection.execute(text("UPDATE langmem_version SET version_num = '0006'"))
-
-
-def unnamed(engine):
-    """Takes the prefix off again, so that the database is one that the first release wrote."""
-    with engine.begin() as connection:
-        for name in connection.execute(text(_NAMES["postgresql"] + " AND relkind IN ('i', 'S')")).scalars().all():
-            if name.startswith("langmem_") and name != "langmem_version_pkc":
-                kind = "SEQUENCE" if name.endswith("_seq") else "INDEX"
-                connection.execute(text(f"ALTER {kind} {name} RENAME TO {name.removeprefix('langmem_')}"))
-        keys = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
-        for table, name in connection.execute(text(keys)).all():
-            connection.execute(text(f"ALTER TABLE {table} RENAME CONSTRAINT {name} TO {name.removeprefix('langmem_')}"))
-        for table in first_release._OF_0001 + first_release._OF_0002:
-            connection.execute(text(f"ALTER TABLE langmem_{table} RENAME TO {table}"))
-        connection.execute(text("ALTER TABLE langmem_version RENAME TO alembic_version"))
-        connection.execute(text("ALTER INDEX langmem_version_pkc RENAME TO alembic_version_pkc"))
-
-
-@pytest.fixture
-def of_first_release(empty_url, application):
-    if empty_url.startswith("sqlite"):
-        shutil.copy(FIRST_RELEASE, make_url(empty_url).database)
-    else:
-        with ConversationSaver(empty_url) as saver:
-            SessionManager(saver).add_message(MOM, "user", "find me a chicken dinner")
-        without_later_revisions(application)
-        unnamed(application)
-    return empty_url
-
-
-@pytest.mark.spec("A-4")
-def test_a_database_of_the_first_release_gets_the_names_and_keeps_what_it_holds(
-    of_first_release, application, tmp_path_factory
-):
-    Database(of_first_release).close()
-
-    made = names(application)
-    assert [name for name in made if not name.startswith("langmem_")] == []
-    with application.connect() as connection:
-        compared = MigrationContext.configure(
-            connection,
-            opts={
-                "version_table": "langmem_version",
-                "include_object": lambda *each: each[2] != "foreign_key_constraint",
-            },
-        )
-        assert compare_metadata(compared, metadata) == []
-    with ConversationSaver(of_first_release) as saver:
-        manager = SessionManager(saver)
-        [session] = manager.sessions(MOM)
-        assert manager.messages(session.session_id)[0].content == "find me a chicken dinner"
-    fresh = f"sqlite:///{tmp_path_factory.mktemp('fresh')}/x.db"
-    if application.dialect.name == "sqlite":
-        Database(fresh).close()
-        other = create_engine(fresh)
-        assert made == names(other)
-        other.dispose()
-
-
-@pytest.mark.spec("A-4")
-def test_an_applications_revision_in_the_version_table_of_the_first_release_stays(of_first_release, application):
-    with application.begin() as connection:
-        connection.execute(text("INSERT INTO alembic_version VALUES ('ae1027a6acf')"))
-
-    Database(of_first_release).close()
-
-    with application.connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == ["ae1027a6acf"]
-
-
 @pytest.mark.spec("A-4")
 @pytest.mark.parametrize(
     "theirs",
@@ -242,9 +131,9 @@ def _open(url, outcome):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize("state", ["empty", "of_first_release"])
+@pytest.mark.parametrize("state", ["empty", "second_state"])
 def test_processes_that_open_it_at_once_migrate_it_once(request, empty_url, state):
-    if state == "of_first_release":
+    if state == "second_state":
         request.getfixturevalue(state)
     context = multiprocessing.get_context("fork")
     outcome = context.SimpleQueue()
@@ -325,27 +214,22 @@ def test_the_password_of_a_url_that_cannot_be_used_is_never_shown(url):
     assert "er2" not in shown
 
 
-def test_the_file_of_the_first_release_is_as_it_was():
-    with closing(sqlite3.connect(FIRST_RELEASE)) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
-
-
 @pytest.mark.spec("A-4")
-def test_what_an_application_added_to_the_tables_of_the_first_release_is_still_there(of_first_release, application):
+def test_what_an_application_added_to_the_tables_of_the_second_state_is_still_there(second_state, application):
     with application.begin() as connection:
-        connection.execute(text('CREATE INDEX "IX-session" ON session (created_at)'))
-        connection.execute(text("CREATE VIEW sessions_of_mine AS SELECT session_id FROM session"))
+        connection.execute(text('CREATE INDEX "IX-session" ON langmem_session (created_at)'))
+        connection.execute(text("CREATE VIEW sessions_of_mine AS SELECT session_id FROM langmem_session"))
 
-    Database(of_first_release).close()
+    Database(second_state).close()
 
     with application.connect() as connection:
-        assert len(connection.execute(text("SELECT * FROM sessions_of_mine")).all()) == 1
+        connection.execute(text("SELECT * FROM sessions_of_mine"))
         assert any("IX-session" in index["name"] for index in inspect(connection).get_indexes("langmem_session"))
 
 
 @pytest.mark.spec("A-4")
-def test_a_broken_view_in_a_file_of_the_first_release_is_named_and_nothing_is_written(tmp_path):
-    shutil.copy(FIRST_RELEASE, tmp_path / "x.db")
+def test_a_broken_view_in_a_file_of_the_second_state_is_named_and_nothing_is_written(tmp_path):
+    shutil.copy(SECOND_STATE, tmp_path / "x.db")
     with sqlite3.connect(tmp_path / "x.db") as connection:
         connection.execute("CREATE VIEW theirs AS SELECT * FROM nowhere")
         before = connection.execute("SELECT name FROM sqlite_master").fetchall()

@@ -1,33 +1,45 @@
-"""Brings a database to the current tables, forward only, one process at a time.
+"""Makes the tables of a new database, and completes those of an older one: forward only, one process at a time.
 
 All of it is named `langmem_…`, Alembic's own table too, so that an application may keep its tables, and its Alembic,
 in the same database.
 """
 
+import os
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from langmem_plugin.database.migrations import first_release
+from langmem_plugin.database.audit_table import secret
+from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
 
 HEAD = "0027"
 """The revision this code needs: the newest file in versions/."""
 VERSION_TABLE = "langmem_version"
+_VERSION_COLUMN = "version_num VARCHAR(32) NOT NULL, CONSTRAINT langmem_version_pkc PRIMARY KEY (version_num)"
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
+_SECOND_STATE = ("0020", "0021", "0022", "0023", "0024", "0025")
+"""Revisions that the first file in versions/ completes."""
+_TURNS_OF_SQLITE = (
+    "CREATE TABLE langmem_turn"
+    " (ticket INTEGER PRIMARY KEY AUTOINCREMENT, thread VARCHAR NOT NULL, renewals INTEGER NOT NULL)"
+)
+"""AUTOINCREMENT never gives a number twice, and SQLite has it for such a key alone."""
 _SCHEMA_STATE = "SELECT to_regnamespace(quote_ident(:schema)) IS NULL, current_schema() = :schema"
 _ADVISORY_LOCK = 7_203_511
 _REVISIONS = Path(__file__).with_name("versions")
 _IS_THERE = {
     "sqlite": "SELECT 1 FROM sqlite_master WHERE name = :name AND type IN ('table', 'view')",
-    "postgresql": "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(current_schema())",
+    "postgresql": (
+        "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(quote_ident(current_schema()))"
+    ),
 }
 _NOWHERE = "3F000"  # invalid_schema_name: the role's search path leads to none
 _TAKEN = ("42P07", "42710")  # of a server, in whatever language: duplicate_table (an index too), duplicate_object
@@ -45,9 +57,11 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
         found = _revision(connection, schema)
     if found == HEAD:
         return
-    if found is not None and not any(file.name.startswith(f"{found}_") for file in _REVISIONS.iterdir()):
+    if found is not None and not _is_known(found):
+        if found < _SECOND_STATE[0]:
+            raise ConfigurationError(f"the database is of revision {found}, which was never released: make it anew")
         raise ConfigurationError(
-            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade phone-memory"
+            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade langmem-plugin"
         )
     with write() as connection:
         if connection.dialect.name == "postgresql":
@@ -55,15 +69,16 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
         # Asked first: "IF NOT EXISTS" too needs the right to make one.
         if schema is not None and _is_missing(connection, schema):
             connection.execute(CreateSchema(schema))
-        if _revision(connection, schema) != HEAD:
-            _run(connection)
+        found = _revision(connection, schema)  # another process may have been at it
+        if found != HEAD:
+            _run(connection, found)
 
 
 def is_made(connection: Connection, schema: str | None = None) -> bool:
     """Whether tables of ours are there, of whatever version; nothing is changed."""
     if schema is not None and _is_missing(connection, schema):
         return False
-    return _has_version_table(connection) or first_release.revision(connection) is not None
+    return _has_version_table(connection)
 
 
 def _revision(connection: Connection, schema: str | None) -> str | None:
@@ -91,17 +106,47 @@ def _has_version_table(connection: Connection) -> bool:
     return connection.execute(text(_IS_THERE[connection.dialect.name]), {"name": VERSION_TABLE}).first() is not None
 
 
-def _run(connection: Connection) -> None:
+def _is_known(revision: str) -> bool:
+    return revision in _SECOND_STATE or any(file.name.startswith(f"{revision}_") for file in _REVISIONS.iterdir())
+
+
+def current_schema(connection: Connection) -> str | None:
+    """Where PostgreSQL makes new tables; SQLite has no schemas."""
+    if connection.dialect.name == "sqlite":
+        return None
+    return connection.execute(text("SELECT current_schema()")).scalar()
+
+
+def _make(connection: Connection) -> None:
+    """All tables at once, with a secret of this database's own."""
+    tables = metadata.sorted_tables
+    if connection.dialect.name == "sqlite":
+        connection.execute(text(_TURNS_OF_SQLITE))
+        tables = [each for each in tables if each.name != "langmem_turn"]
+    metadata.create_all(connection, tables=tables, checkfirst=False)
+    connection.execute(insert(secret), {"name": "audit", "value": os.urandom(32)})
+    connection.execute(text(f"CREATE TABLE {VERSION_TABLE} ({_VERSION_COLUMN})"))
+    connection.execute(text(f"INSERT INTO {VERSION_TABLE} VALUES (:at)"), {"at": HEAD})  # noqa: S608 - a constant
+
+
+def _migrate(connection: Connection, found: str) -> None:
     from alembic import command  # noqa: PLC0415 - 0.3 s that an up-to-date database does not pay
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection
+    if found in _SECOND_STATE:
+        connection.execute(text(f"DELETE FROM {VERSION_TABLE}"))  # noqa: S608 - a constant
+    command.upgrade(config, HEAD)
+
+
+def _run(connection: Connection, found: str | None) -> None:
     try:
-        if not _has_version_table(connection) and (before := first_release.revision(connection)):
-            first_release.adopt(connection, before, VERSION_TABLE)
-        command.upgrade(config, HEAD)
+        if found is None:
+            _make(connection)
+        else:
+            _migrate(connection, found)
     except DBAPIError as error:
         if str(error.orig).startswith(_UNSOUND):
             raise ConfigurationError(f"a table cannot be renamed ({error.orig}): mend that, or drop it") from error

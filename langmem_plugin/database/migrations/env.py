@@ -2,8 +2,7 @@
 
 from alembic import context
 
-from langmem_plugin.database.migrations import VERSION_TABLE
-from langmem_plugin.database.migrations.first_release import current_schema
+from langmem_plugin.database.migrations import VERSION_TABLE, current_schema
 
 connection = context.config.attributes["connection"]
 
