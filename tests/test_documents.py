@@ -115,6 +115,20 @@ def test_the_configuration_file_shown_is_taken_without_a_complaint(tmp_path, cap
     assert (settings.remembers, settings.embedding_model, settings.default_region) == (True, "offline", "IL")
 
 
+def test_every_requirement_that_a_test_names_is_one():
+    listed = set(
+        re.findall(r"^\| ([A-Z]-\d+) \|", (_ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE)
+    )
+    named = {
+        each
+        for file in (_ROOT / "tests").rglob("test_*.py")
+        for marks in re.findall(r"mark\.spec\(([^)]*)\)", file.read_text("utf-8"))
+        for each in re.findall(r"\"([A-Z]-\d+)\"", marks)  # others are of the documents that these were made from
+    }
+
+    assert named == listed
+
+
 @pytest.mark.spec("P-7", "P-9", "U-8")
 def test_every_test_benchmark_and_setting_that_a_page_names_is_there():
     named = {"tests": 0, "files": 0, "settings": 0}

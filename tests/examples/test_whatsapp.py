@@ -140,7 +140,7 @@ def test_an_answer_that_will_never_be_taken_is_not_tried_for_days(url, outside):
     assert outside.sent == []
 
 
-@pytest.mark.spec("U-1", "N-2")
+@pytest.mark.spec("U-1", "C-13")
 @pytest.mark.parametrize("text", ["\ud800", "a\x00b", "x" * 64_000, "[" * 5_000, "\u202e\u200f", "   "])
 def test_whatever_is_texted_is_answered(url, outside, text):
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{hash(text)}", text={"body": text}))

@@ -320,7 +320,7 @@ def test_what_moves_to_another_owner_is_encrypted_for_them_and_back_again(opened
             assert [each for each in examine(fresh.database) if each.kind != "memory vector"] == []
 
 
-@pytest.mark.spec("P-1", "S-3")
+@pytest.mark.spec("P-1")
 def test_a_vector_index_and_keys_are_refused_together(service):
     from langmem_plugin.memory import MemoryService
 

@@ -104,7 +104,7 @@ def test_a_form_is_taken_from_its_own_page_also_by_plain_http_and_old_browsers(m
         assert client.get("/me/").status_code == 200
 
 
-@pytest.mark.spec("U-6", "P-11")
+@pytest.mark.spec("U-10")
 def test_who_never_wrote_reads_the_page_in_the_language_of_their_browser(memory):
     from starlette.testclient import TestClient
 

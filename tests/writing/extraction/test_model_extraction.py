@@ -260,7 +260,7 @@ def test_what_cannot_be_read_is_asked_for_again_with_the_reason(extracting):
     assert "fact 1: quote" in model.asked[2][2].text
 
 
-@pytest.mark.spec("W-3", "A-11")
+@pytest.mark.spec("W-3", "C-13")
 @pytest.mark.parametrize(
     "nonsense",
     [
@@ -284,7 +284,7 @@ def test_of_nonsense_nothing_is_believed(extracting, nonsense, by_tool, caplog):
     assert len(model.asked) == 3
 
 
-@pytest.mark.spec("W-3", "A-11")
+@pytest.mark.spec("W-3", "C-13")
 def test_of_an_answer_of_which_a_part_can_be_read_that_part_is_used(extracting):
     model = extracting([fact("Likes tea", "I like tea"), {"fact": 5}, *[fact("Likes tea", "I like tea")] * 100])
     assert {each.text for each in read(model, "I like tea")} == {"Likes tea"}

@@ -175,7 +175,7 @@ def test_a_fact_of_a_kind_that_they_do_not_allow_is_left_out(opened, says, extra
     assert kept(memory, ERIN, "active", "pending") == ["Likes tea"]
 
 
-@pytest.mark.spec("W-4", "A-11")
+@pytest.mark.spec("W-4", "C-13")
 def test_a_fact_that_cannot_be_stored_stops_no_other(opened, says, extracting):
     answer = [
         {"fact": "Likes tea", "quote": "I like tea", "message": 1, "confidence": 1, "category": "x" * 90},
