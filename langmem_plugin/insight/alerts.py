@@ -73,6 +73,13 @@ class Alerts:
             log.warning(each.event, extra={name: value for name, value in each.to_dict().items() if name != "event"})
         return found
 
+    def raised(self) -> list[tuple[str, datetime]]:
+        """The operation and the measure of each that is open, and since when, the oldest first."""
+        names = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(_PREFIX))
+        with self._database.read() as connection:
+            rows = connection.execute(names.order_by(upkeep.c.noted_at, upkeep.c.name))
+            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in rows]
+
     def _changed(self) -> list[Alert]:
         now = self._now()
         with self._database.read() as connection:

@@ -1,12 +1,17 @@
 """Everybody of whom anything is stored: people and groups, by their keys."""
 
-from sqlalchemy import ColumnElement, Connection, Subquery, Text, func, select, type_coerce, union
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, Subquery, Text, func, or_, select, type_coerce, union
 
 from langmem_plugin.database.conversation_tables import session, thread_owner
-from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
+from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.people_tables import identifier, person
 from langmem_plugin.identifiers import ScopeKey
 
+Order = Literal["active", "memories", "key"]
 _SCOPES = str(ScopeKey.named(""))
 
 
@@ -22,6 +27,51 @@ def how_many(connection: Connection) -> int:
     keys = _keys()
     people = select(func.count()).select_from(keys).where(keys.c.key > "", _is_somebody(keys))
     return int(connection.execute(people).scalar_one())
+
+
+@dataclass(frozen=True)
+class Somebody:
+    """A person or a group in a list; `last_active` is None for who has said nothing here, or long ago."""
+
+    key: str
+    last_active: datetime | None
+    memories: int
+
+
+def looked_for(
+    connection: Connection, words: str = "", *, order: Order = "active", limit: int = 50, offset: int = 0
+) -> tuple[list[Somebody], int]:
+    """Those of whom an identifier holds `words`, such as its last digits, and how many they are; the last active first,
+    those with the most memories, or by their keys.
+    """
+    keys = _keys()
+    whose = func.coalesce(thread_owner.c.owner, session.c.thread)
+    talks = session.outerjoin(thread_owner, thread_owner.c.thread == session.c.thread)
+    active = (
+        select(whose.label("key"), func.max(session.c.last_active).label("at")).select_from(talks).group_by(whose)
+    ).subquery()
+    counted = select(memory.c.owner.label("key"), func.count().label("many")).where(memory.c.status == "active")
+    many = counted.group_by(memory.c.owner).subquery()
+    also = select(identifier.c.person).where(
+        type_coerce(identifier.c.identifier, Text).contains(words, autoescape=True)
+    )
+    fits = or_(type_coerce(keys.c.key, Text).contains(words, autoescape=True), keys.c.key.in_(also))
+    wanted = (keys.c.key > "", _is_somebody(keys), *((fits,) if words else ()))
+    memories = func.coalesce(many.c.many, 0)
+    orders: dict[Order, tuple[ColumnElement[Any], ...]] = {
+        "active": (active.c.at.is_(None), active.c.at.desc()),
+        "memories": (memories.desc(),),
+        "key": (),
+    }
+    found = (
+        select(keys.c.key, active.c.at, memories)
+        .select_from(keys.outerjoin(active, active.c.key == keys.c.key).outerjoin(many, many.c.key == keys.c.key))
+        .where(*wanted)
+        .order_by(*orders[order], keys.c.key)
+    )
+    rows = connection.execute(found.limit(limit).offset(offset))
+    total = connection.execute(select(func.count()).select_from(keys).where(*wanted)).scalar_one()
+    return [Somebody(*row) for row in rows], int(total)
 
 
 def is_somebody(connection: Connection, key: str) -> bool:

@@ -123,6 +123,12 @@ class Erasure:
             found = held_for(connection, keyed_hash(connection, normalised(who, self._region)).hex())
         return next((receipt_of(row) for row in found if self._can_be_undone(row)), None)
 
+    def under_way(self) -> list[ErasureReceipt]:
+        """Those that can still be undone, the last asked first."""
+        held = select(table).where(table.c.state == "held").order_by(table.c.number.desc())
+        with self._database.read() as connection:
+            return [receipt_of(row) for row in connection.execute(held) if self._can_be_undone(row)]
+
     def due_done(self) -> Iterator[int]:
         """Erases for good what is past its time, and takes up again what was left; how many are done."""
         with self._database.read() as connection:

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, tuple_, update
 
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.database.conversation_tables import session
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.writing_tables import extraction_job as table
 
@@ -31,6 +33,48 @@ def of_session(connection: Connection, session: Session) -> JobRecord | None:
     facts = EXTRACTED_FACTS.decrypted(connection, key, row.facts)
     error = EXTRACTION_ERROR.decrypted(connection, key, row.error)
     return JobRecord("pending" if row.state == "processing" else row.state, row.taken, facts, error)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A session that is read no more until more is said in it, or until it is tried again."""
+
+    session_id: str
+    thread: str
+    last_active: datetime
+    attempts: int
+    error: str
+
+
+def failed(connection: Connection, *, limit: int = 50) -> list[FailedJob]:
+    """The last active first."""
+    both = table.join(session, (table.c.thread == session.c.thread) & (table.c.session == session.c.number))
+    columns = (table.c.thread, table.c.session, table.c.attempts, table.c.error)
+    rows = (
+        select(*columns, session.c.session_id, session.c.last_active)
+        .select_from(both)
+        .where(table.c.state == "failed")
+        .order_by(session.c.last_active.desc())
+        .limit(limit)
+    )
+    return [
+        FailedJob(
+            row.session_id,
+            row.thread,
+            row.last_active,
+            row.attempts,
+            EXTRACTION_ERROR.decrypted(connection, (row.thread, row.session), row.error) or "",
+        )
+        for row in connection.execute(rows)
+    ]
+
+
+def try_again(connection: Connection, session_id: str) -> bool:
+    """From now on it waits like any other; False where it has not failed, or not any more."""
+    its = select(session.c.thread, session.c.number).where(session.c.session_id == session_id)
+    values = {"state": "pending", "attempts": 0, "not_before": None}
+    mine = tuple_(table.c.thread, table.c.session).in_(its)
+    return connection.execute(update(table).where(mine, table.c.state == "failed").values(values)).rowcount > 0
 
 
 def keep(connection: Connection, session: Session, record: JobRecord) -> None:

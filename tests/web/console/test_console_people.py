@@ -29,8 +29,8 @@ def test_a_list_of_many_people_goes_on_behind_the_last(memory, operator):
         memory.service.remember(f"+9725000000{number:02d}", "I like tea")
     page = operator.see("people")
     assert page.count("<tr>") == 51
-    after = page.split('href="?after=')[1].split('"')[0]
-    assert operator.see("people", after=after).count("<tr>") == 3
+    assert "1–50 of 52" in page
+    assert operator.see("people", page=1).count("<tr>") == 3
 
 
 @pytest.mark.spec("U-4", "R-4")

@@ -1,0 +1,74 @@
+"""Who is found, who is being erased, and what failed: each with what an operator can do about it."""
+
+import pytest
+
+from langmem_plugin.writing import job_records
+from tests.web.console.conftest import ERIN, JASON
+
+RON = "telegram:4242"
+
+
+@pytest.mark.spec("U-4", "C-20")
+def test_people_are_sorted_found_by_their_last_digits_and_stand_in_no_address(memory, operator, clock):
+    for who in (JASON, ERIN, RON):
+        memory.sessions.add_message(who, "user", "hello")
+        clock.forward(minutes=1)
+    for number in range(3):
+        memory.service.remember(JASON, f"Fact {number} of Jason")
+    places = {who: operator.of(who) for who in (ERIN, JASON, RON)}
+
+    def order(**query):
+        page = operator.see("people", **query)
+        return sorted(places, key=lambda who: page.index(places[who]))
+
+    assert order() == [RON, ERIN, JASON]
+    assert order(order="memories")[0] == JASON
+    assert order(order="key") == [ERIN, JASON, RON]
+    found = operator.do("people/find", status=200, identifier=JASON[-4:]).text
+    assert places[JASON] in found
+    assert places[ERIN] not in found
+    assert "nothing is stored of anybody" in operator.do("people/find", status=422, identifier="0000").text
+    opened = operator.do("people/find", identifier="+972 50-765-4321")
+    assert opened.headers["location"].endswith(places[JASON])
+    page = operator.see("people")
+    assert "telegram" in page
+    assert not any(who in page for who in (ERIN, JASON, "4242"))
+
+
+@pytest.mark.spec("U-4", "P-4")
+def test_an_erasure_under_way_is_listed_and_undone_there(memory, operator):
+    memory.service.remember(ERIN, "Likes tea")
+    receipt = memory.erase(ERIN)
+    assert receipt.id in operator.see("people")
+    operator.do(f"people/erasures/{receipt.id}/restore")
+    assert [each.text for each in memory.service.list_memories(ERIN)] == ["Likes tea"]
+    assert receipt.id not in operator.see("people")
+    operator.do("people/erasures/nothing/restore", status=404)
+
+
+@pytest.mark.spec("U-4", "A-5")
+def test_a_failed_job_is_shown_with_its_reason_and_tried_again_and_open_alerts_stand_there(memory, operator, clock):
+    memory.sessions.add_message(ERIN, "user", "I live in Haifa")
+    [record] = memory.sessions.sessions(ERIN)
+    with memory.database.write() as connection:
+        session = job_records_session(connection, record.session_id)
+        job_records.keep(connection, session, job_records.JobRecord("failed", frozenset(), [], "the <model> timed out"))
+    page = operator.see("jobs")
+    assert "the &lt;model&gt; timed out" in page
+    assert "No alert is open" in page
+    operator.do("jobs/retry", session_id=record.session_id)
+    assert "timed out" not in operator.see("jobs")
+    operator.do("jobs/retry", status=422, session_id=record.session_id)
+    with memory.database.read() as connection:
+        assert job_records.of_session(connection, session).state == "pending"
+    for _ in range(30):
+        memory.database.operations.note("search", 60.0, failed=False)
+    memory.insight._flusher.flush()
+    memory.insight.alerts.look()
+    assert "search p95_ms" in operator.see("jobs")
+
+
+def job_records_session(connection, session_id):
+    from langmem_plugin.conversation.sessions import session_rows
+
+    return session_rows.anywhere(connection, session_id)
