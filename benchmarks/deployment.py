@@ -175,7 +175,15 @@ def main() -> None:
         started = time.perf_counter()
         service.langmem("backup", str(folder / "backup"), "--database", server.get_uri(database="langmem"))
         [dump] = (folder / "backup").glob("*.dump")
-        restore = [programs / "pg_restore", "--exit-on-error", "-d", server.get_uri(database="restored"), dump]
+        restore = [
+            programs / "pg_restore",
+            "--clean",
+            "--if-exists",
+            "--exit-on-error",
+            "-d",
+            server.get_uri(database="restored"),
+            dump,
+        ]
         subprocess.run(restore, check=True)
         service.close()
         os.environ["LANGMEM_KEYS"] = service.environment["LANGMEM_KEYS"]

@@ -71,3 +71,18 @@ def test_the_description_is_what_an_index_shows_and_its_links_lead_somewhere(bui
     assert all(f"/v{version}/" in each for each in linked)
     assert "--8<--" not in described
     assert f"## {version}" in (_ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.spec("U-11")
+def test_what_has_to_be_installed_is_told_by_the_name_of_the_distribution():
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    told = {
+        found
+        for each in _PACKAGE
+        if each.endswith(".py")
+        for found in re.findall(r"pip install '([\w-]+)\[([\w,]+)\]", (_ROOT / each).read_text("utf-8"))
+    }
+
+    assert len(told) > 5
+    assert {name for name, _ in told} == {project["name"]}
+    assert {extra for _, extras in told for extra in extras.split(",")} <= project["optional-dependencies"].keys()

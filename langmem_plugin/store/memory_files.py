@@ -34,7 +34,7 @@ try:
         slice_read_response,
     )
 except ImportError as error:
-    raise ImportError("memories as files need more: pip install 'langmem-plugin[deepagents]'") from error
+    raise ImportError("memories as files need more: pip install 'phone-memory[deepagents]'") from error
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.logs import event_log

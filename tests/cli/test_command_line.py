@@ -62,6 +62,17 @@ def test_an_utterance_is_explained_against_a_session(run, session_id):
     assert "refers to nothing" in run("resolve", "good morning", "--phone", ERIN)
 
 
+@pytest.mark.spec("U-5", "P-9")
+def test_the_doctor_says_what_there_is_and_nobodys_number(run, session_id):
+    run("say", ERIN, "/remember the dose is 5 mg")
+    report = run("doctor")
+
+    assert "1 sessions, 2 messages, 1 memories of 1 people" in report
+    assert len(report.splitlines()) <= 6
+    assert ERIN not in report
+    assert "dose" not in report
+
+
 @pytest.mark.spec("C-15", "U-5")
 def test_a_damaged_session_is_reported_and_rebuilt_from_its_messages(run, session_id, database_url):
     assert "every session can be read" in run("doctor")

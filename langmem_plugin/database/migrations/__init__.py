@@ -61,7 +61,7 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
         if found < _SECOND_STATE[0]:
             raise ConfigurationError(f"the database is of revision {found}, which was never released: make it anew")
         raise ConfigurationError(
-            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade langmem-plugin"
+            f"the database is newer than this program (revision {found}, {HEAD} is known): upgrade phone-memory"
         )
     with write() as connection:
         if connection.dialect.name == "postgresql":
