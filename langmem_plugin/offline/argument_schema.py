@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from langmem_plugin.cached_property import cached_property
+from langmem_plugin.offline.english import WORDS
 
 Json = dict[str, Any]
 
-PREPOSITIONS = frozenset(
-    re.findall(
-        r"\w+",
-        "about at between by for from in into of on onto over since through till to under until with without",
-    )
-)
+PREPOSITIONS = frozenset(WORDS["prepositions"].split())
 _SHAPES = {
     "email": re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+"),
     "url": re.compile(r"https?://\S+"),

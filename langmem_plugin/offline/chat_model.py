@@ -24,12 +24,14 @@ from langmem_plugin.conversation.context_block import without_context
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.models import storable
-from langmem_plugin.offline.argument_schema import Argument, Json
-from langmem_plugin.offline.result_text import result_text
+from langmem_plugin.offline.argument_schema import Json
+from langmem_plugin.offline.english import pattern
+from langmem_plugin.offline.result_text import asked_for, asked_of, cannot, result_text
 from langmem_plugin.offline.tool_arguments import fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, Request, shares_verb, withholds
-from langmem_plugin.references import Resolution, resolve
+from langmem_plugin.references import resolve
 from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.words import ENGLISH
 
 log = event_log(__name__)
 
@@ -42,11 +44,7 @@ _MEMORY = re.compile(  # a line of the prompt's block; when it was said is for a
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
 _LONGEST = 4_000  # characters that are read
 _ANSWER_WORDS = 4  # a longer message may well be a new request
-_ELLIPSIS = re.compile(
-    r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
-    r"|\binstead\W*$",
-    re.IGNORECASE,
-)
+_ELLIPSIS = pattern("ellipsis")
 
 
 @cache
@@ -117,7 +115,7 @@ class OfflineChatModel(BaseChatModel):
             return AIMessage(result_text(results))
         last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
         if last is None:
-            return AIMessage(_cannot(tools))
+            return AIMessage(cannot(tools, ENGLISH))
         history = [without_context(each)[0] for each in messages[:last] if not isinstance(each, SystemMessage)]
         written, known = without_context(messages[last])
         said = storable(written.text[:_LONGEST]).strip()
@@ -129,11 +127,12 @@ class OfflineChatModel(BaseChatModel):
             or self._chooser.nearest(request, tools)
         )
         if choice is None:
-            return AIMessage(self._quoted(request.said, messages, known) or meant.question or _cannot(tools))
+            unclear = asked_of(meant, request.language)
+            return AIMessage(self._quoted(request.said, messages, known) or unclear or cannot(tools, request.language))
         if choice.filled.missing:
-            return AIMessage(_question(choice.filled.missing[0], meant))
+            return AIMessage(asked_for(choice.filled.missing[0], meant, request.language))
         if meant.question and not reads(choice.tool["name"]):
-            return AIMessage(meant.question)
+            return AIMessage(asked_of(meant, request.language))
         calls = [
             {"name": choice.tool["name"], "args": arguments, "id": f"call_{uuid.uuid4().hex}"}
             for arguments in choice.filled.calls()
@@ -184,14 +183,3 @@ def _nobody_wrote() -> bool:
         return is_automated(get_config())
     except (RuntimeError, KeyError):  # outside of a run
         return False
-
-
-def _question(missing: Argument, meant: Resolution) -> str:
-    if meant.question or missing.is_id:
-        return meant.question or f"Which {missing.spoken.removesuffix(' id')} do you mean?"
-    described = missing.schema.get("description")
-    return f"What is the {missing.spoken}?" + (f" ({described})" if described else "")
-
-
-def _cannot(tools: list[Json]) -> str:
-    return f"I work without a language model here, and {'no tool of mine does that' if tools else 'tools I have none'}."

@@ -1,5 +1,6 @@
-"""Hebrew and Spanish requests, word by word in English: tools are named and described in English."""
+"""The words of requests, in English; Hebrew and Spanish ones word by word in it, as tools are named and described."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -10,10 +11,18 @@ from langmem_plugin.references.words import Language
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LONGEST_PHRASE = 4  # words
+_SHORTEST = 3  # letters of a word with a letter written onto it
 _WORD = re.compile(r"[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _PREFIXES = {"ו": "and ", "ל": "to the ", "ב": "in the ", "ה": "the ", "מ": "from the ", "ש": ""}
 _VERB_WITH_OBJECTS = re.compile(r"(\w{3,15}?)(me|nos|te|se)?(lo|la|los|las|le|les)?")
 _FOLDER = resources.files("langmem_plugin.offline") / "words"
+WORDS = json.loads((_FOLDER / "en.json").read_text("utf-8"))
+"""By name: words, and patterns that are made of words."""
+QUESTIONS: dict[str, dict[str, str]] = json.loads((_FOLDER / "questions.json").read_text("utf-8"))
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    return re.compile(WORDS[name], re.IGNORECASE)
 
 
 def in_english(text: str, language: Language, is_named: Callable[[str], bool] = lambda _: True) -> str:
@@ -23,17 +32,29 @@ def in_english(text: str, language: Language, is_named: Callable[[str], bool] = 
     words, things = _tables(language)
     known = {**{form: english for form, english in things.items() if is_named(english)}, **words}
     spoken = list(_WORD.finditer(text))
-    parts, end, place = [], 0, 0
+    parts: list[str] = []
+    end = place = 0
     while place < len(spoken):
         for count in range(min(_LONGEST_PHRASE, len(spoken) - place), 0, -1):
             phrase = " ".join(each.group().lower() for each in spoken[place : place + count])
             english = _translated(phrase, known, language)
             if english is not None or count == 1:
                 break
-        parts += [text[end : spoken[place].start()], spoken[place].group() if english is None else english]
+        word = spoken[place].group()
+        if english is None and language.prefixes:
+            english = _split(word, "".join(parts), things)
+        parts += [text[end : spoken[place].start()], word if english is None else english]
         place += count
         end = spoken[place - 1].end()
     return "".join([*parts, text[end:]])
+
+
+def _split(word: str, before: str, things: Mapping[str, str]) -> str | None:
+    """A Hebrew name without what is written onto it: "and", and behind a day that is swapped "for"."""
+    if len(word) > _SHORTEST and word[0] == "ו" and word not in things:
+        return f"and {word[1:]}"
+    swaps = "swap" in before and before.rstrip().endswith(_DAYS)
+    return f"for {word[1:]}" if len(word) > _SHORTEST and swaps and word[0] in "בל" else None
 
 
 def _translated(phrase: str, known: Mapping[str, str], language: Language) -> str | None:

@@ -1,4 +1,4 @@
-"""A tool's result in plain words: a numbered list, or one thing with its details."""
+"""What the offline model says: results as lists or things with details, and questions in the person's language."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,13 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.offline.argument_schema import is_id, title_of
+from langmem_plugin.offline.argument_schema import Argument, Json, is_id, title_of
+from langmem_plugin.offline.english import QUESTIONS
+from langmem_plugin.references import Resolution
 from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.references.words import Language
 
+_MOST_NAMED, _LONGEST = 6, 60
 _NONE = "Nothing found."
 _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others
@@ -96,3 +100,27 @@ def _value(value: Any) -> str:
 
 def _spoken(name: str) -> str:
     return name.replace("_", " ")
+
+
+def asked_of(meant: Resolution, language: Language) -> str:
+    """Which of several things is meant, or that the words point at nothing shown; "" where it is clear."""
+    texts = QUESTIONS[language.name]
+    if meant.unresolved:
+        return texts["nothing"].format(words=f" {texts['or']} ".join(f"“{each}”" for each in meant.unresolved))
+    if not meant.candidates:
+        return ""
+    told = [f"{place}. {title_of(item)[:_LONGEST]}" for place, item in enumerate(meant.candidates[:_MOST_NAMED], 1)]
+    more = f" … ({len(meant.candidates)})" if len(meant.candidates) > _MOST_NAMED else ""
+    return texts["which_of"].format(names=f"{', '.join(told[:-1])} {texts['or']} {told[-1]}{more}")
+
+
+def asked_for(missing: Argument, meant: Resolution, language: Language) -> str:
+    texts = QUESTIONS[language.name]
+    if meant.question or missing.is_id:
+        return asked_of(meant, language) or texts["which"].format(name=missing.spoken.removesuffix(" id"))
+    described = missing.schema.get("description")
+    return texts["what"].format(name=missing.spoken) + (f" ({described})" if described else "")
+
+
+def cannot(tools: list[Json], language: Language) -> str:
+    return QUESTIONS[language.name]["no_tool" if tools else "no_tools"]

@@ -1,13 +1,148 @@
 """Fills a tool's arguments for the offline model: from what is meant, from the message, from the call before."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
 from typing import Any
 
-from langmem_plugin.offline.argument_schema import Argument, Json, arguments_of, is_id, title_of
-from langmem_plugin.offline.message_values import Message
+from langmem_plugin.offline.argument_schema import PREPOSITIONS, Argument, Json, arguments_of, is_id, title_of
+from langmem_plugin.offline.english import WORDS, pattern
 from langmem_plugin.references import Reference
 from langmem_plugin.references.shown.tool_results import reads
+
+CARRIERS = PREPOSITIONS.union(WORDS["carriers"].split())
+"""Words of a request that are no part of what is asked for."""
+_COMMANDS = frozenset(WORDS["commands"].split())
+_WITHIN = frozenset(("of", "with", "in", "on", "without"))
+"""Prepositions that names of things hold: "tin of beans", "pasta with clams"."""
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
+_POINTING = pattern("pointing")
+_WORD = re.compile(r"[^\W_][\w'’&-]*")
+_BESIDE = 15  # characters between a number and the word that says what it counts
+
+
+class Message:
+    """A message whose words are used up: what one argument took, no other gets."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.free = text
+        self.asked_for = ""
+        """All that was said from the first to the last of the words left over."""
+        self.items: list[str] = []
+        """The same, where it counts things up."""
+
+    def blank(self, words: str) -> None:
+        for found in re.finditer(re.escape(words), self.text, re.IGNORECASE):
+            self._take(*found.span())
+
+    def preposition_before(self, words: str) -> str:
+        """The word before, as "from" is before "that" in "from that to Savings"; "" if it is no preposition."""
+        found = re.search(rf"(\w+)\s+(?:the\s+|my\s+|our\s+)?{re.escape(words)}", self.text, re.IGNORECASE)
+        return found[1].lower() if found and found[1].lower() in PREPOSITIONS else ""
+
+    def find(self, argument: Argument) -> Any:
+        """The argument's value if something in the message is recognisably meant for it, else None."""
+        if argument.options:
+            return self._option(argument)
+        if argument.type == "boolean":
+            return True if re.search(rf"\b{re.escape(argument.spoken)}\b", self.free, re.IGNORECASE) else None
+        if argument.type in ("number", "integer"):
+            return self._number(argument)
+        if argument.shape:
+            found = argument.shape.search(self.free)
+            return self._take(*found.span()) if found else None
+        return self._after_preposition(argument) if argument.preposition and argument.is_free_text else None
+
+    def left_over(self, tool: str) -> list[str]:
+        """What is asked for: a quotation, else the words that carry no request and are not the tool's own name.
+
+        In pieces, where the message counts them up: "milk, eggs and bread".
+        """
+        quoted = _QUOTED.search(self.free)
+        if quoted:
+            self._take(*quoted.span())
+            self.asked_for, self.items = quoted[1], [quoted[1]]
+            return [quoted[1]]
+        own = {part.removesuffix("s") for part in tool.lower().split("_")}
+        # "to the shopping list" says where and not what, for a tool with "list" in its name.
+        where = rf"\b(?:to|on|onto|in|into)\s+(?:the|my|our)\s+(?:\w+\s+){{0,2}}(?:{'|'.join(own)})s?\b"
+        for found in re.finditer(where, self.free, re.IGNORECASE):
+            self._take(*found.span())
+        words = [
+            word
+            for word in _WORD.finditer(self.free)
+            if word.group().lower() not in CARRIERS and word.group().lower().removesuffix("s") not in own
+        ]
+        if words and words[0].group().lower() in _COMMANDS:
+            words = words[1:]
+        pieces = [[word] for word in words[:1]]
+        for before, word in pairwise(words):
+            if re.search(r",|\band\b", self.free[before.end() : word.start()]):
+                pieces.append([])
+            pieces[-1].append(word)
+        self.items = [" ".join(self.free[piece[0].start() : piece[-1].end()].split()) for piece in pieces]
+        if words:
+            start, end = words[0].start(), words[-1].end()
+            whole = self.free[start:end] == self.text[start:end]
+            self.asked_for = " ".join((self.free[start:end] if whole else self._behind(words)).split())
+            self._take(start, end)
+        return [" ".join(word.group() for word in piece) for piece in pieces]
+
+    def _behind(self, words: list[re.Match[str]]) -> str:
+        """Of words that others were taken from between, those behind: "the one on Friday for blue" gets blue."""
+        gaps = [
+            word.start()
+            for before, word in pairwise(words)
+            if self.free[before.end() : word.start()] != self.text[before.end() : word.start()]
+        ]
+        return self.free[gaps[-1] : words[-1].end()]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what is asked for is a name, and not "a page from Anna" or "blue for Anna"."""
+        return (PREPOSITIONS - _WITHIN).isdisjoint(_WORD.findall(self.asked_for.lower()))
+
+    def points_at(self, words: str) -> bool:
+        """Whether the words are something known already ("the ingredients") and not a value of their own."""
+        place = self.text.find(words)
+        return bool(_POINTING.search(self.text[: max(place, 0)]))
+
+    def _option(self, argument: Argument) -> Any:
+        """The longest allowed value that is said."""
+        for option in sorted(argument.options, key=lambda option: -len(str(option))):
+            spoken = re.escape(str(option)).replace("_", "[ _-]")
+            found = re.search(rf"(?<!\w){spoken}(?!\w)(?:['’]s\b)?", self.free, re.IGNORECASE)
+            if found:
+                self._take(*found.span())
+                return option
+        return None
+
+    def _number(self, argument: Argument) -> float | None:
+        """Any number for a required argument; for an optional one only a number beside a word of its name."""
+        named = "|".join(re.escape(part) for part in argument.name.split("_") if part not in PREPOSITIONS)
+        for found in _NUMBER.finditer(self.free):
+            beside = self.text[max(0, found.start() - _BESIDE) : found.end() + _BESIDE]
+            if argument.required or re.search(rf"\b(?:{named})", beside, re.IGNORECASE):
+                value = float(self._take(*found.span()).replace(",", ""))
+                return int(value) if value.is_integer() else value
+        return None
+
+    def _after_preposition(self, argument: Argument) -> str | None:
+        """What stands after "from" for `from_city`, up to the next preposition."""
+        start = re.search(rf"\b{argument.preposition}\s+", self.free, re.IGNORECASE)
+        if not start:
+            return None
+        words = _WORD.finditer(self.free, start.end())
+        phrase = list(takewhile(lambda word: word.group().lower() not in PREPOSITIONS | {"and"}, words))
+        phrase = [word for word in phrase if word.group().lower() not in CARRIERS]
+        return self._take(phrase[0].start(), phrase[-1].end()) if phrase else None
+
+    def _take(self, start: int, end: int) -> str:
+        self.free = self.free[:start] + " " * (end - start) + self.free[end:]
+        return self.text[start:end]
 
 
 @dataclass
@@ -50,7 +185,8 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     _find(filled, arguments, message)
     _refer(filled, texts, message, [each for each in pointing if each.words not in filled.used])
     _say_the_rest(filled, tool, arguments, texts, message)
-    _refer(filled, texts, message, references)
+    if message.is_whole:
+        _refer(filled, texts, message, references)
     for name, value in before.items():
         if any(argument.name == name for argument in arguments):
             filled.values.setdefault(name, [value])
@@ -73,12 +209,13 @@ def _say_the_rest(
     """What is left of the message is the required text; where nothing is filled, the first list of texts."""
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
-        if words:
+        if words and (reads(tool["name"]) or message.is_whole or not filled.values):
             filled.values[argument.name] = [" ".join(words) if reads(tool["name"]) else message.asked_for]
     lists = [argument for argument in arguments if argument.is_list_of_texts]
     if lists and not texts and not filled.values:
-        words = [each for each in message.left_over(tool["name"]) if not message.points_at(each)]
-        if words:
+        message.left_over(tool["name"])
+        words = [each for each in message.items if not message.points_at(each)]
+        if words and message.is_whole:
             filled.values[lists[0].name] = [words]
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.offline.argument_schema import Json
-from langmem_plugin.offline.english import in_english
-from langmem_plugin.offline.message_values import CARRIERS
-from langmem_plugin.offline.tool_arguments import Filled, fill
+from langmem_plugin.offline.english import WORDS, in_english, pattern
+from langmem_plugin.offline.tool_arguments import CARRIERS, Filled, fill
 from langmem_plugin.references import PreviousCall, Reference
 from langmem_plugin.references.said.utterance import language_of
 from langmem_plugin.references.shown.tool_results import reads, tool_nouns
@@ -27,36 +26,11 @@ _LACKS_ARGUMENTS = 0.05
 _LACKS_WHAT_NOBODY_POINTS_AT = 0.15
 _ACTS_ON_A_QUESTION = 0.10
 
-_REQUEST = re.compile(r"^\W*(?:(?:hi|hey|ok|okay|yes|and|so)\W+)*(?:can|could|will) (?:you|we)\b", re.IGNORECASE)
-_QUESTION = re.compile(
-    r"\?|^\W*(?:what|who|whose|when|where|which|how|why|is|are|do|does|did|show|tell|give|list|find|any)\b",
-    re.IGNORECASE,
-)
-_WITHHELD = re.compile(
-    r"\b(?:cannot|dont|never(?:mind)?|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on)\b"
-    r"|\b(?:status|history)\b|n['’]t\b|\bnot\b(?! (?:number|the|that|this|\d|#))",
-    re.IGNORECASE,
-)
-_OPEN = re.compile(
-    r"\b(?:it|them|number \d+|(?:that|this|the)(?: one)?(?=\W*$| (?:to|from|for|in|on)\b))", re.IGNORECASE
-)
-_CLAUSE_END = re.compile(r"[,.;:!?¿¡\n]+|\b(?:and|then)\b")
-_OPENING = re.compile(
-    r"^\W*(?:(?:please|ok|okay|yes|yeah|sure|great|perfect|now|so|also|just|hey|hi|go ahead|to|me"
-    r"|(?:can|could|will) (?:you|we)|let'?s|i(?: want|'d like| would like| need)(?: you)?)\b\W*)+"
-)
-_ALIKE = (
-    {"save", "keep", "bookmark"},
-    {"order", "buy", "purchase", "push"},
-    {"swap", "change", "replace", "switch", "put", "set", "schedule"},
-    {"move", "transfer", "shift"},
-    {"delete", "remove", "cancel", "erase"},
-)
+_REQUEST, _QUESTION, _WITHHELD = pattern("request"), pattern("question"), pattern("withheld")
+_OPEN, _POINTER = pattern("open"), pattern("pointer")
+_CLAUSE_END, _OPENING = pattern("clause_end"), pattern("opening")
+_ALIKE = [set(verbs.split()) for verbs in WORDS["alike"]]
 _NO_VERBS = CARRIERS - {"make", "put"}
-_POINTER = re.compile(
-    r"\b(?:number|first|second|third|fourth|fifth|last|next|that|this|those|these|it|them|one|ones|both)\b|#\s?\d",
-    re.IGNORECASE,
-)
 
 
 class Request:
@@ -65,9 +39,9 @@ class Request:
     def __init__(self, text: str, references: Sequence[Reference], follows: PreviousCall | None = None) -> None:
         self._text = text
         self.follows = follows
-        self._language = language_of(text)
-        self.said = in_english(text, self._language)
-        self.references = [replace(each, words=in_english(each.words, self._language)) for each in references]
+        self.language = language_of(text)
+        self.said = in_english(text, self.language)
+        self.references = [replace(each, words=in_english(each.words, self.language)) for each in references]
 
     def to(self, tool: Json) -> tuple[str, list[Reference]]:
         """As it is filled into a tool: what is to be written stays as the person called it."""
@@ -75,7 +49,7 @@ class Request:
             return self.said, self.references
         own = _stems(_told(tool))
         text, *words = (
-            in_english(each, self._language, lambda name: not own.isdisjoint(_stems(name)))
+            in_english(each, self.language, lambda name: not own.isdisjoint(_stems(name)))
             for each in (self._text, *(each.words for each in self.references))
         )
         return text, [replace(each, words=said) for each, said in zip(self.references, words, strict=True)]

@@ -168,12 +168,7 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
         start < each.start or bool(first.prefix) or first.text[:1] in tuple(sentence.language.articles) or named_so
     )
     before, after = sentence.at(start - 1), sentence.at(each.end)
-    if (
-        each.size == 1
-        and not definite
-        and first.text != first.stem
-        and first.text not in normal(each.entry.proper_name)
-    ):
+    if each.size == 1 and not definite and first.text != first.stem and first.text not in normal(each.entry.title):
         return False  # "show me soups" is a search
     compound = (
         not after.kinds and after.text.isalpha() and not is_stop(after.text) and after.stem not in each.listed.nouns
@@ -190,7 +185,7 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     if ("generic" in after or (after.stem in each.listed.nouns and each.listed.of_data)) and definite:
         return True
     rest = [*sentence.words[:start], *sentence.words[each.end :]]
-    if all(word.any_of("polite", "break", "act", "it", "copula", "the") for word in rest):
+    if all(word.any_of("polite", "break", "act", "it", "copula", "the", "instead") for word in rest):
         return each.whole or definite or before.any_of("choose", "object") or each.listed.of_data
     if before.any_of("except"):
         return True
