@@ -50,11 +50,12 @@ test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer
 quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: five minutes
 	$(BIN)/python -m pytest $(FAST)
 
-lint: $(VENV)/installed-dev  ## style, types, layers
+lint: $(VENV)/installed-dev  ## style, types, layers, the size of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.house
 
 check: lint  ## the same, and that the fast tests alone run 92 % of the lines
 	$(BIN)/python -m pytest $(FAST) --cov --cov-report=

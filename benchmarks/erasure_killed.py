@@ -18,7 +18,7 @@ import time
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.database.erasure_tables import held_row
+from langmem_plugin.database.upkeep_tables import held_row
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.privacy import held_rows
 

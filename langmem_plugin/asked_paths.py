@@ -1,4 +1,4 @@
-"""What is written beside its place first: an error names the path that was asked for."""
+"""Files that are written beside their place first: an error names the path that was asked for."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

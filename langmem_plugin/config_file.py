@@ -50,7 +50,7 @@ class Problem:
 
 @dataclass(slots=True)
 class _Found:
-    """What a file says: values by the names of Settings, the key that each came from, and what is wrong."""
+    """The content of a file: values by the names of Settings, the key that each came from, and what is wrong."""
 
     values: dict[str, Any] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
@@ -166,7 +166,7 @@ def _says(content: Any, place: list[str]) -> bool:
 
 
 def _wrong_kind(name: str, value: Any) -> str | None:
-    """What is expected instead, where pydantic would make something of a value of another type: of "false", say."""
+    """Says what is expected instead, where pydantic would accept a value of another type: "false", say."""
     kinds = _kinds(Settings.model_fields[name].annotation)
     if value is None:
         return None if NoneType in kinds else "a value"

@@ -72,11 +72,11 @@ class TurnLost(LangMemError):
 
 
 class DamagedSession(LangMemError):
-    """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
+    """The stored rows of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
 
 
 class TypeNotAllowed(DamagedSession):
-    """What is stored holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+    """A stored value holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
 
     def __init__(self, module: str, name: str) -> None:
         super().__init__(
@@ -89,7 +89,7 @@ class TypeNotAllowed(DamagedSession):
 
 
 class DecryptionRefused(LangMemError):
-    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed.
+    """A stored value is not what was encrypted for its place, or its key is not there; nothing was changed.
 
     `lacks_key` says that its own key may still come back, and then it can be read again.
     """
@@ -137,7 +137,7 @@ class MemoryNotFound(LangMemError, LookupError):
 
 
 class DamagedMemory(LangMemError):
-    """What is stored of a memory or an instruction is not what was written, or is in plain and should be encrypted;
+    """The stored row of a memory or an instruction is not what was written, or is in plain and should be encrypted;
     restore it from a backup or forget it.
     """
 
@@ -154,7 +154,7 @@ class StaleMemory(LangMemError):
 
 
 class UnreadableImport(LangMemError, ValueError):
-    """What was given to be imported is not of the format it was taken for; nothing was stored."""
+    """The document that was given to be imported is not of the format it was taken for; nothing was stored."""
 
 
 class ModelUnavailable(LangMemError):

@@ -95,7 +95,7 @@ def _escape(character: str) -> str:
 
 
 def _kept(hidden: re.Match[str]) -> str | None:
-    """What belongs to an emoji, and would leave two of them, or none."""
+    """Signs that belong to an emoji, and would leave two of them, or none."""
     character = hidden[0]
     if character not in _OF_EMOJI:
         return None

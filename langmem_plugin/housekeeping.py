@@ -1,4 +1,4 @@
-"""What is past its time is archived and deleted in the background, by one process at a time."""
+"""Archives and deletes what is past its time and deleted in the background, by one process at a time."""
 
 import contextlib
 import threading
@@ -6,12 +6,11 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import and_, func, or_, select
 
 from langmem_plugin import process_forks
-from langmem_plugin.clock_check import ClockCheck
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.silence import Silence
 from langmem_plugin.conversation.sessions.terms import (
@@ -28,14 +27,47 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import incoming, question, turn
 from langmem_plugin.database.one_process import alone_or_not
-from langmem_plugin.database.operation_table import operation
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.database.slices import delete_in_slices
-from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.database.upkeep_tables import operation, upkeep
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.retention import Retention
+
+_MOST = timedelta(hours=1)
+
+
+def running_seconds() -> float:
+    """A stopwatch that nobody sets, and that goes on while the machine sleeps where there is such a one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class ClockCheck:
+    """From when it is made: the clock `wall` must move as `stopwatch` (in seconds) does.
+
+    It is the machine's clock that is checked, which whoever is given another one knows nothing of.
+    """
+
+    def __init__(
+        self,
+        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
+        stopwatch: Callable[[], float] = running_seconds,
+    ) -> None:
+        self._wall = wall
+        self._stopwatch = stopwatch
+        self._began_at = wall()
+        self._began = stopwatch()
+
+    def jumped_by(self, other: datetime | None = None) -> timedelta | None:
+        """How far off it is, if by more than an hour; `other` is what another clock says just now."""
+        now = self._wall()
+        expected = [self._began_at + timedelta(seconds=self._stopwatch() - self._began)]
+        if other is not None:
+            expected.append(other)
+        off = max((now - each for each in expected), key=abs)
+        return off if abs(off) > _MOST else None
+
 
 log = event_log(__name__)
 
@@ -179,7 +211,7 @@ class Housekeeping:
         return done
 
     def _terms(self) -> Terms:
-        """What another service of this database counts as alive, or keeps, is left to it."""
+        """Leaves alone what another service of this database counts as alive, or keeps, is left to it."""
         own = {**self._saver.sessions.terms.own, ARCHIVED_FOR: self._archived_for}
         with self._database.read() as connection:
             return longest(own, noted(connection))
@@ -190,7 +222,7 @@ class Housekeeping:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[bool]:
-        """Whether no other sweep of this database runs; a process that is killed holds nobody up."""
+        """Tells whether no other sweep of this database runs; a process that is killed holds nobody up."""
         if not self._busy.acquire(blocking=False):
             yield False
             return

@@ -84,7 +84,7 @@ class Latencies:
         return 1.0 - self.failures / self.calls if self.calls else 1.0
 
     def quantile_ms(self, share: float) -> float:
-        """What `share` of the calls took at most; within a bucket they are taken to lie evenly."""
+        """The time in ms that a `share` of the calls took at most; within a bucket they are taken to lie evenly."""
         wanted, below = share * self.calls, 0
         for bucket in sorted(self.buckets):
             count = self.buckets[bucket]
@@ -96,7 +96,7 @@ class Latencies:
 
 
 def _bound(bucket: int) -> float:
-    """What is above the last bound counts as it, and so does a step that another version has."""
+    """Counts what is above the last bound as it, and so does a step that another version has."""
     return _BOUNDS[min(bucket, len(_BOUNDS) - 1)]
 
 
@@ -131,13 +131,13 @@ class OperationTimes:
             self.noted()
 
     def take(self) -> dict[str, Latencies]:
-        """What was noted so far; from now on it begins anew."""
+        """Takes what was noted so far; from now on it begins anew."""
         with self._lock:
             held, self._held = self._held, {}
         return held
 
     def put_back(self, taken: Mapping[str, Latencies]) -> None:
-        """What was taken and could not be stored."""
+        """Takes back what could not be stored."""
         with self._lock:
             for operation, latencies in taken.items():
                 self._held.setdefault(operation, Latencies()).add(latencies)
@@ -194,7 +194,7 @@ class timing:  # noqa: N801 - used as a function is, and twice as fast as a gene
 
 
 def is_failure(error: Exception) -> bool:
-    """Whether it says that something here does not work, and not that what was asked for cannot be."""
+    """Tells whether it says that something here does not work, and not that what was asked for cannot be."""
     if isinstance(error, LangMemError):
         return isinstance(error, _FAILURES)
     return not isinstance(error, client_errors(("langgraph.errors", "GraphBubbleUp")))  # a run that asks a person

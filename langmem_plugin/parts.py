@@ -72,7 +72,7 @@ from langmem_plugin.writing.rule_extraction import RuleExtraction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the application brings along, as PhoneMemory describes it."""
+    """The things that the application brings along, as PhoneMemory describes it."""
 
     embeddings: Embeddings | None
     retriever: BaseRetriever | None

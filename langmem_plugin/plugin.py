@@ -190,7 +190,7 @@ class PhoneMemory(Parts):
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
     ) -> list[BaseMessage]:
-        """What to give the model: system text, standing instructions and the window of the conversation.
+        """Gives the model's input: system text, standing instructions and the window of the conversation.
 
         The memories, documents and what the last message refers to stand at the end of the person's newest message, in
         `<context>`, so that all before it stays what a provider has read already; what an older one refers to stays at
@@ -202,7 +202,8 @@ class PhoneMemory(Parts):
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
-        """What the person's newest message in a state, or a list of messages, refers to: in a node, a tool, anywhere.
+        """Resolves what the person's newest message in a state, or a list of messages, refers to: in a node, a tool,
+        anywhere.
 
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear.
         """
@@ -388,7 +389,8 @@ class PhoneMemory(Parts):
             self.commands.close_question(self._key(who))  # a "yes" is to this from now on
 
     def check(self, graph: Graph) -> list[str]:
-        """What should be changed in a graph so that its memory works, each said in one sentence; [] when all is well.
+        """Lists what should be changed in a graph so that its memory works, each said in one sentence; [] when all is
+        well.
 
         The classes that its state declares may be stored from then on.
         Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.

@@ -1,4 +1,6 @@
-"""What a forked process makes anew: no thread lives on in it, and what another thread had locked stays locked."""
+"""The things that a forked process makes anew: no thread lives on in it, and what another thread had locked stays
+locked.
+"""
 
 import contextlib
 import math
@@ -64,7 +66,7 @@ class Gate:
         register(before=self._before, after_in_parent=self._after, after_in_child=self._after_in_child)
 
     def enter(self, deadline: float = math.inf) -> bool:
-        """Whether there was a place by then, in seconds of time.monotonic(). Who got one is to `leave` again."""
+        """Tells whether there was a place by then, in seconds of time.monotonic(). Who got one is to `leave` again."""
         thread = threading.get_ident()
         with self._changed:
             # A thread that is inside may enter again: it would wait for itself.
@@ -111,7 +113,7 @@ class Gate:
         return not self._shut and len(self._inside) < self._room
 
     def _others_left(self) -> bool:
-        """Whether others are inside. The calling thread is not counted: it would wait for itself."""
+        """Tells whether others are inside. The calling thread is not counted: it would wait for itself."""
         return self._inside.keys() <= {threading.get_ident()}
 
     def _before(self) -> None:

@@ -1,4 +1,4 @@
-"""What can be set, from arguments or the environment (LANGMEM_…), with the defaults that most need."""
+"""The settings, from arguments or the environment (LANGMEM_…), with the defaults that most need."""
 
 import re
 from datetime import timedelta
@@ -71,9 +71,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     enable_memory_system: bool = True
-    """Whether anything is remembered at all; without it replies still work."""
+    """Tells whether anything is remembered at all; without it replies still work."""
     longterm: bool = True
-    """Whether facts are remembered beyond a conversation; without it there are conversations and nothing else."""
+    """Tells whether facts are remembered beyond a conversation; without it there are conversations and nothing else."""
     database: str = "sqlite:///data/langmem.db"
     """`sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; with `?schema=NAME` our tables lie in that
     schema of PostgreSQL, made if need be, instead of the one a connection finds itself in.
@@ -111,7 +111,7 @@ class Settings(BaseSettings):
     window_turns: PositiveInt = 20
     """How many turns of a conversation a model is shown."""
     max_tokens: dict[Role, _Tokens] = _MAX_TOKENS
-    """What of a conversation a model is shown at most, in tokens, by the person's role."""
+    """The part of a conversation that a model is shown at most, in tokens, by the person's role."""
     embedding_model: str = "offline"
     """"offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small"."""
     recall_tokens: PositiveInt = 650
@@ -137,9 +137,9 @@ class Settings(BaseSettings):
     else is built but what the states declare and Python's, LangChain's and LangGraph's own types.
     """
     search_past_sessions: bool = True
-    """Whether what conversations said that have ended can be searched."""
+    """Tells whether what conversations said that have ended can be searched."""
     extraction: Annotated[str, Field(min_length=1)] = "auto"
-    """What takes facts, in the background, from what people say of themselves: "auto" is the chat model that
+    """The reader that takes facts, in the background, from what people say of themselves: "auto" is the chat model that
     LANGMEM_MODEL names, else "rules"; or the name of a chat model that LangChain knows, or "off". It needs each
     person's leave, which they give by /privacy.
     """
@@ -158,9 +158,10 @@ class Settings(BaseSettings):
     database).
     """
     godfather_in_groups: bool = False
-    """Whether what the account's owner told the assistant alone is recalled for a message of theirs in a group."""
+    """Tells whether what the account's owner told the assistant alone is recalled for a message of theirs in a group.
+    """
     ask_for_consent: bool = False
-    """Whether a reply asks once, at its end, for the leave to remember, when a person states something about
+    """Tells whether a reply asks once, at its end, for the leave to remember, when a person states something about
     themselves; and later once for sensitive facts, when they state one.
     """
     page_address: Annotated[str, AfterValidator(_web_address)] | None = None
@@ -204,12 +205,12 @@ class Settings(BaseSettings):
 
     @property
     def remembers(self) -> bool:
-        """Whether there is a long-term memory."""
+        """Tells whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
 
     @property
     def extracts(self) -> bool:
-        """Whether facts are taken from what people say."""
+        """Tells whether facts are taken from what people say."""
         return self.remembers and self.extraction != "off"
 
     @property

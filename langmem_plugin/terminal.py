@@ -1,4 +1,4 @@
-"""What others wrote, as it can be shown in a terminal."""
+"""Texts of others, as they can be shown in a terminal."""
 
 import unicodedata
 

@@ -12,7 +12,7 @@ _ALONE: RunnableConfig = {"callbacks": [], "tags": [TAG_NOSTREAM]}
 
 
 def untraced(call: Callable[[RunnableConfig], _Result]) -> _Result:
-    """What `call` gives for the config that its model is to be called with.
+    """Returns what `call` gives for the config that its model is to be called with.
 
     The run around it passes its tracers and streams on to no part of the call, and none is switched on by the
     environment. Who wants to see these calls gives the model callbacks of its own.

@@ -19,12 +19,11 @@ from langgraph.types import interrupt
 from sqlalchemy import BigInteger, func, insert, select, type_coerce, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings, StoreUnavailable
-from langmem_plugin.clock_check import ClockCheck
 from langmem_plugin.database.conversation_tables import incoming, question, session, turn
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.housekeeping import Swept
+from langmem_plugin.housekeeping import ClockCheck, Swept
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 

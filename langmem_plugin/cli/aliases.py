@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
+from langmem_plugin.cli.opening import Config, Phone, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Phone
 from langmem_plugin.memory.keep.aliases import Alias
 
 app = typer.Typer(no_args_is_help=True, help="Names that mean the same to one person when they ask.")

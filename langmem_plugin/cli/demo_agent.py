@@ -73,7 +73,7 @@ def _tools(lists: _Lists) -> list[BaseTool]:
 
     @tool
     def get_calendar() -> str:
-        """What is on the family's calendar this week: appointments, lessons, visits."""
+        """Tell what is on the family's calendar this week: appointments, lessons, visits."""
         return json.dumps(_HOUSEHOLD["calendar"])
 
     return [find_dinners, save_dinner, add_to_grocery_list, show_grocery_list, get_calendar]

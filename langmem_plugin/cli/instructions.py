@@ -5,10 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.asking import Yes, confirm
-from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
-from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Phone, Whose, owner_of
+from langmem_plugin.cli.opening import Config, Phone, Url, Whose, memory_of, note_read, owner_of
+from langmem_plugin.cli.printing import Json, Reveal, Yes, confirm, day, print_json, print_table, say, shown
 from langmem_plugin.memory.instructions.instructions import Instruction
 
 app = typer.Typer(no_args_is_help=True, help="What one person wants done from now on.")

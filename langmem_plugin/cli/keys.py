@@ -6,11 +6,8 @@ from itertools import chain
 import typer
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from langmem_plugin.cli.asking import Yes, confirm
-from langmem_plugin.cli.existing import refuse_missing
-from langmem_plugin.cli.opening import Config, Url, chosen
-from langmem_plugin.cli.printing import Json, print_json
-from langmem_plugin.cli.progress import progress
+from langmem_plugin.cli.opening import Config, Url, chosen, refuse_missing
+from langmem_plugin.cli.printing import Json, Yes, confirm, print_json, progress
 from langmem_plugin.conversation.media.file_conversion import encrypted_files
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.database import Database

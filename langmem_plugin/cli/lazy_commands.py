@@ -1,12 +1,44 @@
 """The commands by name: where each is, and its line in the list. A command's module is imported when it is called."""
 
+import errno
+import getpass
+import io
+import sys
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from langmem_plugin.cli.plain_errors import PlainErrors
+from langmem_plugin.errors import LangMemError
+from langmem_plugin.terminal import visible
+
+
+class PlainErrors(TyperGroup):
+    """A group of commands; the outermost one is enough."""
+
+    def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
+        from langmem_plugin.database.audit_trail import acting  # noqa: PLC0415 - help needs no database
+
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal may lack the letters
+        try:
+            with acting(_operator()):
+                return super().invoke(ctx)
+        except (LangMemError, ImportError, OSError) as error:  # ImportError: of an extra, which its text names
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise  # whoever read the output has left
+            typer.echo(visible(f"langmem: {' '.join(str(error).split())}"), err=True)
+            raise typer.Exit(1) from error
+
+
+def _operator() -> str:
+    """Who runs the command, for the audit log."""
+    try:
+        return f"operator:{getpass.getuser()}"
+    except (OSError, KeyError):  # a container's user may have no name
+        return "operator"
 
 
 class Listed(NamedTuple):
@@ -22,7 +54,7 @@ COMMANDS = {
         "Search as a reply would, in all that the person may see; the best first, with the numbers behind each.",
     ),
     "backup": Listed(
-        "backup:backup",
+        "upkeep:backup",
         "Copy the database and the pictures of one moment, while services go on.",
     ),
     "analytics": Listed(
@@ -38,7 +70,7 @@ COMMANDS = {
         'Play a short conversation: a fact, a list, "number 2", a restart, half an hour of silence.',
     ),
     "bench": Listed(
-        "bench:bench",
+        "trying_out:bench",
         "Time remembering, recall and a whole turn (without a chat model), in a new SQLite file that is deleted again.",
     ),
     "erase": Listed(
@@ -46,13 +78,15 @@ COMMANDS = {
         "Delete everything of a person.",
     ),
     "restore": Listed("privacy:restore", "Undo an erasure whose time is not over."),
-    "expire": Listed("care:expire", "Archive the sessions that fell silent and purge the archive of what is too old."),
+    "expire": Listed(
+        "upkeep:expire", "Archive the sessions that fell silent and purge the archive of what is too old."
+    ),
     "sweep": Listed(
-        "care:sweep",
+        "upkeep:sweep",
         "Do at once what a service does in the background: archive what fell silent, delete what is past its time.",
     ),
     "doctor": Listed(
-        "care:doctor",
+        "upkeep:doctor",
         "Read every session and every memory and report what is damaged.",
     ),
     "resolve": Listed("talk:resolve", "Explain what an utterance refers to, and why."),
@@ -66,19 +100,19 @@ COMMANDS = {
         "One person's export, or what another product kept.",
     ),
     "reindex": Listed(
-        "index:reindex",
+        "upkeep:reindex",
         "Bring the vector indexes up to date, and make anew what is missing or damaged.",
     ),
     "reembed": Listed(
-        "index:reembed",
+        "upkeep:reembed",
         "Embed what has no vector of the present model, as after a change of it, and drop the vectors of other models.",
     ),
     "worker": Listed(
-        "worker:worker",
+        "upkeep:worker",
         "Read what people said in conversations that are quiet, and store the facts.",
     ),
     "mcp": Listed(
-        "mcp:mcp",
+        "serve:mcp",
         "Serve one person's memory over MCP: --phone for the program that starts this, --http for those with a token.",
     ),
     "serve": Listed(

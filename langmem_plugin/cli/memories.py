@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.asking import Yes, confirm
-from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
-from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Phone, Whose, owner_of
+from langmem_plugin.cli.opening import Config, Phone, Url, Whose, memory_of, note_read, owner_of
+from langmem_plugin.cli.printing import Json, Reveal, Yes, confirm, day, print_json, print_table, say, shown
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import Status
@@ -43,7 +41,7 @@ def list_memories(
     database: Url = None,
     config: Config = None,
 ) -> None:
-    """What is remembered, the newest first."""
+    """List what is remembered, the newest first."""
     with memory_of(database, config, embeds=False) as memory:
         note_read(memory.saver, subject="memories", owner=phone)
         owner = memory.people.typed(phone)
@@ -165,7 +163,7 @@ def history(
     database: Url = None,
     config: Config = None,
 ) -> None:
-    """What took the place of what, in which words of the person; the oldest first."""
+    """Tell what took the place of what, in which words of the person; the oldest first."""
     with memory_of(database, config, embeds=False) as memory:
         owner = owner_of(memory, "memory", memory_id, phone)
         chain = fact_history(memory.service, owner, memory_id)
@@ -182,7 +180,7 @@ def history(
 
 
 def _text(memory: Memory) -> str:
-    """What was forgotten is nobody's to read again."""
+    """Refuses a memory that was forgotten: nobody is to read it again."""
     return "(forgotten)" if memory.status == "forgotten" else memory.text
 
 

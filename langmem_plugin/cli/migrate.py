@@ -13,11 +13,9 @@ from zoneinfo import ZoneInfo
 import typer
 from rich.progress import TextColumn, TimeElapsedColumn
 
-from langmem_plugin.cli.existing import refuse_missing_if_named
-from langmem_plugin.cli.opening import Config, Create, Url, chosen, memory_of
+from langmem_plugin.cli.opening import Config, Create, Url, chosen, memory_of, refuse_missing_if_named
 from langmem_plugin.cli.portability import Doubtful, as_document
-from langmem_plugin.cli.printing import Json, print_json
-from langmem_plugin.cli.progress import progress
+from langmem_plugin.cli.printing import Json, print_json, progress
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database.owners import person_in
 from langmem_plugin.errors import InvalidInput
@@ -48,7 +46,7 @@ _Doubtful = Annotated[Doubtful, typer.Option(help="what looks like junk: ask the
 
 
 class Dates(StrEnum):
-    """What comes first in a chat's dates."""
+    """The part that comes first in a chat's dates."""
 
     DAY_FIRST = "day-first"
     MONTH_FIRST = "month-first"

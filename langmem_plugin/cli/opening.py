@@ -1,17 +1,19 @@
-"""What a command works on: the settings it was told, and what the services of the database noted there."""
+"""The things that a command works on: the settings it was told, and what the services of the database noted there."""
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from sqlalchemy import NullPool, create_engine
+from sqlalchemy.exc import DBAPIError
 
 from langmem_plugin import environment
 from langmem_plugin.agent.models import NoEmbeddings
-from langmem_plugin.cli.existing import refuse_missing, refuse_missing_if_named
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -24,13 +26,102 @@ from langmem_plugin.conversation.sessions.terms import (
     longest,
     noted,
 )
+from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import Action, record
+from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.owners import person_in, person_of
+from langmem_plugin.database.tenants import database_of
+from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.durations import told
-from langmem_plugin.identifiers import normalised
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
+from langmem_plugin.memory.keep.owner_changes import owners_of_instruction, owners_of_memory
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
+
+
+def refuse_missing(settings: Settings, url: str | None) -> None:
+    """Raises InvalidInput where there is no file or server's database of ours."""
+    where, schema = database_of(settings, url)
+    parsed = database_url(where)
+    if parsed.get_backend_name() == "sqlite":
+        if parsed.database is None:
+            raise InvalidInput("a database in memory holds nothing when a command begins: name a file by --database")
+        path = Path(str(parsed.database))
+        is_there = path.exists() and (not path.is_file() or _is_ours(path))
+    else:
+        is_there = _is_on_server(where, schema)
+    if not is_there:
+        raise InvalidInput(
+            f"there is no database of langmem at {shown(parsed)}: look at --database, or start the service"
+        )
+
+
+def refuse_missing_if_named(settings: Settings, url: str | None, *, create: bool) -> None:
+    """For what may begin a database: the settings' is made where there is none, one named by --database with --create
+    alone.
+    """
+    if url is None or create:
+        return
+    try:
+        refuse_missing(settings, url)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}, or say --create to make it") from error
+
+
+def _is_ours(path: Path) -> bool:
+    """Read as it is: nothing of a file that is another program's may change by being looked at."""
+    if path.stat().st_size == 0:
+        return False
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True),
+        poolclass=NullPool,
+    )
+    with suppress(DBAPIError), engine.connect() as connection:
+        return is_made(connection)
+    return True  # whatever is wrong with it is said by whoever opens it
+
+
+def _is_on_server(where: str | Path, schema: str | None) -> bool:
+    found: list[bool] = []
+
+    def look(read: Transaction, write: Transaction, *, schema: str | None) -> None:  # noqa: ARG001 - nothing is made
+        with read() as connection:
+            found.append(is_made(connection, schema))
+
+    Database(where, schema=schema, make_tables=look).close()
+    return found[0]
+
+
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
+
+Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
+Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
+
+_KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
+
+
+def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> OwnerKey:
+    """The key of the person who has it; that an operator looked is noted.
+
+    Raises InvalidInput where nobody has it, or it is not clear who is meant.
+    """
+    kinds, owners = _KINDS[kind]
+    with memory.database.read() as connection:
+        found = [OwnerKey(each) for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
+    if phone is not None:
+        person = memory.people.typed(phone)
+        found = [each for each in found if each == person]
+    if not found:
+        raise InvalidInput(f"there is no {kind} {its_id}: `langmem {kinds} list PHONE` shows their ids")
+    if len(found) > 1:
+        raise InvalidInput(f"{' and '.join(map(masked, found))} have this id: say whose it is by --phone")
+    note_read(memory.saver, subject=its_id, owner=found[0])
+    return found[0]
+
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
@@ -118,7 +209,8 @@ class InForce:
 
 
 def in_force(url: str | None, config: Path | None) -> InForce | None:
-    """What the command was told or what the services noted, whichever is longer: nothing alive may end by a command.
+    """Gives what the command was told or what the services noted, whichever is longer: nothing alive may end by a
+    command.
 
     Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there
     is not even a database.

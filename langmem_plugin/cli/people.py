@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
-from langmem_plugin.cli.printing import Json, Reveal, print_json, print_table, say, shown
+from langmem_plugin.cli.printing import Json, Reveal, Yes, confirm, print_json, print_table, say, shown
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
 from langmem_plugin.people.everybody import everybody

@@ -14,8 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from langmem_plugin.cli.opening import Config, Create, Url, memory_of
-from langmem_plugin.cli.printing import Json, print_json
-from langmem_plugin.cli.progress import progress
+from langmem_plugin.cli.printing import Json, print_json, progress
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.import_report import ImportReport
@@ -24,14 +23,14 @@ from langmem_plugin.terminal import visible
 
 
 class Form(StrEnum):
-    """What an export is written as."""
+    """The form of an export."""
 
     JSON = "json"
     CSV = "csv"
 
 
 class Doubtful(StrEnum):
-    """What is done with memories that may be junk."""
+    """The ways to treat memories that may be junk."""
 
     PENDING = "pending"
     LEAVE_OUT = "leave-out"

@@ -1,4 +1,4 @@
-"""What a command prints: a table that fits a terminal, whole lines for a pipe, or one JSON document."""
+"""The forms in which a command prints: a table that fits a terminal, whole lines for a pipe, or one JSON document."""
 
 import json
 import sys
@@ -8,11 +8,31 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import Progress, ProgressColumn
 from rich.table import Table
 from rich.text import Text
 
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked
 from langmem_plugin.terminal import visible
+
+Yes = Annotated[bool, typer.Option("--yes", help="do not ask")]
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Raises InvalidInput where nobody can be asked, and Abort for a no."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput("nobody can be asked here, and nothing is done: say --yes if that is meant")
+    typer.confirm(visible(question), abort=True, err=True)
+
+
+def progress(*columns: str | ProgressColumn, transient: bool = False) -> Progress:
+    """On standard error, so that what is printed can be piped."""
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
+
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
 Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]

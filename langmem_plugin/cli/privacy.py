@@ -10,10 +10,8 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.asking import Yes, confirm
-from langmem_plugin.cli.existing import refuse_missing
-from langmem_plugin.cli.opening import Config, Url, chosen, memory_of
-from langmem_plugin.cli.printing import Json, print_json, print_table
+from langmem_plugin.cli.opening import Config, Url, chosen, memory_of, refuse_missing
+from langmem_plugin.cli.printing import Json, Yes, confirm, print_json, print_table
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.privacy.audit import AuditLog
@@ -96,7 +94,7 @@ def list_entries(
     database: Url = None,
     config: Config = None,
 ) -> None:
-    """What was done, the newest last."""
+    """List what was done, the newest last."""
     with _log(database, config) as log:
         found = log.newest(limit)
     if as_json:

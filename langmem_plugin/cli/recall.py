@@ -74,7 +74,7 @@ def _as_json(candidate: Candidate, owner: OwnerKey) -> dict[str, Any]:
 
 
 def _print_tables(found: Sequence[Candidate]) -> None:
-    """What was found, what was measured of it, and what its score is made of, under one number each."""
+    """Show what was found, what was measured of it, and what its score is made of, under one number each."""
     numbered = list(enumerate(found, 1))
     rows = [(number, f"{each.similarity:.2f}", each.text, each.memory_id) for number, each in numbered]
     print_table(("no", "similarity", "text", "id"), rows)

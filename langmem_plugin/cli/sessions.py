@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, note_read, opened
-from langmem_plugin.cli.printing import Json, Reveal, minute, print_json, print_table, shown
+from langmem_plugin.cli.printing import Json, Reveal, Yes, confirm, minute, print_json, print_table, shown
 from langmem_plugin.conversation.session_manager import SessionRecord
 from langmem_plugin.terminal import visible
 

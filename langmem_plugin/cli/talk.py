@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from langmem_plugin.cli.existing import refuse_missing
-from langmem_plugin.cli.opening import Config, Url, chosen, note_read, opened
+from langmem_plugin.cli.opening import Config, Url, chosen, note_read, opened, refuse_missing
 from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.errors import InvalidInput

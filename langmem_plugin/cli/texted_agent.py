@@ -68,7 +68,7 @@ def _texted(memory: PhoneMemory, agent: Any, asked: Mapping[str, Any]) -> dict[s
 
 
 def _silent(memory: PhoneMemory, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said is read, as it is by itself when a talk falls silent."""
+    """Reads what was said, as it is by itself when a talk falls silent."""
     parts: list[dict[str, Any]] = []
     for phone in asked["phones"]:
         known = _known(memory, phone)
@@ -96,7 +96,7 @@ def _of_last_turn(memory: PhoneMemory, phone: str) -> list[Line]:
 
 
 def _recalled(memory: PhoneMemory, phone: str, text: str) -> Iterator[dict[str, Any]]:
-    """What the reply was given of the memory, and by what it was found."""
+    """Shows what the reply was given of the memory, and by what it was found."""
     owner = memory.people.resolve(phone)
     found = memory.saver.get_tuple({"configurable": {"thread_id": owner}})
     recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None

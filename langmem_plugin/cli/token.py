@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from langmem_plugin.cli.existing import refuse_missing
-from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.opening import Config, Url, chosen, refuse_missing
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import masked

@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, bindparam, insert, select
 
-from langmem_plugin.database.audit_table import audit, secret
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.upkeep_tables import audit, secret
 
 SYSTEM = "system"
 PERSON = "person"
@@ -77,7 +77,9 @@ class Done(NamedTuple):
 
 @contextlib.contextmanager
 def acting(actor: str, *, within: bool = False) -> Iterator[None]:
-    """What is done in the block, this one did, unless a door further out has said who; `within` goes before that."""
+    """Notes this one as who did what is done in the block, unless a door further out has said who; `within` goes before
+    that.
+    """
     if _actor.get() is not None and not within:
         yield
         return

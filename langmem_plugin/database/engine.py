@@ -12,17 +12,24 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, select
+from sqlalchemy import URL, Connection, Engine, Row, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
+from langmem_plugin.database import (  # noqa: F401 - each adds its tables to the metadata
+    conversation_tables,
+    memory_tables,
+    people_tables,
+    upkeep_tables,
+    writing_tables,
+)
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
-from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.together import Together, current
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
@@ -30,6 +37,40 @@ from langmem_plugin.database.urls import database_and_schema, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
+
+# A trigger runs with our writes, whoever put it there; a view or a virtual table stands for whatever it likes.
+_RUNS = text(
+    r"SELECT type, name, tbl_name FROM sqlite_master"
+    r" WHERE (name LIKE 'langmem\_%' ESCAPE '\' OR tbl_name LIKE 'langmem\_%' ESCAPE '\')"
+    r" AND (type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%')"
+)
+_COLUMNS = text(
+    r"SELECT m.name AS of_table, p.name AS of_column FROM sqlite_master AS m, pragma_table_info(m.name) AS p"
+    r" WHERE m.type = 'table' AND m.name LIKE 'langmem\_%' ESCAPE '\'"
+)
+
+
+def refuse_what_runs(connection: Connection) -> None:
+    """Raises ConfigurationError for a trigger on one of our tables, and for what is none under one of their names."""
+    found: Row[tuple[str, str, str]] | None = connection.execute(_RUNS).first()
+    if found is not None:
+        raise ConfigurationError(
+            f"{found.name!r}, a {found.type} on {found.tbl_name!r}, is there, and langmem-plugin did not make it:"
+            " drop it if it is yours; do not use a file of which you do not know where it comes from"
+        )
+
+
+def refuse_other_tables(connection: Connection) -> None:
+    """Raises ConfigurationError where a migrated file lacks a table or a column."""
+    there = {(found.of_table, found.of_column) for found in connection.execute(_COLUMNS)}
+    wanted = {(table.name, column.name) for table in metadata.tables.values() for column in table.columns}
+    if missing := sorted(wanted - there):
+        table, column = missing[0]
+        raise ConfigurationError(
+            f"the database says that it is of this version, and has no {table}.{column}: something else made"
+            " or changed it; restore a backup, or name another file"
+        )
+
 
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
@@ -73,7 +114,7 @@ def _own_tables(
 
 
 class _Backend(Protocol):
-    """What the two engines do each in their own way."""
+    """The things that the two engines do each in their own way."""
 
     path: Path | None
     most_at_once: float
@@ -196,7 +237,7 @@ class Database:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """What the block writes, by whatever verb, is one transaction: on disk when the block ends, or none of it.
+        """Makes what the block writes, by whatever verb, one transaction: on disk when the block ends, or none of it.
 
         It begins with the first write: what comes before, as an embedding, keeps nobody waiting. A verb that raises has
         written nothing, also where the block goes on.

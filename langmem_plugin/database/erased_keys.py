@@ -6,9 +6,9 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.database.engine import Database
-from langmem_plugin.database.erasure_tables import erased_key as table
-from langmem_plugin.database.erasure_tables import erasure
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.upkeep_tables import erased_key as table
+from langmem_plugin.database.upkeep_tables import erasure
 from langmem_plugin.errors import ErasedMeanwhile
 
 
@@ -42,7 +42,7 @@ def was_erased(connection: Connection, key: str) -> bool:
 
 
 def is_erased(connection: Connection, key: str) -> bool:
-    """Whether the owner or thread was erased, and that was not undone: what comes from elsewhere stays out."""
+    """Tells whether the owner or thread was erased, and that was not undone: what comes from elsewhere stays out."""
     of = select(erasure.c.state).join(table, table.c.number == erasure.c.number)
     state = connection.execute(of.where(table.c.hash == keyed_hash(connection, key))).scalar()
     return state not in {None, "restored"}

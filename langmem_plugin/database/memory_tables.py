@@ -76,7 +76,7 @@ BOUNDS = {
         "source_type IN ('manual', 'extracted_from_chat', 'extracted_from_document', 'api_import', 'command')"
     ),
 }
-"""What a memory's columns may hold is the database's to keep, whoever writes."""
+"""The rules for a memory's columns, which the database keeps, whoever writes."""
 
 memory = Table(  # `owner_limit` active, as many pending, and as many and a tenth that are neither
     "langmem_memory",

@@ -82,7 +82,7 @@ def in_the_open(database: Database) -> str | None:
 
 
 def state_of(database: Database) -> str:
-    """What of it is encrypted, in words."""
+    """Says what of it is encrypted, in words."""
     noted = _noted(database)
     if noted is None:
         return "nothing"

@@ -5,16 +5,10 @@ from functools import cache
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, delete, or_
 
-from langmem_plugin.database import (
-    audit_table,
-    conversation_tables,
-    erasure_tables,
-    memory_tables,
-    operation_table,
-    people_tables,
-    upkeep_tables,
-    writing_tables,
-)
+from langmem_plugin.database import conversation_tables, memory_tables, people_tables, upkeep_tables, writing_tables
+from langmem_plugin.database import upkeep_tables as audit_table
+from langmem_plugin.database import upkeep_tables as erasure_tables
+from langmem_plugin.database import upkeep_tables as operation_table
 from langmem_plugin.database.schema import in_parts, metadata
 
 # Imported for what they add to `metadata`.

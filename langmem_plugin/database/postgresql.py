@@ -73,7 +73,7 @@ class PatientConnection(psycopg.Connection[Any]):
     was_ready = False
     gave_up = False
     is_pooled = False
-    """Whether there is a pooler in between: the server then is another process than the one that was greeted."""
+    """Tells whether there is a pooler in between: the server then is another process than the one that was greeted."""
     local = ""
     """The statements that set up each transaction; none where no pooler lends the connection to others."""
 
@@ -246,7 +246,7 @@ class PostgreSQL:
         return raw.closed
 
     def may_try_another(self, lost: PatientConnection) -> bool:
-        """Whether the connection served before and was closed by the server meanwhile."""
+        """Tells whether the connection served before and was closed by the server meanwhile."""
         return lost.closed and lost.has_served and not lost.gave_up
 
     def named(self, error: BaseException | None) -> LangMemError | None:
@@ -268,7 +268,7 @@ class PostgreSQL:
 
 
 def _is_name(schema: str) -> bool:
-    """Whether PostgreSQL takes it, and as it is: a search path's `$user` stands for the role."""
+    """Tells whether PostgreSQL takes it, and as it is: a search path's `$user` stands for the role."""
     return 0 < len(schema.encode()) <= _LONGEST_NAME and not schema.startswith(("pg_", "$")) and "\0" not in schema
 
 
@@ -282,8 +282,8 @@ def _without_options(url: URL) -> tuple[URL, dict[str, str]]:
 
 
 def _vacuumed(raw: PatientConnection, how: str, table: str, seconds: float) -> bool:
-    """Whether others left the table alone within that time. No lock is waited for: VACUUM runs in no transaction, and
-    a timeout of its connection would stay with a pooler.
+    """Tells whether others left the table alone within that time. No lock is waited for: VACUUM runs in no transaction,
+    and a timeout of its connection would stay with a pooler.
     """
     locked: list[object] = []
 

@@ -1,4 +1,6 @@
-"""What all tables share: one metadata, instants and texts the same on both engines, owners that no input can forge."""
+"""The things that all tables share: one metadata, instants and texts the same on both engines, owners that no input can
+forge.
+"""
 
 import json
 import re
@@ -171,7 +173,7 @@ def to_store(text: str) -> str:
 
 
 class InvalidOwner(InvalidInput, DontWrapMixin):
-    """What was passed as an owner can be nobody's key; nothing was read or stored."""
+    """The owner that was passed can be nobody's key; nothing was read or stored."""
 
 
 class Owner(TypeDecorator[str]):

@@ -69,6 +69,6 @@ class Together:
 
 
 def is_shared(connection: Connection) -> bool:
-    """Whether its transaction has other parts: what is read in it may be given up, and others do not see it yet."""
+    """Tells whether its transaction has other parts: it may be given up, and others do not see it yet."""
     together = current.get()
     return together is not None and together.connection is connection

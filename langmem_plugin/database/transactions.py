@@ -1,4 +1,4 @@
-"""What a transaction asks for, and how long it may wait."""
+"""A transaction's requests, and how long it may wait."""
 
 import contextlib
 import time

@@ -1,8 +1,101 @@
-"""The table of what services note for whoever looks after the database: how long they let things live."""
+"""The tables for whoever looks after the database: erasures, the audit log, how long verbs took, what services note."""
 
-from sqlalchemy import BigInteger, Column, Table
+from sqlalchemy import BigInteger, Boolean, Column, Float, Identity, Index, Integer, LargeBinary, Table
 
-from langmem_plugin.database.schema import Instant, Name, metadata
+from langmem_plugin.database.schema import Instant, Json, Name, metadata
+
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+erasure = Table(
+    "langmem_erasure",
+    metadata,
+    Column("number", _Number, Identity(), primary_key=True),
+    Column("erasure_id", Name, nullable=False, unique=True),
+    Column("state", Name, nullable=False),  # held, erased (rows are gone, traces may be left), done, restored
+    Column("asked_at", Instant, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("done_at", Instant),
+    Column("hashes", Json(list), nullable=False),  # keyed, of the identifiers
+    Column("counts", Json(dict), nullable=False),  # rows by table, and files
+    Column("verified", Boolean, nullable=False),
+    Column("who", Json(list)),  # the identifiers themselves, the key first; null once it cannot be undone any more
+    Column("left", Json(dict), nullable=False),  # what is still to be deleted outside of our tables
+)
+
+erased_key = Table(  # by which a writer that began before an erasure learns of it
+    "langmem_erased_key",
+    metadata,
+    Column("hash", LargeBinary, primary_key=True),  # keyed, of an owner or a thread
+    Column("number", BigInteger, nullable=False),  # of the erasure
+    sqlite_with_rowid=False,
+)
+
+held_row = Table(  # a row as it was, out of every query's reach
+    "langmem_held_row",
+    metadata,
+    Column("erasure_id", Name, primary_key=True),
+    Column("place", _Number, primary_key=True, autoincrement=False),
+    Column("of_table", Name, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+held_file = Table(  # what the held rows refer to, and is to be there when they come back
+    "langmem_held_file",
+    metadata,
+    Column("erasure_id", Name, primary_key=True),
+    Column("sha256", Name, primary_key=True),
+    sqlite_with_rowid=False,
+)
+Index("langmem_held_file_sha256", held_file.c.sha256)
+
+
+secret = Table(  # made by the migration: two copies of one database have the same
+    "langmem_secret",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+audit = Table(  # what was done, by whom, to whom: no contents; the last 90 days
+    "langmem_audit",
+    metadata,
+    Column("entry", _Number, Identity(), primary_key=True),  # as the transactions drew it, not as they ended
+    Column("at", Instant, nullable=False),
+    Column("actor", Name, nullable=False),
+    Column("action", Name, nullable=False),
+    Column("subject", Name),  # the id of what it concerns
+    Column("owner", LargeBinary),  # keyed hash
+    Column("content", LargeBinary),  # keyed hash
+    Column("position", BigInteger),  # in the chain; null until it is chained
+    Column("hash", LargeBinary),  # of the entry and of the hash before it
+)
+Index("langmem_audit_position", audit.c.position, unique=True)
+
+audit_mark = Table(  # where the chain begins and ends, and how far each file has followed it
+    "langmem_audit_mark",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("position", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    Column("noted_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+operation = Table(  # one minute of an operation, of all processes together
+    "langmem_operation",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("minute", Instant, primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("total_ms", Float, nullable=False),
+    Column("buckets", Json(dict), nullable=False),  # how many calls by the step of operation_timing.Latencies
+    sqlite_with_rowid=False,
+)
+
 
 upkeep = Table(
     "langmem_upkeep",

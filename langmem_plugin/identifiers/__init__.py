@@ -1,7 +1,7 @@
 """One key per person: every spelling of an identifier becomes the same key, all else is a key byte for byte."""
 
 from langmem_plugin.identifiers.identifier import Identifier, Kind
-from langmem_plugin.identifiers.keys import (
+from langmem_plugin.identifiers.masking import (
     IdentifierKey,
     OwnerKey,
     ScopeKey,

@@ -1,4 +1,4 @@
-"""What a parser makes of an identifier: its kind, and the key that all its spellings share."""
+"""The result of a parser for an identifier: its kind, and the key that all its spellings share."""
 
 from dataclasses import dataclass
 from typing import Literal

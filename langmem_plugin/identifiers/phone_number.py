@@ -57,7 +57,7 @@ def one_form(key: str) -> str:
 
 
 def is_national(text: str) -> bool:
-    """Whether it may be a number whose country nothing says."""
+    """Tells whether it may be a number whose country nothing says."""
     typed = as_typed(text)
     return _NUMBER.fullmatch(typed) is not None and not _DATE.fullmatch(typed)
 
@@ -94,7 +94,7 @@ def _parsed(text: str, region: str | None) -> PhoneNumber | None:
 
 
 def _is_whole(number: PhoneNumber) -> bool:
-    """Whether it can be called from abroad: nobody puts a country before a number that lacks its area."""
+    """Tells whether it can be called from abroad: nobody puts a country before a number that lacks its area."""
     return phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
 
 

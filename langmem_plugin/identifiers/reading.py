@@ -5,12 +5,76 @@ from functools import lru_cache
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers.identifier import Identifier
-from langmem_plugin.identifiers.keys import IdentifierKey, masked, usable
+from langmem_plugin.identifiers.masking import IdentifierKey, masked, usable
 from langmem_plugin.identifiers.phone_number import as_typed, is_national, phone_number
-from langmem_plugin.identifiers.telegram import is_telegram_group, telegram_id
-from langmem_plugin.identifiers.user_id import user_id
-from langmem_plugin.identifiers.whatsapp import is_whatsapp_group, whatsapp_id
 from langmem_plugin.logs import event_log
+
+_PREFIX = re.compile(r"whatsapp:", re.IGNORECASE)
+_DEVICE = r"(?:_[0-9]{1,3})?(?::[0-9]{1,3})?"  # of one account several devices write
+_OF_PHONE = re.compile(rf"\+?([0-9]{{5,15}}){_DEVICE}@(?:c\.us|s\.whatsapp\.net)", re.IGNORECASE)
+_LINKED_ID = re.compile(rf"([0-9]{{1,30}}){_DEVICE}@lid", re.IGNORECASE)
+_BUSINESS_SCOPED = re.compile(r"[A-Z]{2}\.(?:ENT\.)?(?=[A-Za-z]*[0-9])[0-9A-Za-z]{1,128}")
+_WHATSAPP_GROUP = re.compile(r"[0-9A-Za-z_-]+@(?:g\.us|broadcast|newsletter)")
+
+
+def whatsapp_id(text: str, region: str | None) -> Identifier | None:
+    """With or without `whatsapp:` before it; None for what is none of WhatsApp's identifiers.
+
+    A group's id, and one that is scoped to a business, stay as they are to the last byte.
+    """
+    prefix = _PREFIX.match(text)
+    rest = text[prefix.end() :] if prefix else text
+    if is_whatsapp_group(rest):
+        return Identifier("group", rest)
+    if _BUSINESS_SCOPED.fullmatch(rest):
+        return Identifier("whatsapp", rest)
+    typed = as_typed(text)
+    prefix = _PREFIX.match(typed)
+    rest = typed[prefix.end() :].strip(" ") if prefix else typed
+    if of_phone := _OF_PHONE.fullmatch(rest):
+        key = phone_number(f"+{of_phone[1]}", None, bare=False)
+        return Identifier("phone", key) if key else None
+    if linked := _LINKED_ID.fullmatch(rest):
+        return Identifier("whatsapp", f"{linked[1]}@lid")
+    key = phone_number(rest, region, bare=True) if prefix and ":" not in rest else None
+    return Identifier("phone", key) if key else None
+
+
+def is_whatsapp_group(text: str) -> bool:
+    return _WHATSAPP_GROUP.fullmatch(_PREFIX.sub("", text, count=1)) is not None
+
+
+_UUID = re.compile(r"(?:signal:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_NAMED = re.compile(r"user:\S.*")
+_STUDIO = "langgraph-studio-user"
+
+
+def user_id(text: str) -> Identifier | None:
+    known = _UUID.fullmatch(text) or _NAMED.fullmatch(text) or text == _STUDIO
+    return Identifier("user", text) if known else None
+
+
+_ID = re.compile(r"(?:telegram|tg):(-?[1-9][0-9]{0,18})", re.IGNORECASE)
+_GROUP = re.compile(r"telegram:-[1-9][0-9]{0,18}")
+_MOST = 10**19
+
+
+def telegram_id(written: str | int) -> Identifier | None:
+    """Of the number itself, or behind `telegram:` or `tg:`; None for what is none."""
+    if isinstance(written, int):
+        if isinstance(written, bool) or not 0 < abs(written) < _MOST:
+            raise InvalidInput("this number is no id of a Telegram user or chat: pass the one a message came with")
+        written = f"telegram:{written}"
+    found = _ID.fullmatch(written)
+    if found is None:
+        return None
+    key = f"telegram:{found[1]}"
+    return Identifier("group" if is_telegram_group(key) else "telegram", key)
+
+
+def is_telegram_group(key: str) -> bool:
+    return _GROUP.fullmatch(key) is not None
+
 
 log = event_log(__name__)
 
@@ -80,12 +144,12 @@ def thread_key(thread_id: str, region: str | None = None) -> IdentifierKey:
 
 
 def _name_in(written: str) -> str:
-    """What stands there besides the marks of an identifier's kind and the punctuation of a number."""
+    """Gives what stands there besides the marks of an identifier's kind and the punctuation of a number."""
     return _MARKS.sub("", _SERVICE.sub("", _KINDS.sub("", as_typed(written), count=1)))
 
 
 def is_group(key: str) -> bool:
-    """Whether it is a chat of several people, of WhatsApp or Telegram."""
+    """Tells whether it is a chat of several people, of WhatsApp or Telegram."""
     return is_whatsapp_group(key) or is_telegram_group(key)
 
 

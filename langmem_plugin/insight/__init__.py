@@ -1,4 +1,4 @@
-"""What is known of owners' memories and of the service itself, in numbers."""
+"""Figures about owners' memories and about the service itself, in numbers."""
 
 from langmem_plugin.insight.insight import Insight
 

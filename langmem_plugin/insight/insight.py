@@ -5,9 +5,8 @@ from datetime import tzinfo
 from typing import Self
 
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.insight.alerts import Alerts
 from langmem_plugin.insight.analytics import Analytics, MemoryAnalytics
-from langmem_plugin.insight.operations import OperationFigures, OperationFlusher, checked_hours, figures
+from langmem_plugin.insight.operations import Alerts, OperationFigures, OperationFlusher, checked_hours, figures
 from langmem_plugin.insight.recommendations import Recommendation, Recommendations
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings

@@ -2,26 +2,132 @@
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, select, update
+from sqlalchemy import Connection, and_, delete, select, update
 
 from langmem_plugin import process_forks
 from langmem_plugin.database import Database
-from langmem_plugin.database.operation_table import operation as table
+from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.upkeep_tables import operation as table
+from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import Latencies
+
+_LOOKED_BACK = timedelta(minutes=5)
+_FEWEST_CALLS = 20
+_PREFIX = "alert "
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A measure of an operation that is beyond its bound, or, `cleared`, no longer. Numbers alone."""
+
+    event: Literal["alert.raised", "alert.cleared"]
+    operation: str
+    measure: Literal["p95_ms", "success_rate"]
+    value: float
+    bound: float
+    calls: int
+    at: datetime
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "at": self.at.isoformat()}
+
+
+@dataclass(frozen=True)
+class _Judged:
+    operation: str
+    measure: Literal["p95_ms", "success_rate"]
+    value: float
+    bound: float
+    calls: int
+
+    @property
+    def name(self) -> str:
+        """Of the row that is there while the alert is raised."""
+        return f"{_PREFIX}{self.operation} {self.measure}"
+
+    @property
+    def is_beyond(self) -> bool:
+        return self.value > self.bound if self.measure == "p95_ms" else self.value < self.bound
+
+
+class Alerts:
+    """Alerts, noted in the database, so that of all processes one says it, once. A verb that was called less
+    than twenty times in five minutes is not judged: what was raised for it stays so.
+    """
+
+    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    def look(self) -> list[Alert]:
+        """Gives what has changed since anybody looked; nothing where another process is looking. Raises
+        StoreUnavailable.
+        """
+        with alone_or_not(self._database, "alerts") as alone:
+            found = self._changed() if alone else []
+        for each in found:
+            log.warning(each.event, extra={name: value for name, value in each.to_dict().items() if name != "event"})
+        return found
+
+    def raised(self) -> list[tuple[str, datetime]]:
+        """The operation and the measure of each that is open, and since when, the oldest first."""
+        names = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(_PREFIX))
+        with self._database.read() as connection:
+            rows = connection.execute(names.order_by(upkeep.c.noted_at, upkeep.c.name))
+            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in rows]
+
+    def _changed(self) -> list[Alert]:
+        now = self._now()
+        with self._database.read() as connection:
+            latencies = latencies_since(connection, now - _LOOKED_BACK)
+            raised = set(connection.execute(select(upkeep.c.name).where(upkeep.c.name.startswith(_PREFIX))).scalars())
+        judged = [each for name, of in latencies.items() for each in self._judged(name, of)]
+        changed = [each for each in judged if each.is_beyond != (each.name in raised)]
+        if changed:
+            with self._database.write() as connection:
+                for each in changed:
+                    _note(connection, each, now)
+        return [
+            Alert(
+                "alert.raised" if each.is_beyond else "alert.cleared",
+                each.operation,
+                each.measure,
+                round(each.value, 3),
+                each.bound,
+                each.calls,
+                now,
+            )
+            for each in changed
+        ]
+
+    def _judged(self, name: str, of: Latencies) -> Iterator[_Judged]:
+        if of.calls < _FEWEST_CALLS:
+            return
+        if name in THRESHOLDS_MS:
+            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), THRESHOLDS_MS[name], of.calls)
+        yield _Judged(name, "success_rate", of.success_rate, LEAST_SUCCESS, of.calls)
+
+
+def _note(connection: Connection, judged: _Judged, now: datetime) -> None:
+    if judged.is_beyond:
+        connection.execute(insert_unless_there(upkeep)[connection.dialect.name], {"name": judged.name, "noted_at": now})
+    else:
+        connection.execute(delete(upkeep).where(upkeep.c.name == judged.name))
+
 
 log = event_log(__name__)
 
 EVERY_SECONDS = 10.0
 THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
-"""What 95 % of an operation's calls may take within five minutes."""
+"""The time in ms that 95 % of an operation's calls may take within five minutes."""
 LEAST_SUCCESS = 0.95
 """The part of an operation's calls that has to succeed within five minutes."""
 _CLOSING_SECONDS = 5.0
@@ -114,7 +220,7 @@ class OperationFlusher:
         self._noted.set()
 
     def _try(self) -> bool:
-        """Whether all is stored. That it cannot be is said once."""
+        """Tells whether all is stored. That it cannot be is said once."""
         try:
             self.flush()
         except StoreUnavailable:

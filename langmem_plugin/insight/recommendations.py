@@ -1,4 +1,4 @@
-"""What of a person's memories is worth a look: unused, said twice, out of date, or unsure. Nothing is changed by it."""
+"""The memories of a person that are worth a look: unused, said twice, out of date, or unsure. It changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -57,7 +57,7 @@ class Recommendations:
         self._service = service
 
     def of(self, owner: OwnerKey) -> list[Recommendation]:
-        """What is said twice first, then what is out of date, unsure and unused; a memory is in one alone."""
+        """Lists what is said twice first, then what is out of date, unsure and unused; a memory is in one alone."""
         named: set[str] = set()
         found: list[Recommendation] = []
         for each in self._each(owner, self._service.now()):

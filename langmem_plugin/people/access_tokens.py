@@ -36,7 +36,7 @@ _FORM = re.compile(r"langmem_(?P<token_id>[0-9a-f]{12})_(?P<secret>[0-9a-f]{64})
 
 @dataclass(frozen=True)
 class Access:
-    """What one token opens. `identifier` is as it was given, and its links are followed at each use; "" for an
+    """A token, and what it opens. `identifier` is as it was given, and its links are followed at each use; "" for an
     operator, who serves everybody.
     """
 
@@ -73,7 +73,7 @@ class AccessTokens:
         return self._made("operator", "", _checked(valid_for))
 
     def new_link(self, who: str | int) -> tuple[str, Access]:
-        """What is texted to a person, to let them into their own page: once, within `LINK_FOR`."""
+        """Makes what is texted to a person, to let them into their own page: once, within `LINK_FOR`."""
         return self._made("link", normalised(who, self._region), LINK_FOR)
 
     def let_in(self, token: str, kind: Literal["link", "operator"]) -> tuple[str, Access] | None:
@@ -89,7 +89,7 @@ class AccessTokens:
             return self._make(connection, "page", access.identifier, PAGE_FOR)
 
     def access_by(self, token: str, *kinds: Kind) -> Access | None:
-        """What a token of one of these kinds opens; None for one that is wrong, has expired or was taken back."""
+        """Gives what a token of one of these kinds opens; None for one that is wrong, has expired or was taken back."""
         with self._database.read() as connection:
             access = self._opened_by(connection, token)
         return access if access is not None and access.kind in kinds else None

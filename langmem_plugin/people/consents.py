@@ -1,4 +1,4 @@
-"""What a person has allowed to be remembered without being told to, and since when."""
+"""The things a person has allowed to be remembered without being told to, and since when."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -41,7 +41,7 @@ class Given:
     since: datetime | None = None
 
     def covers(self, said_at: datetime | None) -> bool:
-        """Whether what was said then may be remembered by it; None is now."""
+        """Tells whether what was said then may be remembered by it; None is now."""
         return self.allowed is True and self.since is not None and (said_at is None or said_at >= self.since)
 
 
@@ -54,7 +54,7 @@ class Consent:
     sensitive: Given = Given()
 
     def changed(self, permissions: Permissions, now: datetime) -> "Consent":
-        """What was allowed before and still is keeps the time since when it is."""
+        """Keeps for what was allowed before and still is the time since when it is."""
         given = {
             name: Given(allowed, now if allowed else None)  # type: ignore[arg-type] # a TypedDict gives its values as object
             for name, allowed in permissions.items()
@@ -92,7 +92,7 @@ def word_in(connection: Connection, person: str) -> Word | None:
 
 
 def was_asked(connection: Connection, person: str) -> bool:
-    """Whether they were asked, or said by themselves, what may be remembered."""
+    """Tells whether they were asked, or said by themselves, what may be remembered."""
     decided = or_(table.c.allow_memory_extraction.is_not(None), table.c.consent_at.is_not(None))
     return connection.execute(select(table.c.person).where(table.c.person == person, decided)).first() is not None
 

@@ -60,7 +60,7 @@ def all_linked(connection: Connection) -> dict[str, list[str]]:
 
 
 def is_known(connection: Connection, person: str) -> bool:
-    """Whether anything is stored under this key."""
+    """Tells whether anything is stored under this key."""
     return any(connection.execute(select(each).where(each == person).limit(1)).first() for each in _KNOWN)
 
 
@@ -100,7 +100,7 @@ def note_new(connection: Connection, identifier: str, now: datetime) -> None:
 
 
 def is_new(connection: Connection, person: str, now: datetime) -> bool:
-    """Whether one of the person's identifiers was linked by a code less than a day ago."""
+    """Tells whether one of the person's identifiers was linked by a code less than a day ago."""
     theirs = new_link.c.identifier.in_(identifiers_of(connection, person))
     found = select(new_link.c.identifier).where(theirs, new_link.c.linked_at > now - NEW_FOR)
     return connection.execute(found.limit(1)).first() is not None

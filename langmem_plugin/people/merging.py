@@ -226,7 +226,7 @@ def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str
 
 
 def _settings_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> bool:
-    """What a person has set goes along, unless the other has set something too."""
+    """Takes along what a person has set, unless the other has set something too."""
     there = settings_of_person.alias()
     known = select(there.c.person).where(there.c.person == target).exists()
     moved = update(settings_of_person).where(settings_of_person.c.person == source, ~known).values(person=target)

@@ -1,4 +1,4 @@
-"""Whether a port may be opened for other machines: only where somebody has been given a token to come in by."""
+"""Tells whether a port may be opened for other machines: only where somebody has been given a token to come in by."""
 
 import ipaddress
 

@@ -108,7 +108,7 @@ class People:
         return person
 
     def time_zone(self, who: str | int) -> ZoneInfo:
-        """What they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        """Gives what they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
         return self._settings.time_zone(self.resolve(who))
 
     def set_time_zone(self, who: str | int, name: str) -> ZoneInfo:
@@ -336,7 +336,7 @@ class People:
         return self._merged(person, identifier, condition)
 
     def _has_nothing(self, connection: Connection, person: str, identifier: str) -> bool:
-        """Whether there is nothing to merge: one person already, or nothing is stored of the other."""
+        """Tells whether there is nothing to merge: one person already, or nothing is stored of the other."""
         one, other = person_of(connection, person), person_of(connection, identifier)
         return one == other or (other != self._keeps and not links.is_known(connection, other))
 

@@ -1,4 +1,4 @@
-"""What is known of a person besides what they said, as records: identifiers, merges, settings; read and put back."""
+"""The things known of a person besides what they said, as records: identifiers, merges, settings; read and put back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def identifiers(connection: Connection, person: str) -> list[tuple[str, datetime
 
 
 def keep_identifier(connection: Connection, person: str, identifier: str, linked_at: datetime) -> bool | None:
-    """Whether it is new; None, and nothing is done, where it is somebody else's here. See `links.alone`."""
+    """Tells whether it is new; None, and nothing is done, where it is somebody else's here. See `links.alone`."""
     if person_of(connection, identifier) == person:
         return False
     if person_of(connection, identifier) != identifier or links.is_known(connection, identifier):

@@ -1,4 +1,4 @@
-"""What a person has set, what is known of them without asking (time zone, language), and what they were shown."""
+"""A person's settings, what is known of them without asking (time zone, language), and what they were shown."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ class PersonSettings:
         self._time_zone = settings.time_zone
 
     def time_zone(self, person: str) -> ZoneInfo:
-        """What they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        """Gives what they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
         return ZoneInfo(self._held(person).time_zone or zone_of_phone(person) or self._time_zone)
 
     def set_time_zone(self, person: str, name: str) -> ZoneInfo:
@@ -135,7 +135,7 @@ class PersonSettings:
         return held
 
     def _store(self, person: str, *, waits: bool = False, **values: str) -> None:
-        """What `waits` begins no transaction of its own within `together`."""
+        """Gives what `waits`; it begins no transaction of its own within `together`."""
 
         def store(connection: Connection) -> None:
             different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))

@@ -138,7 +138,8 @@ class DocumentImporter:
         by_themselves: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """What was stored, was there, or was left out and why. `progress` is told of each number of records done.
+        """Reports what was stored, was there, or was left out and why. `progress` is told of each number of records
+        done.
 
         `by_themselves` it is the person who brings it: what an assistant or a tool is said to have said in it cannot be
         proven, so no conversation of it goes on, and no question waits for an answer.

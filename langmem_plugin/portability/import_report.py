@@ -1,4 +1,4 @@
-"""What an import did: how much was stored or there already, and what was left out or doubted, with the reason."""
+"""The report of an import: how much was stored or there already, and what was left out or doubted, with the reason."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -43,6 +43,6 @@ class ImportReport:
 
 
 def first_error(error: ValidationError) -> str:
-    """What is wrong with a record, in one line and without what it holds."""
+    """Says what is wrong with a record, in one line and without what it holds."""
     found = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

@@ -28,7 +28,7 @@ Name = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_
 
 
 class Record(BaseModel):
-    """What is not known to this version is a mistake: nothing is lost unnoticed."""
+    """A record in which a field that this version does not know is a mistake: nothing is lost unnoticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,7 +55,7 @@ class ExportedPermission(Record):
 
 
 class ExportedConsent(Record):
-    """What may be remembered without being told to."""
+    """The permissions to remember without being told to."""
 
     extraction: ExportedPermission = ExportedPermission()
     personal: ExportedPermission = ExportedPermission()
@@ -228,7 +228,7 @@ class ExportedIncoming(Record):
 
 
 class ExportedQuestion(Record):
-    """What the person was asked last and has not answered."""
+    """The question that the person was asked last and has not answered."""
 
     asked_at: AwareDatetime
     details: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What every source gives, whatever its own format is: records that one importer takes."""
+"""The records that every source gives, whatever its own format is: records that one importer takes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

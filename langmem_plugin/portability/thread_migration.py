@@ -38,7 +38,7 @@ class _Thread:
     thread_id: str
     key: str
     is_last: bool
-    """Whether no other thread of the same person was written to later: it is the one that may go on."""
+    """Tells whether no other thread of the same person was written to later: it is the one that may go on."""
 
 
 class ThreadMigration:

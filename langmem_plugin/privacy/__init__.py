@@ -1,1 +1,1 @@
-"""What is done is noted and can be proven; who asks to be erased is."""
+"""Notes what is done, so that it can be proven; who asks to be erased is."""

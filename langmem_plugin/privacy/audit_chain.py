@@ -34,7 +34,7 @@ class Entry:
         return json.dumps(self.as_dict(), ensure_ascii=True)
 
     def hashed(self) -> bytes:
-        """What its hash has to be."""
+        """Gives the hash that it has to have."""
         body = json.dumps(self._body(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(self.previous + body.encode()).digest()
 

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_table import audit, audit_mark
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.upkeep_tables import audit, audit_mark
 from langmem_plugin.privacy.audit_chain import Entry, Mark, chained
 
 KEPT_FOR = timedelta(days=90)
@@ -78,7 +78,7 @@ def waiting(connection: Connection) -> int:
 
 
 def anchor(connection: Connection) -> Mark:
-    """What the first entry of the table follows from."""
+    """Gives what the first entry of the table follows from."""
     return mark(connection, _ANCHOR)
 
 

@@ -7,12 +7,14 @@ whatever query there may ever be, and what comes back is what was there, byte fo
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import remove_unreferenced
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
@@ -20,20 +22,72 @@ from langmem_plugin.database.audit_trail import keyed_hash, record
 from langmem_plugin.database.conversation_tables import incoming, turn
 from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
 from langmem_plugin.database.erased_keys import note_erased
-from langmem_plugin.database.erasure_tables import erasure as table
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
-from langmem_plugin.database.personal_tables import clear
+from langmem_plugin.database.personal_tables import clear, personal_tables
+from langmem_plugin.database.upkeep_tables import erasure, held_file, held_row
+from langmem_plugin.database.upkeep_tables import erasure as table
 from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.owner_changes import begin_change
 from langmem_plugin.people import People, links
 from langmem_plugin.privacy import held_rows
 from langmem_plugin.privacy.receipts import ErasureReceipt, held_for, receipt_of, row_of
-from langmem_plugin.privacy.traces import Traces
+
+
+class Traces:
+    def __init__(self, database: Database, folder: Media, index: VectorIndex | None) -> None:
+        self._database = database
+        self._folder = folder
+        self._index = index
+
+    @contextmanager
+    def unindexed(self, owners: Iterable[OwnerKey]) -> Iterator[list[str]]:
+        """Deletes the owners' collections; inside, their rows leave the database.
+
+        The names of those that another process has open: it has to delete them.
+        """
+        left: list[str] = []
+        collections = None if self._index is None else self._index.collections
+        with ExitStack() as held:
+            for owner in owners:
+                names = [] if collections is None else collections.named(owner)
+                if collections is None or not names:
+                    continue
+                held.close()  # of several owners the last one's stays so: the lock is one for all
+                try:
+                    held.enter_context(collections.erasing(owner))
+                except StoreUnavailable:
+                    log.warning("erasure.index_later", exc_info=True)
+                    left += names
+            yield left
+
+    def collections_left(self, names: Sequence[str]) -> list[str]:
+        """Deletes these; the names of those that cannot be deleted here and now."""
+        if self._index is None:
+            return list(names)
+        return [each for each in names if not self._index.collections.drop_named(each)]
+
+    def files_left(self, digests: Sequence[str]) -> list[str]:
+        """Deletes the files that nobody else refers to; those that resist."""
+        try:
+            remove_unreferenced(self._database, self._folder, digests)
+        except StoreUnavailable:
+            log.warning("erasure.file_left", exc_info=True)
+            return list(digests)
+        return []
+
+    def scrub(self) -> list[str]:
+        """The bytes of deleted rows; in words, of what some may remain. Raises ErasureIncomplete."""
+        tables = [table.name for table, _ in personal_tables()]
+        remains = self._database.scrub([*tables, held_row.name, held_file.name, erasure.name])
+        self._database.encryption.scrub()
+        return remains
+
 
 log = event_log(__name__)
 
@@ -223,7 +277,7 @@ class Erasure:
     def _put_back(
         self, connection: Connection, erasure_id: str, key: OwnerKey, identifiers: Sequence[OwnerKey]
     ) -> None:
-        """What is there by now goes aside, and joins what comes back."""
+        """Puts aside what is there by now, and joins what comes back."""
         merging = self._people.merging
         aside = ScopeKey.named(f"aside {uuid.uuid4()}")
         is_new = False
@@ -295,7 +349,7 @@ class Erasure:
         raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
 
     def _can_be_undone(self, row: Any) -> bool:
-        """What is due may have been asked to be gone at once, by a process that was killed in the middle."""
+        """Finds what is due: it may have been asked to be gone at once, by a process that was killed in the middle."""
         return bool(row.state == "held" and row.who and row.due_at > self._now())
 
     @staticmethod

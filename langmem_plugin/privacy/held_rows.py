@@ -29,11 +29,11 @@ from sqlalchemy.types import NullType
 from langmem_plugin.conversation.storage.codec import compress, decompress
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database.conversation_tables import incoming, media, session, thread_owner, turn
-from langmem_plugin.database.erasure_tables import held_file, held_row
 from langmem_plugin.database.memory_tables import memory_index
 from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.schema import Json, upsert
+from langmem_plugin.database.upkeep_tables import held_file, held_row
 from langmem_plugin.identifiers import OwnerKey
 
 Row = Sequence[Any]
@@ -43,7 +43,7 @@ _FOR_A_WHILE = frozenset({memory_index, link_code, link_attempt, new_link})
 """Deleted, and not put back: an index is made anew, a code is over in minutes, and who is back is
 nobody new."""
 _MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
-"""What came there meanwhile stays: an identifier that is somebody else's by now."""
+"""Tables where what came there meanwhile stays: an identifier that is somebody else's by now."""
 
 
 def keys_of(connection: Connection, identifiers: Sequence[str]) -> list[OwnerKey]:
@@ -124,7 +124,7 @@ def is_held(connection: Connection, erasure_id: str) -> bool:
 
 
 def delete_older(connection: Connection, keys: Collection[str], asked_at: datetime) -> None:
-    """What was on its way when the erasure was asked, and what others' merges tell of these identifiers."""
+    """Holds what was on its way when the erasure was asked, and what others' merges tell of these identifiers."""
     if not keys:
         return
     mine = and_(rows_of([incoming.c.thread], keys), incoming.c.received_at <= asked_at)

@@ -1,4 +1,6 @@
-"""What an erasure was and what became of it: kept without the person's identifiers once it cannot be undone."""
+"""The receipt of an erasure: what it was and what became of it: kept without the person's identifiers once it cannot be
+undone.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, select
 
-from langmem_plugin.database.erasure_tables import erasure as table
+from langmem_plugin.database.upkeep_tables import erasure as table
 from langmem_plugin.errors import UnknownErasure
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
 

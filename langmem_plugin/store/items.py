@@ -34,8 +34,8 @@ def checked(value: Mapping[str, Any]) -> str:
 
 
 def text_of(key: str, value: Mapping[str, Any], index: Index) -> str:
-    """What is recalled and searched: the fields of `index`, else every text and number with its name; with False the
-    key alone.
+    """Gives the text that is recalled and searched: the fields of `index`, else every text and number with its name;
+    with False the key alone.
     """
     if index is False:
         texts = []

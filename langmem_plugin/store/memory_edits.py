@@ -24,7 +24,7 @@ from langmem_plugin.memory.models import MemoryFields, storable
 from langmem_plugin.store.memory_lines import Changes, Line, Section, with_short_ids
 
 REFUSED = (InvalidInput, MemoryNotFound, InstructionNotFound, StaleMemory, DamagedMemory, TooManyInstructions)
-"""What cannot be done, and says why."""
+"""Words of what cannot be done, and says why."""
 _ALL = 10**9
 
 
@@ -57,7 +57,7 @@ class MemoryEdits:
         return lines_of(self._service, self._run.owner())
 
     def apply(self, changes: Changes) -> None:
-        """What may not be remembered refuses all of it, before anything is written."""
+        """Refuses all of it where something may not be remembered of it, before anything is written."""
         messages = self._run.messages()
         self._refuse(changes, messages)
         done, kept = 0, set[str]()

@@ -56,7 +56,7 @@ def _reported(
 ) -> Callable[
     [Callable[Concatenate["MemoryFiles", _Given], _Result]], Callable[Concatenate["MemoryFiles", _Given], _Result]
 ]:
-    """What cannot be done becomes the `error` of the result. That there is no person of a run is raised."""
+    """Turns what cannot be done into the `error` of the result. That there is no person of a run is raised."""
 
     def deciding(
         work: Callable[Concatenate["MemoryFiles", _Given], _Result],

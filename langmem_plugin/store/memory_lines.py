@@ -82,7 +82,7 @@ class File:
 
 @dataclass
 class Changes:
-    """What a new text of a file asks for."""
+    """The changes that a new text of a file asks for."""
 
     new: list[tuple[Section, str]] = field(default_factory=list)
     changed: list[tuple[Line, str]] = field(default_factory=list)
@@ -114,7 +114,7 @@ def files_of(memories: Sequence[Line], instructions: Sequence[Line]) -> dict[str
 
 
 def is_of_memory(text: str) -> bool:
-    """Whether it is the text of one of these files, of now or of before."""
+    """Tells whether it is the text of one of these files, of now or of before."""
     return text.startswith(_HOW)
 
 
@@ -155,7 +155,7 @@ def changes_of(file: File, text: str, known: Mapping[str, Line]) -> Changes:
 
 
 def _settle_removed(file: File, found: Mapping[str, str], changes: Changes) -> None:
-    """What is gone from the file, unless it stands there yet without its id."""
+    """Gives what is gone from the file, unless it stands there yet without its id."""
     for line in file.lines:
         if line.id in found:
             continue

@@ -1,6 +1,7 @@
 """The store itself: LangGraph's contract, over the memories of whoever a namespace names."""
 
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
 from datetime import datetime, timedelta
@@ -31,7 +32,43 @@ from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.store import items
 from langmem_plugin.store.memory_edits import Run
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
-from langmem_plugin.store.value_filters import matches
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "$eq": operator.eq,
+    "$ne": operator.ne,
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+
+
+def matches(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    """Tells whether every field is as wanted. Raises InvalidInput for an operator that no store knows."""
+    return all(_is(value.get(name), each) for name, each in (wanted or {}).items())
+
+
+def _is(held: Any, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        if any(str(name).startswith("$") for name in wanted):
+            return all(_compares(held, name, other) for name, other in wanted.items())
+        return isinstance(held, Mapping) and matches(held, wanted)
+    if isinstance(wanted, list | tuple):
+        same_length = isinstance(held, list | tuple) and len(held) == len(wanted)
+        return same_length and all(_is(one, other) for one, other in zip(held, wanted, strict=True))
+    return bool(held == wanted)
+
+
+def _compares(held: Any, name: str, other: Any) -> bool:
+    if name not in _COMPARED:
+        raise InvalidInput(f"a filter cannot ask by {name!r}: use {', '.join(_COMPARED)}")
+    try:
+        if name not in ("$eq", "$ne") and isinstance(held, str) != isinstance(other, str):
+            held, other = float(held), float(other)
+        return bool(_COMPARED[name](held, other))
+    except (TypeError, ValueError):
+        return False  # of another kind, or not there
+
 
 _ALL = 10**9
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_table import secret
+from langmem_plugin.database.upkeep_tables import secret
 
 _PURPOSE = b"langmem console person"
 

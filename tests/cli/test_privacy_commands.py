@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_table import audit
+from langmem_plugin.database.upkeep_tables import audit
 
 ERIN = "+972501234567"
 QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")

@@ -23,8 +23,8 @@ from pydantic import BaseModel
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_table import secret
 from langmem_plugin.database.schema import metadata
+from langmem_plugin.database.upkeep_tables import secret
 
 settings.register_profile(
     "suite",

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin import operation_timing as measuring
-from langmem_plugin.database.operation_table import operation as table
+from langmem_plugin.database.upkeep_tables import operation as table
 from langmem_plugin.errors import (
     EmbeddingUnavailable,
     InvalidInput,

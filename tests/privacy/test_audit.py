@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.database.audit_table import audit
 from langmem_plugin.database.audit_trail import acting, record
+from langmem_plugin.database.upkeep_tables import audit
 from langmem_plugin.privacy import audit_entries
-from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.audit import AuditFiles, AuditLog
 from langmem_plugin.privacy.audit_chain import Mark, chained, read_line
-from langmem_plugin.privacy.audit_files import AuditFiles
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, FACTS, graph_of, opened
 
 

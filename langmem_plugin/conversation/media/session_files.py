@@ -19,9 +19,9 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
-from langmem_plugin.database.erasure_tables import held_file
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.upkeep_tables import held_file
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.logs import event_log
 

@@ -1,4 +1,4 @@
-"""What is stored of a person is encrypted with a key of their own, which a master key from the settings wraps.
+"""Encrypts what is stored of a person with a key of their own, which a master key from the settings wraps.
 
 A ciphertext is bound to the place it was made for: in any other row, column or table, and for any other owner, it is
 refused. Deleting a person's key makes all that was encrypted for them unreadable, in every copy of the database.

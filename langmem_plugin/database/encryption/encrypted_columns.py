@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import Column, Connection, LargeBinary, Table
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
     checkpoint,
     decision,
@@ -28,7 +27,6 @@ from langmem_plugin.database.conversation_tables import (
 )
 from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
-from langmem_plugin.database.erasure_tables import erased_key, erasure, held_row
 from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
@@ -39,9 +37,9 @@ from langmem_plugin.database.memory_tables import (
     name_alias,
     standing_instruction,
 )
-from langmem_plugin.database.operation_table import operation
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
 from langmem_plugin.database.schema import Json
+from langmem_plugin.database.upkeep_tables import audit, audit_mark, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -67,7 +65,7 @@ class EncryptedColumn:
         return self.encrypted_by(encryption_of(connection).cipher, key, plain)
 
     def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:
-        """What was encrypted for the row of this key. Raises `refusal`."""
+        """Reads what was encrypted for the row of this key. Raises `refusal`."""
         return self.decrypted_by(encryption_of(connection).cipher, key, stored)
 
     def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
@@ -100,7 +98,9 @@ class EncryptedColumn:
             raise self.refusal(str(error), lacks_key=error.lacks_key) from error
 
     def is_encrypted(self, stored: Any) -> bool:
-        """Whether the stored value is marked as encrypted: by which key, and for which place, only reading it tells."""
+        """Tells whether the stored value is marked as encrypted: by which key, and for which place, only reading it
+        tells.
+        """
         if self.is_binary:
             return stored is not None and is_encrypted(bytes(stored))
         return isinstance(stored, str) and stored.startswith(_ENCRYPTED)

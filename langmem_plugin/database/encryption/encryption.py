@@ -1,4 +1,6 @@
-"""What of a database is encrypted, with whose keys; without keys, nothing is, and what is encrypted is refused."""
+"""The encryption of a database: what is encrypted, with whose keys; without keys, nothing is, and what is encrypted is
+refused.
+"""
 
 import hashlib
 import hmac
@@ -60,7 +62,7 @@ class Encryption:
         return hmac.digest(key, f"{column}\0{text}".encode(), "sha256")
 
     def has_key(self, owner: str) -> bool:
-        """Whether anything can be encrypted for them yet; asking makes no key."""
+        """Tells whether anything can be encrypted for them yet; asking makes no key."""
         return self._store is not None and self._fresh_key(owner) is not None
 
     def shred(self, owner: str) -> bool:

@@ -14,8 +14,8 @@ from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from langmem_plugin.database.audit_table import secret
 from langmem_plugin.database.schema import metadata
+from langmem_plugin.database.upkeep_tables import secret
 from langmem_plugin.errors import ConfigurationError
 
 HEAD = "0027"
@@ -75,7 +75,7 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
 
 
 def is_made(connection: Connection, schema: str | None = None) -> bool:
-    """Whether tables of ours are there, of whatever version; nothing is changed."""
+    """Tells whether tables of ours are there, of whatever version; nothing is changed."""
     if schema is not None and _is_missing(connection, schema):
         return False
     return _has_version_table(connection)

@@ -22,7 +22,7 @@ _MESSAGES = "messages"
 
 
 def recognises(path: Path) -> bool:
-    """Whether there is a folder of messages in it."""
+    """Tells whether there is a folder of messages in it."""
     return path.is_dir() and (path / _MESSAGES).is_dir()
 
 

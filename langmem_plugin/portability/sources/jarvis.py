@@ -11,7 +11,7 @@ from langmem_plugin.portability.sources.plain_values import instant, json_file, 
 
 
 def recognises(path: Path) -> bool:
-    """Whether every entry of the file is a key with a value."""
+    """Tells whether every entry of the file is a key with a value."""
     if path.suffix != ".json" or not path.is_file():
         return False
     try:

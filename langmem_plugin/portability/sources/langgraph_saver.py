@@ -33,7 +33,7 @@ _MESSAGES = {
 }
 
 UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-"""What may be raised for a record that is not what it should be."""
+"""The errors that may be raised for a record that is not what it should be."""
 
 
 @with_config(ConfigDict(extra="ignore", strict=True))
@@ -175,7 +175,7 @@ class StockThreads:
         )
 
     def _values(self, key: dict[str, str], versions: Mapping[str, Any], blobs: _Blobs) -> dict[str, Any]:
-        """What PostgreSQL keeps beside the checkpoint: a channel's value by its version."""
+        """Reads what PostgreSQL keeps beside the checkpoint: a channel's value by its version."""
         values: dict[str, Any] = {}
         for channel, version in versions.items():
             known = blobs.get((key["namespace"], channel))
@@ -260,7 +260,7 @@ def _message(held: dict[str, Any]) -> Any:
 
 
 def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
-    """What a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
+    """Gives what a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
     try:
         checkpoint = _CHECKPOINT.validate_python(found)
         _METADATA.validate_python(metadata)

@@ -30,7 +30,7 @@ def records(path: Path, *, phone_of: Mapping[str, str] | None = None) -> Iterato
 
 
 def recognises(path: Path) -> bool:
-    """Whether its first memory has what mem0 gives each: an id, the memory and its hash."""
+    """Tells whether its first memory has what mem0 gives each: an id, the memory and its hash."""
     try:
         first = next(_items(path), None)
     except (UnreadableImport, OSError):

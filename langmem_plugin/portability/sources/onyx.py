@@ -139,7 +139,7 @@ def _category(raw: Mapping[str, Any], user: str | None, place: str, _: Mapping[s
 
 
 def _parents_first(categories: object) -> list[Any]:
-    """What is in a ring comes last, and at the top."""
+    """Puts what is in a ring last, and at the top."""
     left = list(categories) if isinstance(categories, list) else []
     there: set[object] = {None}
     ordered: list[Any] = []

@@ -1,4 +1,4 @@
-"""What every JSON source reads in the same way: files, instants, texts."""
+"""The values that every JSON source reads in the same way: files, instants, texts."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import Any
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 
 LARGEST_UNPACKED = 512 * 2**20
-"""What a file may become when it is read, in bytes."""
+"""The size that a file may have when it is read, in bytes."""
 _OF_A_VALUE = 64  # what Python takes for one, at the least
 
 

@@ -1,4 +1,4 @@
-"""Whether a question that a run asks may be answered after the silence that ends a session."""
+"""Tells whether a question that a run asks may be answered after the silence that ends a session."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What may be a key at all: texts that every database holds and every screen shows; scopes that no input can name."""
+"""Keys as every database holds them, masked as every screen shows them; scopes that no input can name."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ _SCOPE = "\x1f"
 
 
 class IdentifierKey(str):
-    """What all spellings of one identifier become; a person may have several."""
+    """The key that all spellings of one identifier become; a person may have several."""
 
     __slots__ = ()
 
