@@ -16,10 +16,32 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 0, 600, 20
-ROOMS = {}
-CROWDED = {}
-RIDDLES = 0
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 534, 600, 20
+ROOMS = {
+    "agent": 5587,
+    "channels": 700,
+    "cli": 2722,
+    "conversation": 6245,
+    "database": 3136,
+    "facts": 6118,
+    "identifiers": 300,
+    "insight": 701,
+    "languages": 200,
+    "mcp_server": 628,
+    "memory": 10691,
+    "offline": 687,
+    "people": 1191,
+    "portability": 3067,
+    "privacy": 954,
+    "references": 4000,
+    "root": 2040,
+    "store": 769,
+    "web": 4698,
+    "writing": 1700,
+}
+CROWDED = {"agent": 45, "cli": 24, "conversation/storage": 24, "database": 24, "facts": 45, "web/api": 26}
+ALIKE = {("facts", "subject", "subjects")}
+RIDDLES = 598
 """How many docstrings still begin with What or Whether."""
 
 _ENDINGS = ("s", "er", "or", "ing", "ion", "ation", "ed")
@@ -62,7 +84,7 @@ def _of_folders(folders: set[Path]) -> Iterator[str]:
         if len(stems) > CROWDED.get(name, MOST_IN_A_FOLDER):
             yield f"{name} has {len(stems)} files: {CROWDED.get(name, MOST_IN_A_FOLDER)} are allowed"
         for one, other in pairwise(stems):
-            if other.startswith(one) and other.removeprefix(one) in _ENDINGS:
+            if (name, one, other) not in ALIKE and other.startswith(one) and other.removeprefix(one) in _ENDINGS:
                 yield f"{name}: {one}.py and {other}.py differ by an ending alone"
 
 
