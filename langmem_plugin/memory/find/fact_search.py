@@ -81,6 +81,11 @@ class FactSearch:
         """Best first."""
         return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
+    def ids_by_words(self, connection: Connection, owner: OwnerKey, queries: Sequence[Query]) -> list[list[str]]:
+        """For each, the ids of what shares words with it, best first; nothing of it is read or compared by meaning."""
+        with self._corpora.corpus(connection, owner) as corpus:
+            return [[hit.id for hit in ranked(corpus, query)] for query in queries]
+
     def best_of(
         self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
     ) -> list[Found]:

@@ -10,7 +10,8 @@ from sqlalchemy import Connection
 
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.lru import LruCache
+from langmem_plugin.languages.plain_text import LONGEST_KEPT
+from langmem_plugin.lru import LruCache, cached_if_short
 from langmem_plugin.memory.find.recall import RELEVANT, Scope, asks_about, scopes_of, seen_by
 from langmem_plugin.memory.find.score_fusion import LIKELY
 from langmem_plugin.memory.find.tokenizer import telling, words_of
@@ -24,6 +25,7 @@ from langmem_plugin.settings import Role
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not what begins a sentence
 _SHARED = 0.15  # of the words that were said, by their rarity
 _HELD_BYTES = 8 * 2**20
+_KEPT_TEXTS = 16_384
 _BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
 
 _Reader = tuple[OwnerKey, Role, OwnerKey | None]
@@ -168,4 +170,8 @@ def _may_fill(found: Found, said: str) -> bool:
 
 
 def _is_guarded(memory: Memory) -> bool:
-    return memory.private or is_sensitive(memory.text)
+    return memory.private or _is_sensitive(memory.text)
+
+
+# Asked of every line of every reply, and as dear as all of the ranking.
+_is_sensitive = cached_if_short(_KEPT_TEXTS, LONGEST_KEPT)(is_sensitive)

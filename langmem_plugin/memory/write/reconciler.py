@@ -66,11 +66,10 @@ class Reconciler:
 
     def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[list[str]]:
         """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
-        asks = [Ask(owner, self._query(new.text), None, at_hand=True) for new in news]
         with self._database.read() as connection:
             if connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner)).first() is None:
                 return [[] for _ in news]
-            return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
+            return self._search.ids_by_words(connection, owner, [self._query(new.text) for new in news])
 
     def beside(self, owner: OwnerKey, memories: Sequence[Memory]) -> "HeldFacts":
         """What is stored that these are to be weighed against."""
