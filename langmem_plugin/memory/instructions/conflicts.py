@@ -5,128 +5,34 @@ with and without a "never". Whatever else an instruction says conflicts with not
 """
 
 import functools
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Protocol
 
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.models import plain
 
 _LONGEST = 300  # letters of a text that is read
-_OWN_CONDITION = re.compile(
-    r"\b(?:unless|except|if|when|whenever|but|while|only\son|cuando|si|salvo|excepto|menos|pero)\b|\bאם\b|\bכש|\bאלא\b|\bאבל\b|\bחוץ\b",
-    re.IGNORECASE,
-)
-_CLAUSES = re.compile(r",\s|;\s?|\s(?:and|y)\s|,\s?ו")
-_PREFIX = re.compile(
-    r"(?:(?:please|always|only|just|also|siempre|por\sfavor|solo|sólo|תמיד|בבקשה|רק)\s|(?:i\s(?:want|need)|i'd\slike|i\swould\slike)\s(?:you\sto\s)?"
-    r"|you\s(?:should|must|have\sto|need\sto|can)\s|make\ssure\s(?:to|you)\s|(?:quiero|prefiero)\s(?:que\s)?|אני\s(?:רוצה|מבקש|מבקשת|מעדיף|מעדיפה)\s(?:ש)?)",
-    re.IGNORECASE,
-)
-_NOT = re.compile(
-    r"(?:(?:(?:do\snot|don't)(?:\sever)?|never(?:\sever)?|not|stop|no\smore|no\slonger|avoid|without|no|nunca|jamás|deja\sde|evita|sin|no\smás)\s"
-    r"|(?:(?:אף\sפעם|לעולם|בחיים)\s)?אל\s|(?:תפסיק|תפסיקי|תפסיקו|די)\s|בלי\s)",
-    re.IGNORECASE,
-)
-_NO_MORE = re.compile(
-    r"\s(?:any\s?more|ever|ever\sagain|yet|más|יותר|אף\sפעם|(?:to|with|for)\sme|please|por\sfavor|always|siempre)\Z",
-    re.IGNORECASE,
-)
-
-_LANGUAGES = {
-    "en": "english inglés ingles אנגלית",
-    "es": "spanish español espanol castellano ספרדית",
-    "he": "hebrew hebreo עברית",
-    "fr": "french francés frances צרפתית",
-    "de": "german alemán aleman גרמנית",
-    "it": "italian italiano איטלקית",
-    "pt": "portuguese portugués portugues פורטוגזית",
-    "ar": "arabic árabe arabe ערבית",
-    "ru": "russian ruso רוסית",
-    "nl": "dutch holandés neerlandés הולנדית",
-    "zh": "chinese chino סינית",
-    "ja": "japanese japonés יפנית",
-    "ro": "romanian rumano רומנית",
-    "pl": "polish polaco פולנית",
-    "tr": "turkish turco טורקית",
-    "uk": "ukrainian ucraniano אוקראינית",
-    "yi": "yiddish יידיש",
-    "am": "amharic אמהרית",
-}
-_CODE_OF = {word: code for code, words in _LANGUAGES.items() for word in words.split()}
-_SPEAK = (
-    r"(?:answer(?:ing)?|reply(?:ing)?|respond(?:ing)?|speak(?:ing)?|talk(?:ing)?|writ(?:e|ing))(?:\s(?:to\s)?(?:me|us))?\s(?:only\s)?(?:in\s)?"
-    r"|(?:respond|contest|escrib|habl)(?:a|e|as|es|er|ar|ir|an)?(?:me)?\s(?:siempre\s|solo\s)?(?:en\s)?"
-    r"|(?:respóndeme|contéstame|escríbeme|háblame)\s(?:en\s)?"
-    r"|(?:תענ[הי]|תענו|תשיבי?|תכתוב|תכתבי|תדבר|תדברי|לענות|לכתוב|לדבר)\s(?:(?:לי|איתי|אליי)\s)?(?:רק\s)?ב"
-)
-_TELL_ANSWERS = (
-    r"(?:(?:be|being|keep|keeping|give|giving|answer|reply|respond|write|writing|make|use|using|add|adding|put|include|uses|usar|utilices|pongas|sé|seas|ser|da|dame|responde|contesta|escribe|usa|mantén|תהיה|תהיי|תענה|תעני|תכתוב|תכתבי|תן\sלי|תני\sלי|תשתמש|תשתמשי|להשתמש|תוסיף|תוסיפי)\s)?"
-    r"(?:(?:me|to\sme|it|them|in|with|your|the|my|en|tus|de\smanera|de\sforma|con|más|muy|more|very|as|a|לי|באופן|בצורה|יותר|מאוד)\s){0,4}(?:(?:answers?|replies|responses?|messages?|respuestas|mensajes|תשובות)\s)?"
-)
-_AFTER = (
-    r"(?:\s(?:answers?|replies|responses?|messages?|tone|respuestas|language|units?|system|possible"
-    r"|tono|lenguaje|יותר|מאוד))?"
-)
+_SAID = json.loads(files(__package__).joinpath("styles.json").read_text("utf-8"))
 
 
-def _style(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{_TELL_ANSWERS})(?:{words}){_AFTER}", re.IGNORECASE)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
 
 
-_LANGUAGE = re.compile(rf"(?:{_SPEAK})(?P<value>[^\W\d_]{{3,15}})", re.IGNORECASE)
-_NAME = re.compile(
-    r"(?:(?:call(?:ing)?|name|address)\sme\s(?:as\s)?|(?:llámame|me\sllames|llamarme)\s|(?:תקרא|תקראי|לקרוא)\sלי\s)(?P<value>[^,;]{1,40})",
-    re.IGNORECASE,
+_OWN_CONDITION, _CLAUSES, _PREFIX, _NOT, _NO_MORE, _NAME = (
+    _pattern(_SAID[each]) for each in ("own condition", "clauses", "prefix", "not", "no more", "call me")
 )
-_STYLES: Sequence[tuple[str, str, re.Pattern[str]]] = tuple(
-    (dimension, value, _style(words))
-    for dimension, value, words in (
-        (
-            "length",
-            "short",
-            (
-                r"brief|briefly|short|shorter|concise|concisely|in\sshort|(?:one|a\ssingle|two)\s(?:sentences?|lines?|words?)|breves?|brevemente|cortas?|conciso|concisa"
-                r"|una\s(?:sola\s)?(?:frase|línea)|בקצרה|קצרות|קצר|קצרה|תמציתי|תמציתית|(?:ב)?(?:משפט|שורה)\s(?:אחד|אחת)"
-            ),
-        ),
-        (
-            "length",
-            "long",
-            r"long|longer|detailed|in\sdetail|at\slength|verbose|thorough|largas?|detalladas?|detallado|detalle|בפירוט|ארוכות|מפורט|מפורטת|מפורטות|באריכות",
-        ),
-        ("formality", "formal", r"formal|formally|de\susted|רשמי|רשמית|רשמיות"),
-        ("formality", "informal", r"informal|informally|casual|casually|de\stú|לא\sרשמי|לא\sרשמית"),
-        (
-            "tone",
-            "funny",
-            r"funny|humorous|playful|humou?r|divertido|divertida|gracioso|graciosa|humor|מצחיק|מצחיקה|הומור|בהומור",
-        ),
-        ("tone", "serious", r"serious|seriously|serio|seria|רציני|רצינית|ברצינות"),
-        (
-            "emojis",
-            "used",
-            r"(?:any\s|many\s|so\smany\s|lots\sof\s|muchos\s)?(?:emojis?|emoticons?|emoticonos)|ב?אימוג'י(?:ם)?|ב?אמוג'י(?:ם)?|ב?אימוג׳ים",
-        ),
-        ("units", "metric", r"(?:the\s)?metric|(?:el\s)?(?:sistema\s|unidades\s)?métric(?:o|as)|(?:ב?יחידות\s)?מטריות"),
-        (
-            "units",
-            "imperial",
-            r"(?:the\s)?imperial|(?:el\s)?(?:sistema\s|unidades\s)?imperial(?:es)?|(?:ב?יחידות\s)?אימפריאליות",
-        ),
-        ("temperature", "celsius", r"(?:degrees\s|grados\s)?celsius|ב?צלזיוס"),
-        ("temperature", "fahrenheit", r"(?:degrees\s|grados\s)?fahrenheit|ב?פרנהייט"),
-        ("distance", "kilometres", r"kilomet(?:er|re)s?|kilómetros|ב?קילומטרים"),
-        ("distance", "miles", r"miles|millas|ב?מיילים"),
-        ("address", "feminine", r"(?:תפנה|תפני)\s(?:אליי|אלי)\s(?:ב)?לשון\sנקבה|(?:ב)?לשון\sנקבה"),
-        ("address", "masculine", r"(?:תפנה|תפני)\s(?:אליי|אלי)\s(?:ב)?לשון\sזכר|(?:ב)?לשון\sזכר"),
-    )
-)
-_WHOLE: Mapping[str, tuple[str, str]] = {
-    "trátame de usted": ("formality", "formal"),
-    "tutéame": ("formality", "informal"),
-}
+_CODE_OF = {word: code for code, words in _SAID["languages"].items() for word in words.split()}
+_LANGUAGE = _pattern(rf"(?:{_SAID['speak']})(?P<value>[^\W\d_]{{3,15}})")
+_STYLES = [
+    (about, value, _pattern(rf"(?:{_SAID['tell answers']})(?:{words}){_SAID['after']}"))
+    for about, value, words in _SAID["styles"]
+]
+_WHOLE: Mapping[str, Sequence[str]] = _SAID["whole"]
 
 
 @dataclass(frozen=True)
@@ -262,7 +168,8 @@ def _claim(bare: str, *, denied: bool, alone: bool) -> Claim | None:
     if found := _NAME.fullmatch(bare):
         return Claim("name", found["value"].strip(" \"'"), denied)
     if bare in _WHOLE:
-        return Claim(*_WHOLE[bare], denied)
+        about, value = _WHOLE[bare]
+        return Claim(about, value, denied)
     for about, value, pattern in _STYLES:
         if pattern.fullmatch(bare):
             return Claim(about, value, denied)

@@ -4,92 +4,31 @@ A connector is looked for ("is short for", "כולם קוראים לו", "todos 
 silent: where a name may be a correction ("Dan, I mean Dana"), the one must be an abbreviation of the other.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
-_PEOPLE = "everyone|everybody|people|we|they|friends|the kids|the family"
-
-ALIAS_THEN_NAME = (
-    r"\bis (?:just |only |my |our )?(?:short|an abbreviation|an acronym|(?:a|the|my) nickname) (?:for|of)\b",
-    r"\bstands for\b",
-    r"\bis (?:what|how) (?:we|i|they|people|everyone|everybody) (?:all )?calls?\b",
-    r"\b(?:es|está) (?:la |una |el |un )?(?:abreviatura|abreviación|apodo|diminutivo|sigla) de\b",
-    r"\bes como (?:llamamos|decimos) a\b",
-    r"(?<!\w)(?:זה |הוא |היא |זו )?(?:ה?קיצור|ראשי תיבות|ה?כינוי|שם חיבה) של(?!\w)",
-)
-NAME_THEN_ALIAS = (
-    r"\ba\.?k\.?a\.?(?!\w)",
-    r"\b(?:also|better) known as\b",
-    r"\bnicknamed\b",
-    r"\bgoes by\b",
-    r"\b(?:también )?conocid[oa] como\b",
-    r"\bapodad[oa]\b",
-    r"\balias\b",
-    r"(?<!\w)(?:המכונה|שמכונה|הידוע כ|הידועה כ)(?!\w)-?",
-)
-CALLED = (  # the name before it, or in the sentence before; the alias behind it
-    rf"\b(?:{_PEOPLE}|i|(?:his|her|our|my) friends) (?:all |just |always |usually )?calls? (?:him|her|it|them)\b",
-    r"\b(?:his|her) nickname is\b",
-    r"\b(?:todos|todas|todo el mundo|la gente|sus amigos|mis hijos) l[oae]s? (?:llaman?|dicen?)\b",
-    r"\b(?:l[oae] (?:llamamos|decimos)|su apodo es)\b",
-    r"(?<!\w)(?:כולם|כולן|כל החברים|החברים|אנחנו|אני|הילדים) (?:קוראים|קוראות|קורא|קוראת) ל(?:ו|ה)(?!\w)",
-    r"(?<!\w)ה?כינוי של(?:ו|ה)(?: הוא)?(?!\w)",
-)
-CALLS = (  # somebody by a name: one word each
-    rf"\b(?:{_PEOPLE}) (?:all |just |always )?calls? "
-    r"|\b(?:todos|todas|la gente) (?:llaman?|le dicen) a "
-    r"|(?<!\w)(?:כולם|כולן|החברים|הילדים) קוראים ל-?"
-)
-ONE_OR_THE_OTHER = (  # the one that abbreviates the other is the alias
-    r"\bi mean(?:t)?\b",
-    r"\bthat is\b",
-    r"\bi\.e\.",
-    r"\bis\b",
-    r"\bquiero decir\b",
-    r"\bo sea\b",
-    r"\bes\b",
-    r"(?<!\w)(?:כלומר|הכוונה ל|זאת אומרת|ז״א|זה|הוא|היא)(?!\w)-?",
-)
-
-
-def alternatives(connectors: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in connectors), re.IGNORECASE)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TITLES = _words("dr mr mrs ms prof sr sra don doña ד״ר פרופ גב׳ מר")
-NO_TITLE_BEFORE = "".join(rf"(?<!\b{each}\.)" for each in ("Dr", "Mr", "Ms", "Mrs", "Prof", "Sra", "Sr"))
-ARTICLES = _words("the el la")
-BESIDE = _words("in at from to near of en de a desde by with con for para")
-"""Behind them stands a place, or somebody beside the one who is meant."""
-
-NO_NAMES = _words("""
-    i i'm i’m my our his her their the a an this that it he she we they you and or but so not no yes ok okay well oh hi
-    hey today tomorrow yesterday monday tuesday wednesday thursday friday saturday sunday if because when everyone
-    everybody people also actually please remember note
-    el la los las un una mi mis su sus y o pero no sí si yo tú él ella hoy mañana lunes martes miércoles jueves viernes
-    sábado domingo todos todas que porque cuando
-    אני אתה את הוא היא אנחנו הם הן זה זו זאת של על עם לא כן אבל גם או כי אם כש מה מי כולם כולן היום מחר אתמול
-    שלי שלך שלו שלה שלנו יש אין היה היתה הייתה קיצור כינוי בעצם כלומר
-""")
-
+_WORDS = json.loads(files(__package__).joinpath("alias_words.json").read_text("utf-8"))
+"""How people say that a name is another's, in English, Hebrew and Spanish; a new way of saying it is a line there."""
+_TITLES, _ARTICLES, _NO_NAMES, _BESIDE = (
+    frozenset(_WORDS[each].split()) for each in ("titles", "articles", "no names", "beside")
+)  # behind what is beside somebody stands a place, or somebody else
 _LONGEST_TEXT = 2_000
 _REACH = 100  # letters beside a connector
 _MOST = 5  # of one text
 _MOST_WORDS = 3  # of a name
-_SENTENCE = re.compile(r"(?<=[.!?;\n])" + NO_TITLE_BEFORE + r"\s++")
+_SENTENCE = re.compile(r"(?<=[.!?;\n])" + _WORDS["no title before"] + r"\s++")
 _TOKEN = re.compile(r"[^\s,()\"“”:;!?]++")
 _GERSHAYIM = re.compile(r"(?<=[א-ת])\"(?=[א-ת])")
 
-_ALIAS_FIRST, _NAME_FIRST, _CALLED, _EITHER = map(
-    alternatives, (ALIAS_THEN_NAME, NAME_THEN_ALIAS, CALLED, ONE_OR_THE_OTHER)
+_ALIAS_FIRST, _NAME_FIRST, _CALLED, _EITHER = (
+    re.compile("|".join(f"(?:{each})" for each in _WORDS[which]), re.IGNORECASE)
+    for which in ("alias then name", "name then alias", "called", "one or the other")
 )
 _CALLS = re.compile(
-    rf"(?:{CALLS})(?P<name>[^\W\d_]{{3,30}}+) (?P<alias>[^\W\d_]{{2,30}}+)(?=\s*(?:[.,;!]|$))", re.IGNORECASE
+    rf"(?:{_WORDS['calls']})(?P<name>[^\W\d_]{{3,30}}+) (?P<alias>[^\W\d_]{{2,30}}+)(?=\s*(?:[.,;!]|$))", re.IGNORECASE
 )
 _NUMERONYM = re.compile(r"([^\W\d_])(\d{1,2})([^\W\d_])")
 _LEAST_LEFT_OUT = 3  # letters, of one word: "Dan" and "Dana" may be two people
@@ -171,7 +110,7 @@ def _name_after(text: str) -> str:
     ends = [at for each in ',();:!?"“”\n' if (at := text.find(each)) >= 0]
     run: list[str] = []
     tokens = _TOKEN.findall(text[: min(ends)] if ends else text)[: _MOST_WORDS + 2]
-    for word in tokens[1:] if tokens and tokens[0].casefold() in ARTICLES else tokens:
+    for word in tokens[1:] if tokens and tokens[0].casefold() in _ARTICLES else tokens:
         if not _is_name(word) or len(run) == _MOST_WORDS:
             break
         run.append(word)
@@ -204,8 +143,8 @@ def _only_name(text: str) -> str:
     tokens = _TOKEN.findall(text)
     for place, word in enumerate(tokens):
         begins = place == 0 and not _is_title(word) and len(tokens) > 1 and tokens[1][0].isupper()  # "Met Daniel"
-        is_part = word[0].isupper() and not begins and word.strip(".").casefold() not in NO_NAMES
-        is_beside = is_part and (is_beside or (place > 0 and tokens[place - 1].casefold() in BESIDE))
+        is_part = word[0].isupper() and not begins and word.strip(".").casefold() not in _NO_NAMES
+        is_beside = is_part and (is_beside or (place > 0 and tokens[place - 1].casefold() in _BESIDE))
         if is_part and not is_beside:
             runs[-1].append(word)
         elif runs[-1]:
@@ -217,7 +156,7 @@ def _only_name(text: str) -> str:
 def _is_name(word: str) -> bool:
     """With a capital or a digit, or in Hebrew, which has no capitals; and no word that begins or joins sentences."""
     bare = word.strip("'’.").casefold()
-    if not bare or bare in NO_NAMES:
+    if not bare or bare in _NO_NAMES:
         return False
     return _is_hebrew(word) or word[0].isupper() or (any(each.isdigit() for each in word) and not word.isdigit())
 
@@ -227,4 +166,4 @@ def _is_hebrew(word: str) -> bool:
 
 
 def _is_title(word: str) -> bool:
-    return word.rstrip(".").casefold() in TITLES
+    return word.rstrip(".").casefold() in _TITLES
