@@ -22,11 +22,10 @@ class Explanation:
     """What the ranking of one memory for one question has used; a signal that did not run is None.
 
     `cosine` of the vectors, `relevance` what it means in [0, 1], less where others are much nearer; `bm25`, and
-    `coverage`, the part of the question's words, by rarity, that it is, with its tags, key, summary and category (whose
-    part of the score is `labels` of the terms); `days` since it was used or told. `terms` is what each of these added
-    to the score: they add up to it, times `weight`, which is below 1 for the message before the last. `bound` is the
-    similarity that was asked for. `aliases` are the names that were taken for each other to find it, such as
-    "k8s = Kubernetes".
+    `coverage`, the part of the question's words, by rarity, that it is with its tags, key, summary and category; `days`
+    since it was used or told. `terms` is what each of these added to the score: they add up to it, times `weight`,
+    which is below 1 for the message before the last. `bound` is the similarity that was asked for. `aliases` are the
+    names that were taken for each other to find it, such as "k8s = Kubernetes".
     """
 
     question: str

@@ -223,9 +223,9 @@ class MemoryService:
     ) -> list[Found]:
         """Searches by words, by meaning, or both; results say which of the two found them.
 
-        Words are looked for in the text and, for a little less, in tags, key, summary and category with those above
-        it. By words alone, and with `operators` also in "hybrid", "a phrase" in quotes and the beginning of a word
-        with a star (choc*) must be there; `matched_spans` tells where.
+        Words are looked for in the text and in tags, key, summary and category. By words alone, and with `operators`
+        also in "hybrid", "a phrase" in quotes and the beginning of a word with a star (choc*) must be there;
+        `matched_spans` tells where.
         """
         owner = owner_key(self.database, owner)
         if not query.strip():

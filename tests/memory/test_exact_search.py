@@ -145,17 +145,6 @@ def test_of_an_owner_with_an_index_the_same_is_found(tmp_path, clock, offline_mo
 
 
 @pytest.mark.spec("M-7")
-def test_what_says_a_word_comes_before_what_is_only_filed_under_it(memory):
-    filed = [f"{thing} was delivered" for thing in ("A lamp", "The bed", "The new oven")]
-    for each in filed:
-        memory.remember(ANNA, each, category="housing")
-    memory.remember(ANNA, "We talked about housing at length with the bank last spring")
-    found = _found(memory, "housing")
-    assert found[0].startswith("We talked")
-    assert sorted(found[1:]) == sorted(filed)
-
-
-@pytest.mark.spec("M-7")
 @pytest.mark.parametrize(("limit", "found"), [(2, [450, 900]), (3, [450, 900, 2999]), (9, [450, 900, 2999]), (0, [])])
 def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however_far_down(limit, found):
     texts = {str(at): ["salmon pan one"] for at in range(3_000)} | {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langmem_plugin.memory.find.score_fusion import lived
+from langmem_plugin.memory.find.fact_ranking import lived
 
 ANNA = "+972501234567"
 NEAR = [  # a question, and two memories that answer it about equally well

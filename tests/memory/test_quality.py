@@ -10,7 +10,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding import offline_embeddings
 from langmem_plugin.memory.embedding.calibration import Calibration
-from langmem_plugin.memory.find.score_fusion import semantic
+from langmem_plugin.memory.find.fact_ranking import semantic
 
 pytestmark = pytest.mark.slow
 

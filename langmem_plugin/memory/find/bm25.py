@@ -3,7 +3,7 @@
 import math
 import sys
 from array import array
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,55 +78,29 @@ class WordIndex:
         The second is what makes scores of different queries comparable: score / ceiling is how much of the
         query, weighted by rarity, a text covers. A term that occurs nowhere counts in it too.
         """
-        scores, _, ceiling = self.grouped((term,) for term in terms)
-        return scores, ceiling
+        return self.grouped((term,) for term in terms)
 
-    def grouped(
-        self,
-        groups: Iterable[Group],
-        beside: Callable[[Group], NDArray[np.bool_] | None] = lambda _: None,
-        live: NDArray[np.bool_] | None = None,
-    ) -> tuple[Scores, Scores, float]:
-        """The same with the terms of a group counted as one word; as the second, what rows have by what stands beside
-        their text and is not in it, counted as in a short text.
-
-        `beside` tells the rows that have one of a group there; `live` which rows are.
-        """
+    def grouped(self, groups: Iterable[Group]) -> tuple[Scores, float]:
+        """The same with the terms of a group counted as one word."""
         lengths = np.array(self._lengths, dtype=np.float32)
         average = max(self._total_length / max(self._documents, 1), 1.0)
-        scores = np.zeros(len(self._terms_of), dtype=np.float32)
-        of_labels = np.zeros_like(scores)
-        ceiling = 0.0
+        scores, ceiling = np.zeros(len(self._terms_of), dtype=np.float32), 0.0
         for group in dict.fromkeys(groups):
             rows, counts = self._postings_of(group[0]) if len(group) == 1 else self._postings_of_any(group)
-            labelled = beside(group)
-            if live is None or (labelled is None and len(group) == 1):
-                holding = sum(self._live[self._number[term]] for term in group if term in self._number)
-            else:
-                has = np.zeros(len(scores), dtype=np.bool_) if labelled is None else labelled.copy()
-                has[rows] = True
-                holding = int(np.count_nonzero(has & live))
-            rarity = _rarity(self._documents, holding)
+            rarity = _rarity(
+                self._documents, sum(self._live[self._number[term]] for term in group if term in self._number)
+            )
             ceiling += rarity * _SHORT
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
-            if labelled is not None:
-                labelled[rows] = False
-                of_labels += np.float32(rarity * _SHORT) * labelled
-        return scores, of_labels, ceiling
+        return scores, ceiling
 
     def holds(self, forms: Sequence[str]) -> bool:
         """Whether a row that was not removed has one of these terms."""
         return any(self._live[self._number[form]] > 0 for form in forms if form in self._number)
 
-    def known(self, asked: Sequence[Sequence[str]], beside: Container[str] = ()) -> list[str]:
-        """Of each word's forms the first that occurs, then the first that does `beside`, else the first."""
-        return [
-            next(
-                (form for place in (self._number, beside) for form in forms if form in place),
-                forms[0],
-            )
-            for forms in asked
-        ]
+    def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
+        """Of each word's forms the first that occurs, else the first."""
+        return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
 
     def terms(self) -> Iterable[str]:
         return self._number

@@ -1,7 +1,7 @@
 """What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
-from langmem_plugin.memory.find.label_index import LabelIndex
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.categories import Category, CategoryTree
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
@@ -94,13 +93,10 @@ class Corpus:
         self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
-        self.labels = LabelIndex()  # of tags, key and summary
         self._tags: list[tuple[str, ...]] = []
         self._tag: dict[str, str] = {}
         self._text_bytes = 0  # of ids and tags
         self._row_of: dict[str, int] = {}
-        self._categories: dict[str, int] = {}  # as they are compared, and their codes
-        self._terms_of_category: dict[str, frozenset[str]] = {}
         self._tree = CategoryTree()
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
@@ -108,22 +104,22 @@ class Corpus:
 
     def put(self, entry: Entry) -> None:
         self.drop(entry.id)
-        row = self.words.add(terms(entry.text))
+        tags = tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ()
+        filed = self._tree.above(entry.category) if entry.category else ()
+        beside = (*tags, entry.key, entry.summary, *filed)
+        row = self.words.add([term for each in (entry.text, *beside) if each for term in terms(each)])
         if row == len(self._columns):
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         self.ids.append(entry.id)
         self._text_bytes += sys.getsizeof(entry.id)
-        self._tags.append(tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
+        self._tags.append(tags)
         self._row_of[entry.id] = row
-        beside = [*self._tags[row], *filter(None, (entry.key, entry.summary))]
-        if beside:
-            self.labels.add(row, (term for each in beside for term in terms(each)))
         self._columns[row] = (
             True,
             self._embed(row, entry.vector),
             self._code(entry.kind),
-            self._category(entry.category),
+            self._code(None if entry.category is None else plain(entry.category)),
             self._code(entry.session_id),
             entry.confidence,
             entry.uses,
@@ -134,44 +130,14 @@ class Corpus:
             bool(entry.private),
         )
 
-    def hang(self, categories: Sequence[Category]) -> None:
-        """Takes the owner's categories: what is below one is found by its name too."""
-        if categories != self._tree.categories:
-            self._tree = CategoryTree(categories)
-            self._terms_of_category = {}
+    def hang(self, categories: Sequence[Category]) -> bool:
+        """Takes the owner's categories, before the texts in them: one is found by the names above its own too.
 
-    def labelled(self, group: Collection[str]) -> NDArray[np.bool_] | None:
-        """One truth per row, dead ones too: whether it has one of the terms beside its text, in its category or above
-        that. None where no row has.
+        Returns whether they are others than before.
         """
-        terms_there = [term for term in group if term in self.labels]
-        codes = [code for name, code in self._categories.items() if not self._terms_of(name).isdisjoint(group)]
-        if not terms_there and not codes:
-            return None
-        has: NDArray[np.bool_] = np.isin(self.columns["category"], codes)
-        for term in terms_there:
-            has[self.labels.rows(term)] = True
-        return has
-
-    def label_terms(self) -> Iterable[str]:
-        """Every term that may be asked of `labelled`."""
-        yield from self.labels
-        for name in self._categories:
-            yield from self._terms_of(name)
-
-    def _terms_of(self, category: str) -> frozenset[str]:
-        """The words of its name and of those above it."""
-        if category not in self._terms_of_category:
-            names = self._tree.above(category)
-            self._terms_of_category[category] = frozenset(term for name in names for term in terms(name))
-        return self._terms_of_category[category]
-
-    def _category(self, name: str | None) -> int:
-        if name is None:
-            return -1
-        code = self._code(plain(name))
-        self._categories[plain(name)] = code
-        return code
+        is_another = list(categories) != list(self._tree.categories)
+        self._tree = CategoryTree(categories)
+        return is_another
 
     def drop(self, memory_id: str) -> None:
         row = self._row_of.pop(memory_id, None)
@@ -259,7 +225,7 @@ class Corpus:
     def size(self) -> int:
         """Bytes held, roughly."""
         held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes
-        held += self.words.size + self.labels.size
+        held += self.words.size
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:

@@ -36,7 +36,8 @@ class _Slot(Generic[C]):
 class CorpusCache(Generic[C]):
     """One corpus per owner, made by `new` and filled by `changed`. Least recently searched leaves first.
 
-    `beside` is called after every change, for what else of the owner the corpus holds.
+    `beside` is called before a change is read, for what else of the owner the corpus holds, and says whether that is
+    another than it was: then all is read anew.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class CorpusCache(Generic[C]):
         changed: Changed,
         *,
         limit: int,
-        beside: Callable[[Connection, OwnerKey, C], None] = lambda *_: None,
+        beside: Callable[[Connection, OwnerKey, C], bool] = lambda *_: False,
     ) -> None:
         self._new = new
         self._changed = changed
@@ -128,12 +129,14 @@ class CorpusCache(Generic[C]):
             corpus, slot.change = self._new(connection, owner), 0
         slot.salt = None if state is None else state.salt
         if state is not None and state.change > slot.change:
+            if self._beside(connection, owner, corpus) and corpus.ids:
+                corpus, slot.change = self._new(connection, owner), 0
+                self._beside(connection, owner, corpus)
             for memory_id, entry in self._changed(connection, owner, slot.change):
                 if entry is None:
                     corpus.drop(memory_id)
                 else:
                     corpus.put(entry)
-            self._beside(connection, owner, corpus)
             slot.change = state.change
         slot.corpus = corpus
         return corpus

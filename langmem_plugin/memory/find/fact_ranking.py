@@ -1,32 +1,112 @@
-"""One query against one owner's corpus: which rows, in which order, and why. No I/O."""
+"""One query against one owner's corpus: which rows, in which order, and why. No I/O.
 
-import itertools
+A row's score is how near its meaning is to the question's, plus the part of the question's words that it has, which
+counts more where the model did not learn the language. What must not be eaten, taken or done gains where there is talk
+of such things. What is likely about the question gains a little by being new, used and sure. How surely a row is about
+the question, in [0, 1], is told by meaning and words alone; bounds compare with that.
+"""
+
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Self
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedding.calibration import Calibration
+from langmem_plugin.memory.embedding.calibration import MOST_ODDS, Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.find.bm25 import Group, Scores
 from langmem_plugin.memory.find.corpus import Corpus, microseconds
 from langmem_plugin.memory.find.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
-from langmem_plugin.memory.find.score_fusion import LIKELY, POINT, Lived, days, lived, semantic, similarity_of
-from langmem_plugin.memory.find.subjects import to_be_known
-from langmem_plugin.memory.find.tokenizer import asked, stems_of, telling
+from langmem_plugin.memory.find.tokenizer import asked, language_of, stemmed, stems_of, telling, terms
 from langmem_plugin.memory.find.wordings import Groups, Wording, by_aliases, with_full_names
 from langmem_plugin.memory.models import Explanation, Filter, Left, MatchType, Mode, storable
+
+LIKELY = 0.5
+"""The relevance of what is as likely about a question as not."""
+POINT = 20.0
+"""In the logarithm of the odds: what sixty facts differ by in their nearness to a question."""
+
+_COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
+_COVERED_SLOPE = 12.0
+_BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
+_RECENCY, _RECENT_DAYS = 0.06, 30.0
+_USE, _OFTEN_USED = 0.05, 20.0
+_CONFIDENCE = 0.04
+_GAINS_ALL_FROM = 0.7  # of the similarity
+_MICROSECONDS_A_DAY = 86_400e6
+
+
+def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> Scores:
+    """The relevance of each row by its calibrated cosine.
+
+    What is far behind the nearest of the rows that fit is less relevant than its cosine says: the question is about
+    something else.
+    """
+    odds = calibration.slope * (cosines - calibration.midpoint)  # logarithms
+    if fits.any():
+        odds = odds - np.maximum(calibration.slope * (cosines[fits].max() - cosines) - _BEHIND, 0.0)
+    relevance: Scores = (1.0 / (1.0 + np.exp(np.clip(-odds, -MOST_ODDS, MOST_ODDS)))).astype(np.float32)
+    return relevance
+
+
+def similarity_of(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
+    """How surely a row is about the query, in [0, 1]. A signal that did not run is None.
+
+    With both, either may suffice, but few shared words say little. Words alone are read as the cosine is,
+    by a curve: a text that covers a third of the query, weighted by rarity, is at 0.7.
+    """
+    if coverage is None:
+        return np.zeros(rows, dtype=np.float32) if relevance is None else relevance
+    if relevance is None:
+        curve = 1.0 / (1.0 + np.exp(-_COVERED_SLOPE * (coverage - _COVERED_MIDPOINT)))
+        return np.where(coverage > 0, curve, 0.0).astype(np.float32)
+    doubt = (1.0 - relevance) * (1.0 - np.clip(coverage, 0.0, 1.0) ** 2)
+    return (1.0 - doubt).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What each row gains by its life so far, in points of the score: at most 0.15 together."""
+
+    recency: Scores
+    use: Scores
+    confidence: Scores
+
+    @property
+    def total(self) -> Scores:
+        return self.recency + self.use + self.confidence
+
+    def where_relevant(self, similarity: Scores) -> "Lived":
+        """What is as likely not about the question gains nothing: no irrelevant row is lifted over a relevant one."""
+        gate = np.clip((similarity - LIKELY) / (_GAINS_ALL_FROM - LIKELY), 0.0, 1.0)
+        return Lived(*((each * gate).astype(np.float32) for each in (self.recency, self.use, self.confidence)))
+
+
+def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, now: int) -> Lived:
+    """Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is full at
+    20 uses. `used` and `now` are microseconds since 1970.
+    """
+    recency = _RECENCY * np.exp2(-days(used, now) / _RECENT_DAYS)
+    use = _USE * np.minimum(np.log1p(uses) / np.log1p(_OFTEN_USED), 1.0)
+    return Lived(*(each.astype(np.float32) for each in (recency, use, _CONFIDENCE * confidence)))
+
+
+def days(used: NDArray[np.int64], now: int) -> NDArray[np.float64]:
+    """Since a row was used or told last; 0 for what lies ahead."""
+    since: NDArray[np.float64] = np.maximum(now - used, 0) / _MICROSECONDS_A_DAY
+    return since
+
 
 MOST_CONSIDERED = 50
 _WORDS = 0.75  # what all of the question's words count beside its meaning,
 _WORDS_ALONE = 3.0  # and where the model does not know the language
 _SUBJECT = 0.3  # what is to be known where there is talk of eating, medicine or effort
-_LABELS = 0.5  # what a word beside a text weighs in the order: what says it comes before what is only filed under it,
-_SURE_BY_LABELS = 0.75  # and for being found at all: alone, a word beside a text is enough to be found by
 
 
 @dataclass(frozen=True)
@@ -165,21 +245,11 @@ def asked_groups(corpus: Corpus, query: Query, words: str) -> list[Group]:
 
 
 def _groups_of(corpus: Corpus, words: str) -> list[Group]:
-    return [(term,) for term in corpus.words.known(asked(words), _Labels(corpus))]
+    return [(term,) for term in corpus.words.known(asked(words))]
 
 
 def _groups_begun(corpus: Corpus, exact: ExactQuery) -> list[Group]:
     return [tuple(_terms_like(corpus, each)) for each in exact.beginnings]
-
-
-class _Labels:
-    """The terms beside texts, looked at for a word only where no text has it."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-
-    def __contains__(self, term: object) -> bool:
-        return isinstance(term, str) and self._corpus.labelled((term,)) is not None
 
 
 def may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
@@ -188,8 +258,7 @@ def may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
     for each in {each for phrase in exact.phrases for each in phrase}:
         terms = _terms_like(corpus, each.word) if each.begins else stems_of(each.word)
         if each.begins or terms:  # else it is a word that texts are not searched by
-            labelled = corpus.labelled(terms)
-            has = np.zeros_like(fits) if labelled is None else labelled
+            has = np.zeros_like(fits)
             for term in terms:
                 has[corpus.words.rows(term)] = True
             fits &= has
@@ -197,7 +266,7 @@ def may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
 
 
 def _terms_like(corpus: Corpus, beginning: str) -> frozenset[str]:
-    return terms_like(itertools.chain(corpus.words.terms(), corpus.label_terms()), beginning)
+    return terms_like(corpus.words.terms(), beginning)
 
 
 @dataclass(frozen=True)
@@ -218,30 +287,22 @@ class _Scored:
 
 @dataclass(frozen=True)
 class _Covering:
-    """Of each row, by the wording of the question that it covers best: BM25, and the part of the question that it is,
-    with what stands beside its text.
-    """
+    """Of each row, by the wording of the question that it covers best: BM25, and which part of the question it is."""
 
     scores: Scores
     coverage: Scores
-    by_text: Scores
-    """What the text alone adds to the score,"""
-    by_labels: Scores
-    """and what is added for what stands beside it."""
     wordings: Sequence[Wording]
     best: NDArray[np.intp]
 
 
 def _covering(corpus: Corpus, query: Query) -> _Covering:
-    live, wordings = corpus.columns["live"], wordings_of(query)
-    measured = []
+    wordings, measured = wordings_of(query), []
     for each in wordings:
-        bm25, labels, ceiling = corpus.words.grouped(asked_groups(corpus, query, each.text), corpus.labelled, live)
-        by_text, beside = (found / np.float32(max(ceiling, 1e-6)) for found in (bm25, labels))
-        measured.append((bm25, by_text + _SURE_BY_LABELS * beside, by_text, _LABELS * beside))
+        bm25, ceiling = corpus.words.grouped(asked_groups(corpus, query, each.text))
+        measured.append((bm25, bm25 / np.float32(max(ceiling, 1e-6))))
     rows, chosen = np.arange(len(corpus.ids)), np.argmax([each[1] for each in measured], axis=0)  # of equals the first
-    scores, coverage, by_text, by_labels = (np.stack(each)[chosen, rows] for each in zip(*measured, strict=True))
-    return _Covering(scores, coverage, by_text, by_labels, wordings, chosen)
+    scores, coverage = (np.stack(each)[chosen, rows] for each in zip(*measured, strict=True))
+    return _Covering(scores, coverage, wordings, chosen)
 
 
 def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) -> _Scored:
@@ -269,9 +330,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
         scores, coverage = covering.scores, covering.coverage
         # What waits for its vector is found by its words meanwhile.
         weight = np.where(columns["embedded"], words, _WORDS_ALONE).astype(np.float32)
-        terms["words"] = weight * covering.by_text
-        if covering.by_labels.any():
-            terms["labels"] = weight * covering.by_labels
+        terms["words"] = weight * coverage
         if wanted := to_be_known(query.text):
             known = np.zeros(rows, dtype=np.float32)
             for term in wanted:
@@ -345,3 +404,27 @@ def match_type(signals: dict[str, float]) -> MatchType:
     if by_words and by_meaning:
         return "hybrid"
     return "exact" if by_words else "semantic"
+
+
+class _Subject(NamedTuple):
+    said: dict[str, frozenset[str]]  # by language
+    told: frozenset[str]
+
+
+def to_be_known(question: str) -> frozenset[str]:
+    """The terms of what is to be known where these words are said; none for most."""
+    words, language = set(terms(question)), language_of(question)
+    subjects = (each.told for each in _subjects() if not words.isdisjoint(each.said.get(language, ())))
+    return frozenset().union(*subjects)
+
+
+@cache
+def _subjects() -> list[_Subject]:
+    read = json.loads(files(__package__).joinpath("subjects.json").read_text("utf-8"))
+    return [
+        _Subject(
+            {language: stemmed(words["said"], language) for language, words in each.items()},
+            frozenset().union(*(stemmed(words["told"], language) for language, words in each.items())),
+        )
+        for each in read.values()
+    ]

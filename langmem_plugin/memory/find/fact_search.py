@@ -17,7 +17,6 @@ from langmem_plugin.memory.find.exact_query import exact_hits
 from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.categories import CategoryTree
 from langmem_plugin.memory.keep.damaged_rows import Damages, each_row
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.owner_changes import OwnerStates
@@ -225,11 +224,10 @@ class FactSearch:
 
     def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
         """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
-        tree = CategoryTree(categories.listed(connection, owner))
-        found: dict[str, list[str]] = {}
+        tree, found = categories.CategoryTree(categories.listed(connection, owner)), {}
         for each in self._repository.by_ids(connection, owner, memory_ids):
-            beside = [*(tree.above(each.category) if each.category else ()), *each.tags, each.key, each.summary_text]
-            found[each.id] = [each.text, *filter(None, beside)]
+            filed = tree.above(each.category) if each.category else ()
+            found[each.id] = [*filter(None, (each.text, *filed, *each.tags, each.key, each.summary_text))]
         return found
 
     def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
@@ -279,8 +277,8 @@ def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence
     return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, *counted)
 
 
-def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> None:
-    corpus.hang(categories.listed(connection, owner))
+def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> bool:
+    return corpus.hang(categories.listed(connection, owner))
 
 
 def _found(hit: Hit, fact: Memory) -> Found:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.find import score_fusion
+from langmem_plugin.memory.find import fact_ranking
+from langmem_plugin.memory.find.bm25 import Scores
 from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.dates import nearness, without_days
 from langmem_plugin.memory.find.fact_ranking import (
@@ -19,7 +20,6 @@ from langmem_plugin.memory.find.fact_ranking import (
     may_hold,
     wordings_of,
 )
-from langmem_plugin.memory.find.score_fusion import Scores
 from langmem_plugin.memory.find.session_evidence import mentions, of_best_messages, outdone, spreading, told
 from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.find.wordings import Wording
@@ -113,7 +113,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     if near is None and assisted.any():
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
         score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
-    similarity = score_fusion.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
+    similarity = fact_ranking.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
     if query.exact:
@@ -137,7 +137,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
 def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tuple[Scores | None, Scores]:
     """The relevance of each row, and its cosine between the lowest and the highest of the rows that fit."""
     cosines = corpus.compared(meaning.vector)
-    relevance = None if meaning.calibration is None else score_fusion.semantic(cosines, meaning.calibration, fits)
+    relevance = None if meaning.calibration is None else fact_ranking.semantic(cosines, meaning.calibration, fits)
     if not fits.any():
         return relevance, np.zeros_like(cosines)
     low, high = float(cosines[fits].min()), float(cosines[fits].max())

@@ -12,8 +12,8 @@ from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import LruCache, cached_if_short
+from langmem_plugin.memory.find.fact_ranking import LIKELY
 from langmem_plugin.memory.find.recall import RELEVANT, Scope, asks_about, scopes_of, seen_by
-from langmem_plugin.memory.find.score_fusion import LIKELY
 from langmem_plugin.memory.find.tokenizer import telling, words_of
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.owner_changes import OwnerStates, states_of

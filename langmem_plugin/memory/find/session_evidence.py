@@ -10,8 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.find.bm25 import Group, WordIndex
-from langmem_plugin.memory.find.score_fusion import Scores
+from langmem_plugin.memory.find.bm25 import Group, Scores, WordIndex
 
 _MENTIONS = 2.0
 _AVERAGE_PLACE = 0.5  # what a word counts in a talk that neither begins nor ends its row of two or three
