@@ -148,3 +148,13 @@ def test_a_sensitive_memory_comes_where_the_one_it_names_is_spoken_of(memory, re
     [(found, similarity)] = reply_memory.recall(ANNA, "client", [quiz.format("gary")])
     assert found.text == stroke
     assert similarity < RELEVANT
+
+
+@pytest.mark.spec("M-9")
+def test_of_texts_that_differ_by_figures_alone_the_talk_is_told_one_before_what_else_there_is(memory, reply_memory):
+    for week in range(8):
+        memory.remember(ANNA, f"The choir sang {week + 20} songs in the town hall")
+    memory.remember(ANNA, "The choir needs a new piano")
+    told = texts(each for each, _ in reply_memory.recall(ANNA, "client", ["how is the choir doing?"], limit=2))
+    assert "The choir needs a new piano" in told
+    assert len(reply_memory.recall(ANNA, "client", ["how is the choir doing?"])) == 9

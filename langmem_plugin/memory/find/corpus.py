@@ -79,6 +79,7 @@ _COLUMNS = np.dtype(
         ("expires", np.int64),
         ("source", np.int32),
         ("private", np.bool_),
+        ("words", np.int64),  # equal where texts differ by their figures alone
     ]
 )
 
@@ -107,7 +108,8 @@ class Corpus:
         tags = tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ()
         filed = self._tree.above(entry.category) if entry.category else ()
         beside = (*tags, entry.key, entry.summary, *filed)
-        row = self.words.add([term for each in (entry.text, *beside) if each for term in terms(each)])
+        said = [term for each in (entry.text, *beside) if each for term in terms(each)]
+        row = self.words.add(said)
         if row == len(self._columns):
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
@@ -128,6 +130,7 @@ class Corpus:
             _NEVER if entry.expires is None else entry.expires,
             self._code(entry.source),
             bool(entry.private),
+            hash(tuple(term for term in said if not term.isnumeric())),
         )
 
     def hang(self, categories: Sequence[Category]) -> bool:

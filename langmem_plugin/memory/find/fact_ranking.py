@@ -106,6 +106,7 @@ def days(used: NDArray[np.int64], now: int) -> NDArray[np.float64]:
 MOST_CONSIDERED = 50
 _WORDS = 0.75  # what all of the question's words count beside its meaning,
 _WORDS_ALONE = 3.0  # and where the model does not know the language
+_ALIKE = 8  # texts that differ by their figures alone, of which one is enough for a talk
 _SUBJECT = 0.3  # what is to be known where there is talk of eating, medicine or effort
 
 
@@ -136,6 +137,8 @@ class Query:
     exact: ExactQuery = NOTHING_EXACT
     wordings: Sequence[Wording] = ()
     """The question with other names in it, by the owner's aliases."""
+    apart: bool = False
+    """Texts that differ by their figures alone come behind the best of them, where there is no room for all."""
 
     @property
     def words(self) -> str:
@@ -197,7 +200,7 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     hold its phrases, as sure as can be: whether it does is in the texts.
     """
     scored = _scored(corpus, query, nearest)
-    return [_hit(corpus, query, scored, row) for row in _kept(query, scored)]
+    return [_hit(corpus, query, scored, row) for row in _kept(corpus, query, scored)]
 
 
 def considered(
@@ -217,7 +220,7 @@ def considered(
     scored = _scored(corpus, query, nearest)
     if held is not None:
         scored = replace(scored, holds=scored.holds & np.isin(corpus.ids, list(held)))
-    kept = _kept(query, scored)
+    kept = _kept(corpus, query, scored)
     left = np.array(corpus.columns["live"])
     left[kept] = False
     if guarded:
@@ -354,9 +357,14 @@ def _lived(corpus: Corpus, now: datetime) -> Lived:
     return lived(columns["used"], columns["uses"], columns["confidence"], microseconds(now))
 
 
-def _kept(query: Query, scored: _Scored) -> list[int]:
+def _kept(corpus: Corpus, query: Query, scored: _Scored) -> list[int]:
     kept = scored.fits & scored.holds & (scored.similarity >= query.min_relevance)
-    return list(best(scored.score, kept, query.limit))
+    if not query.apart:
+        return list(best(scored.score, kept, query.limit))
+    rows = np.array(best(scored.score, kept, _ALIKE * query.limit), dtype=np.intp)
+    _, firsts = np.unique(corpus.columns["words"][rows], return_index=True)
+    repeats = np.setdiff1d(np.arange(len(rows)), firsts)
+    return [int(row) for row in rows[np.concatenate([np.sort(firsts), repeats])][: max(query.limit, 0)]]
 
 
 def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:

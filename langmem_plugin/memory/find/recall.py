@@ -91,7 +91,7 @@ def asks_about(
         return []
     names = _names_in(service, scopes)
     _embed(service.embedder, questions, list(names.values()))
-    return [
+    asks = [
         service.ask(
             scope.owner,
             question.text,
@@ -104,6 +104,7 @@ def asks_about(
         for question in questions
         for scope in scopes
     ]
+    return [replace(each, query=replace(each.query, apart=True)) for each in asks]
 
 
 def search_for(
