@@ -12,6 +12,7 @@ from sqlalchemy import and_, func, or_, select
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.silence import Silence
 from langmem_plugin.conversation.sessions.terms import (
     ARCHIVED_FOR,
@@ -25,7 +26,7 @@ from langmem_plugin.conversation.turns.stale_tickets import stale_tickets_delete
 from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
-from langmem_plugin.database.conversation_tables import incoming, question, turn
+from langmem_plugin.database.conversation_tables import incoming, question, thread_owner, turn
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
@@ -96,6 +97,7 @@ class Swept:
     tickets_removed: int = 0
     claimed_ids_deleted: int = 0
     questions_dropped: int = 0
+    threads_forgotten: int = 0
     link_codes_deleted: int = 0
     figures_deleted: int = 0
 
@@ -185,6 +187,7 @@ class Housekeeping:
             "tickets_removed": lambda: stale_tickets_deleted(database),
             "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
+            "threads_forgotten": lambda: delete_in_slices(database, thread_owner, searchable_sessions.of_nobody(now)),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "figures_deleted": lambda: delete_in_slices(
                 database, operation, operation.c.minute <= now - _FIGURES_KEPT_FOR

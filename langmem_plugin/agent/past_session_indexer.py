@@ -4,7 +4,6 @@ import queue
 import threading
 import weakref
 from collections.abc import Callable
-from datetime import timedelta
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
@@ -24,7 +23,6 @@ log = event_log(__name__)
 
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
-_FIRST_SESSION_WITHIN = timedelta(hours=1)
 _SPEAKERS = ("user", "assistant")
 _Asked = queue.SimpleQueue[str | None]
 
@@ -117,16 +115,10 @@ class PastSessionIndexer:
             return False
         try:
             self.catch_up(thread)
-            if thread is None:
-                self._forget_gone()
         except (EmbeddingUnavailable, StoreUnavailable):
             if not self._stopped.is_set():
                 log.warning("past_sessions.later", exc_info=True)
         return not self._stopped.is_set()
-
-    def _forget_gone(self) -> None:
-        with self._saver.database.write() as connection:
-            searchable_sessions.forget_gone(connection, self._saver.sessions.now() - _FIRST_SESSION_WITHIN)
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)

@@ -4,6 +4,8 @@ Every key begins with `thread`, the conversation's key (normally the phone), so 
 distribute on it. `session` is a number that is never used again, so that a row cached under it stays true.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -14,12 +16,24 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    SmallInteger,
     Table,
+    text,
 )
 
 from langmem_plugin.database.schema import GivenName, Instant, Name, metadata
 
+TAKEN, WHEN_SILENT, AT_ONCE = 0, 1, 2
+"""Of a session's messages: searchable as they stand; to be taken when it falls silent; to be taken, since it has ended,
+or has changed after it was taken.
+"""
+
 _Number = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _to_take(context: Any) -> int:
+    return AT_ONCE if context.get_current_parameters().get("ended_at") is not None else WHEN_SILENT
+
 
 session = Table(
     "langmem_session",
@@ -33,6 +47,7 @@ session = Table(
     Column("ended_at", Instant),  # archived from then on; null while current
     Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
     Column("epoch", BigInteger, nullable=False, default=0),  # the ticket of the last turn that took it
+    Column("to_take", SmallInteger, nullable=False, default=_to_take, server_default=text("1")),
     Column("client_name", GivenName),
     Column("client_phone", GivenName),
     sqlite_with_rowid=False,
@@ -43,6 +58,27 @@ Index(
     unique=True,
     sqlite_where=session.c.ended_at.is_(None),
     postgresql_where=session.c.ended_at.is_(None),
+)
+
+Index(
+    "langmem_session_to_take",
+    session.c.to_take,
+    session.c.last_active,
+    sqlite_where=session.c.to_take > 0,
+    postgresql_where=session.c.to_take > 0,
+)
+Index(
+    "langmem_session_current",
+    session.c.last_active,
+    session.c.thread,
+    sqlite_where=session.c.ended_at.is_(None),
+    postgresql_where=session.c.ended_at.is_(None),
+)
+Index(
+    "langmem_session_ended",
+    session.c.ended_at,
+    sqlite_where=session.c.ended_at.is_not(None),
+    postgresql_where=session.c.ended_at.is_not(None),
 )
 
 message = Table(  # one immutable version of a message; an edit is a new row
@@ -128,24 +164,13 @@ pending = Table(  # what one task wrote on top of a checkpoint
     sqlite_with_rowid=False,
 )
 
-searchable = Table(  # which sessions' messages can be searched for, as of when; without a row they cannot
-    "langmem_searchable",
-    metadata,
-    Column("thread", Name, primary_key=True),
-    Column("session", _Number, primary_key=True),
-    Column("checkpoint_id", Name),  # the newest of the root graph when its messages were taken
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
-    sqlite_with_rowid=False,
-)
-
 thread_owner = Table(  # whose a thread is whose key does not say it; noted before its first session is there
     "langmem_thread_owner",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("owner", Name),  # null: runs named two, so what is said there is nobody's
     Column("noted_at", Instant, nullable=False),
+    Index("langmem_thread_owner_noted", "noted_at"),
     sqlite_with_rowid=False,
 )
 
@@ -171,6 +196,7 @@ incoming = Table(  # a message that came in, claimed by its id, and what was ans
     Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
     Column("waited", Boolean),  # other turns came between it and the first of its own; null until that has begun
     Column("sent_as", JSON),  # digests of the ids that the channel gave to the parts of the reply that went out
+    Index("langmem_incoming_received", "received_at"),
     sqlite_with_rowid=False,
 )
 
@@ -192,5 +218,6 @@ question = Table(  # what a person was asked, and what they have said to it so f
     Column("thread", Name, primary_key=True),
     Column("asked_at", Instant, nullable=False),
     Column("payload", LargeBinary, nullable=False),
+    Index("langmem_question_asked", "asked_at"),
     sqlite_with_rowid=False,
 )

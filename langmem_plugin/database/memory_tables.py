@@ -131,6 +131,18 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     ),
     Index("langmem_memory_state", "owner", "status", "created_at"),
     Index(
+        "langmem_memory_over",
+        "updated_at",
+        sqlite_where=text("status <> 'active'"),
+        postgresql_where=text("status <> 'active'"),
+    ),
+    Index(
+        "langmem_memory_expires",
+        "expires_at",
+        sqlite_where=text("expires_at IS NOT NULL"),
+        postgresql_where=text("expires_at IS NOT NULL"),
+    ),
+    Index(
         "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
     ),
     sqlite_with_rowid=False,
@@ -202,6 +214,7 @@ memory_access = Table(  # the last 100 uses of each memory, up to 20 more, and 2
         ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
     ),
     Index("langmem_memory_access_of", "owner", "memory_id", "at"),
+    Index("langmem_memory_access_at", "at"),
     sqlite_with_rowid=False,
 )
 

@@ -14,7 +14,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.graph import START, MessagesState, StateGraph
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
@@ -370,10 +370,12 @@ def test_a_thread_of_a_server_belongs_to_whom_its_runs_name_and_to_nobody_when_t
 def test_whose_a_thread_was_is_forgotten_with_it(quiet, clock):
     config = {"configurable": {"thread_id": STUDIO, "langmem_phone": ERIN}}
     _with_write_node(quiet).invoke({"messages": [HumanMessage("hello")]}, config)
-    quiet.saver.delete_thread(STUDIO)
+    with quiet.database.write() as connection:  # of a run that never got a session
+        connection.execute(insert(thread_owner).values(thread="begun", owner=ERIN, noted_at=clock()))
     clock.forward(hours=2)
 
-    quiet.past_sessions._forget_gone()
+    quiet.saver.delete_thread(STUDIO)
+    quiet.housekeeping.sweep()
 
     with quiet.database.read() as connection:
         assert connection.execute(select(thread_owner)).all() == []

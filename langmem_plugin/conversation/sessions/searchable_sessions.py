@@ -1,16 +1,40 @@
 """Which sessions wait to become searchable as they stand, and whose they are.
 
 A session waits if it has ended or fallen silent, and has changed since its messages were taken. A session that was
-taken and then goes on waits after every change: a message that is removed from it must not be found.
+taken and then goes on waits after every change: a message that is removed from it must not be found. Who writes to a
+session notes so in its row (`to_take`), so that nobody looks through all of them.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    ScalarSelect,
+    and_,
+    delete,
+    exists,
+    select,
+    union_all,
+    update,
+)
 
-from langmem_plugin.database.conversation_tables import checkpoint, searchable, session, thread_owner
-from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.conversation_tables import (
+    AT_ONCE,
+    TAKEN,
+    WHEN_SILENT,
+    checkpoint,
+    session,
+    thread_owner,
+)
+from langmem_plugin.database.schema import in_parts, insert_unless_there
+
+_FIRST_SESSION_WITHIN = timedelta(hours=1)
+_LOOKED_AT_FOR = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +54,24 @@ class Waiting:
 
 def waiting(connection: Connection, silent_since: datetime, *, thread: str | None, limit: int) -> list[Waiting]:
     """Of one thread or of all; the last active first, since people mostly ask for what was said lately."""
-    was_taken = searchable.c.thread.is_not(None)
-    over = or_(session.c.ended_at.is_not(None), session.c.last_active <= silent_since, was_taken)
-    query = (
-        select(
-            session.c.thread,
-            session.c.number,
-            session.c.session_id,
-            _NEWEST,
-            thread_owner.c.owner,
-            and_(thread_owner.c.thread.is_not(None), thread_owner.c.owner.is_(None)),
-        )
-        .outerjoin(searchable, and_(searchable.c.thread == session.c.thread, searchable.c.session == session.c.number))
-        .outerjoin(thread_owner, thread_owner.c.thread == session.c.thread)
-        .where(over, searchable.c.checkpoint_id.is_distinct_from(_NEWEST))
-    )
-    if thread is not None:
-        query = query.where(session.c.thread == thread)
-    rows = connection.execute(query.order_by(session.c.last_active.desc()).limit(limit))
+    columns = session.c.thread, session.c.number, session.c.session_id, session.c.last_active
+    silent = and_(session.c.to_take == WHEN_SILENT, session.c.last_active <= silent_since)
+    of_thread = () if thread is None else (session.c.thread == thread,)
+    # One part for each state: together they could not go by the index.
+    parts = [
+        select(*columns).where(each, *of_thread).order_by(session.c.last_active.desc()).limit(limit).subquery()
+        for each in (session.c.to_take == AT_ONCE, silent)
+    ]
+    found = union_all(*(select(part) for part in parts)).subquery()
+    query = select(
+        found.c.thread,
+        found.c.number,
+        found.c.session_id,
+        _newest_in(found),
+        thread_owner.c.owner,
+        and_(thread_owner.c.thread.is_not(None), thread_owner.c.owner.is_(None)),
+    ).outerjoin(thread_owner, thread_owner.c.thread == found.c.thread)
+    rows = connection.execute(query.order_by(found.c.last_active.desc()).limit(limit))
     return [Waiting(*row) for row in rows]
 
 
@@ -59,13 +83,9 @@ def take(connection: Connection, found: Waiting) -> bool:
     of_session = (session.c.thread == found.thread, session.c.number == found.number)
     if connection.execute(select(session.c.number).where(*of_session).with_for_update()).first() is None:
         return False
-    if connection.execute(select(_NEWEST).where(*of_session)).scalar() != found.checkpoint_id:
+    if connection.execute(select(_newest_in(session)).where(*of_session)).scalar() != found.checkpoint_id:
         return False
-    mine = (searchable.c.thread == found.thread, searchable.c.session == found.number)
-    as_it_stood = {"checkpoint_id": found.checkpoint_id}
-    if connection.execute(update(searchable).where(*mine).values(as_it_stood)).rowcount == 0:
-        row = {"thread": found.thread, "session": found.number} | as_it_stood
-        connection.execute(insert(searchable).values(row))
+    connection.execute(update(session).where(*of_session).values(to_take=TAKEN))
     return True
 
 
@@ -88,25 +108,28 @@ def claim(connection: Connection, thread: str, owner: str, now: datetime) -> Non
     other = (thread_owner.c.thread == thread, thread_owner.c.owner != owner)
     contested = connection.execute(update(thread_owner).where(*other).values(owner=None)).rowcount > 0
     if fresh or contested:
-        connection.execute(delete(searchable).where(searchable.c.thread == thread))
+        anew = update(session).where(session.c.thread == thread, session.c.to_take == TAKEN)
+        connection.execute(anew.values(to_take=AT_ONCE))
 
 
-def forget_gone(connection: Connection, before: datetime) -> None:
-    """Deletes what is noted of threads that have no session any more; a thread noted just now may get its first."""
+def of_nobody(now: datetime) -> ColumnElement[bool]:
+    """Of what is noted of threads: those that never got a session; one that was noted just now may get its first."""
     has_session = exists().where(session.c.thread == thread_owner.c.thread)
-    connection.execute(delete(thread_owner).where(thread_owner.c.noted_at < before, ~has_session))
+    return and_(thread_owner.c.noted_at.between(now - _LOOKED_AT_FOR, now - _FIRST_SESSION_WITHIN), ~has_session)
 
 
-_NEWEST = (
-    select(checkpoint.c.checkpoint_id)
-    .where(
-        checkpoint.c.thread == session.c.thread,
-        checkpoint.c.session == session.c.number,
-        checkpoint.c.namespace == "",
-    )
-    .order_by(checkpoint.c.position.desc())
-    .limit(1)
-    .correlate(session)
-    .scalar_subquery()
-)
+def forget_threads(connection: Connection, threads: Collection[str]) -> None:
+    """Deletes what is noted of those of these threads that have no session any more."""
+    has_session = exists().where(session.c.thread == thread_owner.c.thread)
+    for part in in_parts(list(threads)):
+        connection.execute(delete(thread_owner).where(thread_owner.c.thread.in_(part), ~has_session))
+
+
+def _newest_in(of: FromClause) -> ScalarSelect[Any]:
+    """The newest checkpoint of the root graph, of each session that is looked at."""
+    mine = (checkpoint.c.thread == of.c.thread, checkpoint.c.session == of.c.number, checkpoint.c.namespace == "")
+    newest = select(checkpoint.c.checkpoint_id).where(*mine).order_by(checkpoint.c.position.desc()).limit(1)
+    return newest.correlate(of).scalar_subquery()
+
+
 _NEW_OWNER = insert_unless_there(thread_owner, thread_owner.c.thread)

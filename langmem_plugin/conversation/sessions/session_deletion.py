@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select
 
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import remove_leftovers, remove_unreferenced
-from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.conversation_tables import media, session
@@ -73,6 +73,7 @@ class SessionDeletion:
             files.update(connection.execute(select(media.c.sha256).join(session, of_session).where(doomed)).scalars())
             gone = connection.execute(delete(session).where(doomed).returning(session.c.thread, session.c.session_id))
             deleted = [Done("session.deleted", thread, session_id) for thread, session_id in gone]
+            searchable_sessions.forget_threads(connection, {each.owner for each in deleted if each.owner})
             record_all(connection, deleted)
         if deleted:
             log.info("session.purged", extra={"sessions": len(deleted)})

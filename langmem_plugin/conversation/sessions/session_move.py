@@ -23,7 +23,6 @@ from langmem_plugin.database.conversation_tables import (
     message,
     pending,
     question,
-    searchable,
     session,
     thread_owner,
     turn,
@@ -34,7 +33,7 @@ from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.database.writing_tables import extraction_job
 
-_IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable, extraction_job)
+_IN_SESSION = (message, value, checkpoint, pending, decision, media, extraction_job)
 
 THREADS = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
 """The columns that say whose a conversation, or what belongs to one, is."""

@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, select, text, tuple_, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.audit_trail import Action, record
-from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session
+from langmem_plugin.database.conversation_tables import (
+    AT_ONCE,
+    TAKEN,
+    WHEN_SILENT,
+    checkpoint,
+    message,
+    pending,
+    session,
+)
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.generated_ids import TRIES, all_taken, insert_new
 from langmem_plugin.database.prepared import Prepared
@@ -36,6 +44,7 @@ class Session:
     next_row: int
     epoch: int = 0  # the ticket of the last turn that took it
     ahead: datetime | None = None  # when a clock that ran ahead of the last writer's says it was active
+    to_take: int = WHEN_SILENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +241,8 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
         last_active = found.last_active
     elif last_active < found.last_active:
         ahead = found.last_active
-    if next_row == found.next_row and last_active == found.last_active:
+    to_take = AT_ONCE if found.to_take == TAKEN else found.to_take
+    if next_row == found.next_row and last_active == found.last_active and to_take == found.to_take:
         return
     _ADVANCE.run(
         connection,
@@ -242,6 +252,7 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
             "next_row": next_row,
             "last_active": last_active,
             "ahead": ahead,
+            "to_take": to_take,
         },
     )
 
@@ -251,7 +262,7 @@ def disturb(connection: Connection, found: Session) -> None:
     connection.execute(
         update(session)
         .where(session.c.thread == found.thread, session.c.number == found.number)
-        .values(next_row=session.c.next_row + 1)
+        .values(next_row=session.c.next_row + 1, to_take=_at_once_if(TAKEN))
     )
 
 
@@ -308,7 +319,12 @@ def _log(event: str, found: Session) -> None:
     log.info(event, extra={"phone": masked(found.thread), "session_id": found.session_id})
 
 
-_COLUMNS = (
+def _at_once_if(state: int) -> ColumnElement[int]:
+    """Its messages are taken at once, where that is how they stand; else they stand as they do."""
+    return case((session.c.to_take == state, AT_ONCE), else_=session.c.to_take)
+
+
+_COLUMNS: tuple[ColumnElement[Any], ...] = (
     session.c.thread,
     session.c.number,
     session.c.session_id,
@@ -318,6 +334,7 @@ _COLUMNS = (
     session.c.next_row,
     session.c.epoch,
     session.c.ahead,
+    session.c.to_take,
 )
 
 
@@ -348,12 +365,17 @@ _WITH_CHECKPOINT = _locking_or_not(
 _END = (
     update(session)
     .where(session.c.thread == bindparam("of_thread"), session.c.ended_at.is_(None))
-    .values(ended_at=bindparam("at"))
+    .values(ended_at=bindparam("at"), to_take=_at_once_if(WHEN_SILENT))
 )
 _ADVANCE = Prepared(
     update(session)
     .where(session.c.thread == bindparam("of_thread"), session.c.number == bindparam("of_number"))
-    .values(next_row=bindparam("next_row"), last_active=bindparam("last_active"), ahead=bindparam("ahead"))
+    .values(
+        next_row=bindparam("next_row"),
+        last_active=bindparam("last_active"),
+        ahead=bindparam("ahead"),
+        to_take=bindparam("to_take"),
+    )
 )
 _LAST_SAID = Prepared(
     select(message.c.created_at)

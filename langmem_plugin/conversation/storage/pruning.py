@@ -15,7 +15,16 @@ from langmem_plugin.conversation.storage import checkpoint_format, codec
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint, StoredValue, ValueRow
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
-from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
+from langmem_plugin.database.conversation_tables import (
+    AT_ONCE,
+    WHEN_SILENT,
+    checkpoint,
+    media,
+    message,
+    pending,
+    session,
+    value,
+)
 
 _One = TypeVar("_One")
 
@@ -55,6 +64,7 @@ def copy(connection: Connection, folder: Media, source: str, target: str) -> Non
             "thread": literal(target),
             "number": literal(twin.number),
             "session_id": literal(twin.session_id),
+            "to_take": literal(WHEN_SILENT if twin.ended_at is None else AT_ONCE),
         }
         _insert_from(connection, session, columns, session.c.number == original.number, source)
         for table in _SHARED_TABLES:

@@ -41,6 +41,8 @@ _KEPT = (
     memory_index,
     name_alias,
 )
+_IS_OVER = memory.c.status != "active"  # as the index says it, which few rows are in
+_OWNERS_AT_ONCE = 2_000
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
 KEPT_FOR = timedelta(days=365)
@@ -64,6 +66,7 @@ class Retention:
         self._index = index
         self._owner_limit = owner_limit
         self._now = now
+        self._looked_at = ""  # the owner up to whom it was looked for owners of nothing
 
     def keep_within(self, connection: Connection, owner: OwnerKey) -> None:
         """Archives the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
@@ -109,16 +112,21 @@ class Retention:
         nothing is left are forgotten.
         """
         deleted = sum(self.memories_deleted())
-        for _ in (*self.uses_deleted(), *self.owners_forgotten()):
+        for _ in self.uses_deleted():
             pass
+        self._looked_at, is_first = "", True
+        while is_first or self._looked_at:
+            is_first = False
+            for _ in self.owners_forgotten():
+                pass
         return deleted
 
     def memories_deleted(self) -> Iterator[int]:
         """Of `purge`, the memories; after each transaction, how many it deleted."""
         now = self._now()
         due = or_(
-            and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
-            and_(memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - KEPT_FOR),
+            and_(_IS_OVER, memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
+            and_(_IS_OVER, memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - KEPT_FOR),
             memory.c.expires_at <= now - KEPT_FOR,
         )
         with self._database.read() as connection:
@@ -138,7 +146,7 @@ class Retention:
         transaction, how many.
         """
         now = self._now()
-        due = and_(memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
+        due = and_(_IS_OVER, memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
         with self._database.read() as connection:
             rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
         waiting_of: dict[OwnerKey, list[str]] = {}
@@ -161,12 +169,21 @@ class Retention:
             yield 0
 
     def owners_forgotten(self) -> Iterator[int]:
-        """Of `purge`, the owners of nothing; see `memories_deleted`."""
+        """Of `purge`, the owners of nothing among the next 2,000: no sweep looks at all. See `memories_deleted`."""
         nothing = and_(
             *(~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
         )
+        following = select(memory_owner.c.owner).where(memory_owner.c.owner > self._looked_at)
+        next_few = following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE).subquery()
         with self._database.read() as connection:
-            owners = connection.execute(select(memory_owner.c.owner).where(nothing)).scalars().all()
+            last = connection.execute(select(func.max(next_few.c.owner))).scalar()
+            if last is None:
+                self._looked_at = ""
+                return
+            few = and_(memory_owner.c.owner > self._looked_at, memory_owner.c.owner <= last, nothing)
+            owners = connection.execute(select(memory_owner.c.owner).where(few)).scalars().all()
+            rest = connection.execute(following.where(memory_owner.c.owner > last).limit(1)).first()
+        self._looked_at = "" if rest is None else last
         for owner in owners:
             with self._database.write() as connection:
                 # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
