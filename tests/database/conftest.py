@@ -139,7 +139,20 @@ def second_state(empty_url, application):
     return empty_url
 
 
+_INDEXES = (
+    *("session_to_take", "session_current", "session_ended", "thread_owner_noted", "incoming_received"),
+    *("question_asked", "memory_over", "memory_expires", "memory_access_at"),
+)
+LATER = (
+    "ALTER TABLE langmem_pending DROP COLUMN outlives_silence",
+    *(f"DROP INDEX langmem_{name}" for name in _INDEXES),
+    "ALTER TABLE langmem_session DROP COLUMN to_take",
+    "CREATE TABLE langmem_searchable (thread VARCHAR, session BIGINT, checkpoint_id VARCHAR)",
+)
+"""Undoes what files of versions/ behind the first have done."""
+
 _UNDONE = (
+    *LATER,
     "DROP TABLE langmem_new_link",
     "ALTER TABLE langmem_link_code DROP COLUMN guesses, DROP COLUMN other",
     "ALTER TABLE langmem_person DROP COLUMN shown",
