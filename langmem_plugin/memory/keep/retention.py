@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
@@ -42,7 +42,7 @@ _KEPT = (
     name_alias,
 )
 _IS_OVER = memory.c.status != "active"  # as the index says it, which few rows are in
-_OWNERS_AT_ONCE = 2_000
+_OWNERS_AT_ONCE = 200
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
 KEPT_FOR = timedelta(days=365)
@@ -169,10 +169,7 @@ class Retention:
             yield 0
 
     def owners_forgotten(self) -> Iterator[int]:
-        """Of `purge`, the owners of nothing among the next 2,000: no sweep looks at all. See `memories_deleted`."""
-        nothing = and_(
-            *(~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
-        )
+        """Of `purge`, the owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
         following = select(memory_owner.c.owner).where(memory_owner.c.owner > self._looked_at)
         next_few = following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE).subquery()
         with self._database.read() as connection:
@@ -180,7 +177,15 @@ class Retention:
             if last is None:
                 self._looked_at = ""
                 return
-            few = and_(memory_owner.c.owner > self._looked_at, memory_owner.c.owner <= last, nothing)
+
+            def among(table: Table) -> ColumnElement[bool]:
+                # Said of each table: else PostgreSQL may read all of one to compare it with these few.
+                return and_(table.c.owner > self._looked_at, table.c.owner <= last)
+
+            theirs = (
+                select(table.c.owner).where(table.c.owner == memory_owner.c.owner, among(table)) for table in _KEPT
+            )
+            few = and_(among(memory_owner), *(~each.exists() for each in theirs))
             owners = connection.execute(select(memory_owner.c.owner).where(few)).scalars().all()
             rest = connection.execute(following.where(memory_owner.c.owner > last).limit(1)).first()
         self._looked_at = "" if rest is None else last
@@ -189,7 +194,8 @@ class Retention:
                 # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
                 one = memory_owner.c.owner == owner
                 connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
-                deleted = connection.execute(delete(memory_owner).where(one, nothing)).rowcount
+                nothing = (~select(table.c.owner).where(table.c.owner == owner).exists() for table in _KEPT)
+                deleted = connection.execute(delete(memory_owner).where(one, *nothing)).rowcount
             yield deleted
 
 
