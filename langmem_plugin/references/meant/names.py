@@ -1,7 +1,5 @@
 """Items that a sentence names: in full, or by words that only one item's name holds."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,9 +7,7 @@ from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import WORD, is_stop, normal, stem, words_of
-
-_HEAD = re.compile(r"(?<!\s)\s++[–—-]\s|[:;(]|[.?!]\s")
+from langmem_plugin.references.text.tokens import is_stop, normal, words_of
 
 _MOST_LISTS = 12
 _GAP = 2  # words that may stand between two of a name
@@ -35,8 +31,9 @@ def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:
     """Every item that is named and meant by it, in the order of the sentence; newer lists before older ones."""
     found: list[Named] = []
     said = [_forms(word) for word in sentence.words]
+    parts = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
     for listed in reversed([each for each in lists if each.kind != "parts"][-_MOST_LISTS:]):
-        for each in _in_list(said, sentence, listed):
+        for each in _in_list(said, parts, sentence, listed):
             if not any(
                 _overlap(each, other) and (other.listed is not listed or other.size >= each.size) for other in found
             ):
@@ -58,66 +55,45 @@ def _forms(word: Word) -> frozenset[str]:
     return forms | {form[:-1] + "ת" for form in forms if form.endswith("ה") and len(form) > _SHORT}
 
 
-def _in_list(said: Sequence[frozenset[str]], sentence: Sentence, listed: ShownList) -> Iterator[Named]:
-    called = _called(listed)
-    names = [_name_words(name) for name in called]
-    frequency = Counter(word for words in names for word in set(words))
-    if len(names) > 1:
-        names = [[word for word in words if frequency[word] < len(names)] for words in names]
-    for at_place, (entry, words) in enumerate(zip(listed.entries, names, strict=True)):
-        if spelling := _spelled(called[at_place], sentence, cut=listed.of_data):
+def _in_list(
+    said: Sequence[frozenset[str]], parts: Sequence[tuple[int, str]], sentence: Sentence, listed: ShownList
+) -> Iterator[Named]:
+    names, frequency = listed.item_names
+    every = frozenset[str]().union(*said)
+    if not any(name.function_word for name in names) and every.isdisjoint(frequency) and every.isdisjoint(listed.told):
+        return
+    for entry, name in zip(listed.entries, names, strict=True):
+        if spelling := next((found for each in name.spellings if (found := _literal(each, parts))), None):
             yield Named(entry, listed, *spelling, whole=True, size=spelling[1] - spelling[0])
             continue
-        if not words:
-            if listed.of_data and (place := _function_word(called[at_place], sentence)) is not None:
+        if name.function_word:
+            if listed.of_data and (place := _function_word(name.called, sentence)) is not None:
                 yield Named(entry, listed, place, place + 1, whole=True, size=2)
             continue
-        told = set(words)
-        if listed.captions and entry.called is not None:
-            told |= set(_name_words(_HEAD.split(listed.captions[at_place])[0]))
-        at = [place for place, forms in enumerate(said) if not forms.isdisjoint(told)]
+        at = [place for place, forms in enumerate(said) if not forms.isdisjoint(name.told)]
         for start, end in _runs(at, sentence):
-            held = {word for place in range(start, end) for word in said[place] & told}
-            whole = held >= set(names[at_place])
+            held = {word for place in range(start, end) for word in said[place] & name.told}
+            whole = held >= name.words
             proper = listed.of_data and any(word.capital for word in sentence.words[start:end])
             own = [
                 word
                 for word in held
                 if frequency[word] == 1 and (len(word) > _SHORT or whole or proper or not word.isascii())
             ]
-            rivals = [each for each in names if each is not names[at_place] and set(each) >= held]
+            rivals = [each for each in names if each is not name and each.words >= held]
             if (
                 not rivals
-                and (whole or proper or 2 * len(held) >= len(names[at_place]) or not held <= set(names[at_place]))
+                and (whole or proper or 2 * len(held) >= len(name.words) or not held <= name.words)
                 and (whole or own or len(held) > 1)
             ):
                 yield Named(entry, listed, start, end, whole, len(held))
 
 
-def _called(listed: ShownList) -> list[str]:
-    """The name of each item; where none has any, what tells them apart best: "Dining out" of `category`."""
-    found = [entry.proper_name for entry in listed.entries]
-    if not any(found) and listed.of_data and len(found) > 1:
-        told = [next(iter(entry.names), "") for entry in listed.entries]
-        found = told if len(set(told)) == len(told) else found
-    return found
-
-
-def _spelled(name: str, sentence: Sentence, *, cut: bool) -> tuple[int, int] | None:
-    """Where a sentence spells a name of several words, or, where it may be `cut`, all of it up to a colon or dash."""
-    for part in dict.fromkeys((name, _HEAD.split(name)[0] if cut else name)):
-        spelled = [stem(word) for word in WORD.findall(normal(part))]
-        if len(spelled) > 1 and (literal := _literal(spelled, sentence)):
-            return literal
-    return None
-
-
-def _literal(spelled: Sequence[str], sentence: Sentence) -> tuple[int, int] | None:
-    """Where a sentence spells a name, word for word."""
-    said = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
-    for at in range(len(said) - len(spelled) + 1):
-        if all(said[at + more][1] == part for more, part in enumerate(spelled)):
-            return said[at][0], said[at + len(spelled) - 1][0] + 1
+def _literal(spelled: Sequence[str], parts: Sequence[tuple[int, str]]) -> tuple[int, int] | None:
+    """Where a sentence spells a name, word for word; `parts` are its words and where each stands."""
+    for at in range(len(parts) - len(spelled) + 1):
+        if all(parts[at + more][1] == part for more, part in enumerate(spelled)):
+            return parts[at][0], parts[at + len(spelled) - 1][0] + 1
     return None
 
 
@@ -143,12 +119,6 @@ def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
         else:
             found.append((place, place + 1))
     return found
-
-
-def _name_words(name: str) -> list[str]:
-    """The words of a name without function words."""
-    words = [word for word in words_of(name) if not is_stop(word)]
-    return list(dict.fromkeys(words))
 
 
 def _is_meant(sentence: Sentence, each: Named) -> bool:

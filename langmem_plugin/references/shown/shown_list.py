@@ -1,6 +1,7 @@
 """A list as a person saw it: in which order, under which numbers, called what."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from langmem_plugin.cached_property import cached_property
@@ -9,6 +10,26 @@ from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.tokens import WORD, is_stop, normal, stem, words_of
 
 _PLURAL = re.compile(r"(?:s|ים|ות|י)$")
+
+
+_HEAD = re.compile(r"(?<!\s)\s++[–—-]\s|[:;(]|[.?!]\s")
+
+
+@dataclass(frozen=True)
+class ItemName:
+    """An item's name: its content words but for those that all names of the list hold, with those of its caption
+    (`told`), and how it is spelled in several words, whole or up to a colon.
+    """
+
+    called: str
+    words: frozenset[str]
+    told: frozenset[str]
+    spellings: tuple[tuple[str, ...], ...]
+
+    @property
+    def function_word(self) -> bool:
+        """Whether it holds no other word, as "After" does."""
+        return bool(self.called) and not self.words
 
 
 @dataclass(eq=False)
@@ -55,6 +76,35 @@ class ShownList:
         for entry in self.entries:
             found |= entry.kind_words
         return frozenset(found)
+
+    @cached_property
+    def item_names(self) -> tuple[list[ItemName], Counter[str]]:
+        """The names of its items, and in how many of them each word stands."""
+        called = self._called()
+        every = [frozenset(word for word in words_of(name) if not is_stop(word)) for name in called]
+        frequency = Counter(word for words in every for word in words)
+        names = []
+        for place, (entry, name, words) in enumerate(zip(self.entries, called, every, strict=True)):
+            told = own = words if len(called) < 2 else frozenset(w for w in words if frequency[w] < len(called))
+            if own and self.captions and entry.called is not None:
+                told |= {word for word in words_of(_HEAD.split(self.captions[place])[0]) if not is_stop(word)}
+            parts = dict.fromkeys((name, _HEAD.split(name)[0])) if self.of_data else (name,)
+            spelled = (tuple(words_of(part)) for part in parts)
+            names.append(ItemName(name, own, told, tuple(each for each in spelled if len(each) > 1)))
+        return names, frequency
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The words of all names and captions."""
+        return frozenset[str]().union(*(name.told for name in self.item_names[0]))
+
+    def _called(self) -> list[str]:
+        """The name of each item; where none has any, what tells them apart best: "Dining out" of `category`."""
+        found = [entry.proper_name for entry in self.entries]
+        if not any(found) and self.of_data and len(found) > 1:
+            told = [next(iter(entry.names), "") for entry in self.entries]
+            found = told if len(set(told)) == len(told) else found
+        return found
 
     @cached_property
     def title_words(self) -> frozenset[str]:
