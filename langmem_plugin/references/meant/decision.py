@@ -233,7 +233,7 @@ def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
     """Whether something is named along with what was found that was not found: "the first three and the dentist"."""
     link, following = sentence.at(end), sentence.at(end + 1)
     joins = "and" in link and link.text != ","
-    if not joins and link.text not in ("with", "w"):
+    if not joins and "accompanies" not in link:
         return False
     noun = joins and not following.kinds and following.text.isalpha() and not is_stop(following.text)
     if not (following.any_of("the") or noun):

@@ -10,7 +10,7 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, stem
-from langmem_plugin.references.words import SCALES
+from langmem_plugin.references.words import SCALES, Language
 
 _MOST_WORDS = 6
 
@@ -38,7 +38,7 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
         listed = next((each for each in lately if _fields(each, wanted)), None)
         if listed is None or not _asks(sentence, place, listed):
             continue
-        if _compares(word) and len(listed.entries) != 2:
+        if _compares(word, sentence.language) and len(listed.entries) != 2:
             continue
         told = _fields(listed, wanted)
         if len(told) != 1:
@@ -67,12 +67,10 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     )
 
 
-def _compares(word: Word) -> bool:
+def _compares(word: Word, language: Language) -> bool:
     """Whether it compares two things and is no superlative."""
     first, *more = word.text.split()
-    return "comparing" in word or (
-        first.endswith("er") and first.isascii() and not more and first not in ("menor", "mayor")
-    )
+    return "comparing" in word or (language.name == "en" and first.endswith("er") and not more)
 
 
 def _fields(listed: ShownList, wanted: frozenset[str]) -> list[tuple[str, list[float]]]:

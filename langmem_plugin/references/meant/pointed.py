@@ -45,7 +45,7 @@ def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None) -> Iter
 
 def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None) -> Pointed | None:
     word, after = sentence.at(place), sentence.at(place + 1)
-    before = sentence.at(place - (2 if sentence.at(place - 1).text == "את" else 1))
+    before = sentence.at(place - (2 if "marks_object" in sentence.at(place - 1) else 1))
     if "carries" in word:
         known = focus is not None and focus.called is None
         return Pointed([focus], place, place + 1) if focus and known else _unclear(ledger, place, place + 1)
@@ -123,7 +123,7 @@ def _plural(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | N
         part = _part_of(focus, after.stem) if focus is not None else None
         if focus is not None and part is not None and ("these" in word or before.any_of("object", "act")):
             return Pointed([focus], place, place + 2, part=part)
-    if sentence.language.name == "he" and word.text[:1] == "ה" and not word.kinds and before.text == "את":
+    if word.text[:1] in tuple(sentence.language.articles) and not word.kinds and "marks_object" in before:
         part = _part_of(focus, word.text) if focus is not None else None
         return Pointed([focus], place, place + 1, part=part) if focus is not None and part is not None else None
     if (

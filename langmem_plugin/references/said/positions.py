@@ -137,7 +137,7 @@ def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | 
         while sentence.at(link).any_of("the", "marker"):
             link += 1
         following = sentence.at(link)
-        joined = following.prefix == "ו" or (link > end)
+        joined = following.prefix in tuple(sentence.language.joins) or (link > end)
         if not joined or not _is_number(following) or "one" in following or ("letter" in following) is not kind:
             return tuple(dict.fromkeys(numbers)), end, ranged
         if not kind and not through and sentence.language.name == "en" and _counts(sentence, link + 1) and not ranged:
@@ -173,7 +173,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
     after, before = sentence.at(end), _before(sentence, first)
     begin, last = sentence.clause(first)
     the = "the" in sentence.at(first - 1)
-    if the and len(numbers) == 1 and (sentence.language.name == "en" or sentence.at(first - 1).text in ("los", "las")):
+    if the and len(numbers) == 1 and (sentence.language.name == "en" or "several_the" in sentence.at(first - 1)):
         return False
     if (
         sentence.at(first - 1).text == "."
@@ -182,7 +182,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
     ):
         return False
     ranged = numbers == tuple(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 1
-    if ranged and "range" in sentence.at(first + 1) and ("del" in before.text or not before.any_of("time", "amount")):
+    if ranged and "range" in sentence.at(first + 1) and ("ofthe" in before or not before.any_of("time", "amount")):
         return True
     verb = sentence.at(first - 1)
     if (
@@ -217,7 +217,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
         return False
     if (
         article
-        and sentence.at(first - 1).text == "la"
+        and "one_the" in sentence.at(first - 1)
         and all(word.any_of("polite") for word in sentence.words[begin : first - 1])
     ):
         return True
@@ -321,7 +321,9 @@ def _run_of_ordinals(sentence: Sentence, place: int) -> tuple[list[int], int]:
         while sentence.at(link).any_of("and", "the"):
             link += 1
         following = sentence.at(link)
-        if (link == end and following.prefix[:1] != "ו") or not following.any_of("ordinal", *_ENDS):
+        if (link == end and following.prefix[:1] not in tuple(sentence.language.joins)) or not following.any_of(
+            "ordinal", *_ENDS
+        ):
             return numbers, end
         numbers.append(_place(following))
         end = link + 1
@@ -390,7 +392,7 @@ def _bare(sentence: Sentence, said: Position, start: int) -> Position:
     if all(each.any_of("polite", "the", "break", "act") for each in rest) and not after.any_of("object"):
         return pick  # but not "first try!"
     if "dated" in sentence.at(said.start) and not ("act" in before and "time" not in before):
-        return none if before.text not in ("in", "with", "about") else pick
+        return none if "about" not in before else pick
     framed = after.any_of(
         "end", "break", "copula", "of", "polite", "person", "refused", "not", "this", "object", "time"
     )
@@ -444,7 +446,7 @@ def _whole(sentence: Sentence, place: int) -> Position | None:
         return None
     after, before = sentence.at(place + 1), _before(sentence, place)
     said = Position(place, place + 1, sort)
-    if word.prefix.endswith("מ"):  # "the longest of them all"
+    if word.prefix[-1:] in tuple(sentence.language.froms):  # "the longest of them all"
         return replace(said, sort="")
     if (
         sort == "all"

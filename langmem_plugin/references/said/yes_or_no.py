@@ -3,20 +3,8 @@
 import re
 from dataclasses import dataclass
 
-_YES = (
-    "yes please|yes|yeah|yep|yup|yea|yh|ye|ya|y|mm yes|mmm yes|go on then|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|pls do|plz do|absolutely|"
-    "definitely|approved|approve|confirmed|confirm|confirmo|correct|right|alright|all right|fine|sounds good|go for it|"
-    "why not|no problem|no worries|agreed|i agree|by all means|"
-    "כן בבקשה|כן|נכון|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
-    "sí por favor|si por favor|sí|si|claro que sí|claro que si|claro|vale|dale|de acuerdo|por supuesto|adelante|hazlo|"
-    "está bien|esta bien|bueno|correcto|perfecto|venga|sip|sii|siii|sí venga"
-)
-_NO = (
-    "no thank you|no thanks|no way|nope|nah|no|n|not now|don't do it|do not do it|don't|do not|never mind|nevermind|"
-    "stop|cancel|reject|rejected|refuse|decline|"
-    "לא תודה|ממש לא|לא|ביטול|בטל|בטלי|תבטל|תבטלי|עזוב|עזבי|עצור|עצרי|"
-    "no gracias|para nada|mejor no|nada|cancela|cancelar|cancelalo|cancélalo|detente|olvídalo|olvidalo|ni hablar"
-)
+from langmem_plugin.references.words import LANGUAGES
+
 _YES_SIGNS, _NO_SIGNS = "👍👌✅☑✔🆗🙏💯", "👎❌🚫⛔✖🙅"
 _DECORATION = re.compile(
     "[\ufe0f\u200d\u200e\u200f\U0001f3fb-\U0001f3ff♂♀]"
@@ -24,12 +12,12 @@ _DECORATION = re.compile(
 _POLITE = re.compile(r"^(?:porfa|please|pls|thanks|thank you|thx|בבקשה|תודה|por favor|gracias)\W*$", re.IGNORECASE)
 
 
-def _beginning(phrases: str) -> re.Pattern[str]:
-    longest_first = sorted(phrases.split("|"), key=len, reverse=True)
+def _beginning(answer: str) -> re.Pattern[str]:
+    longest_first = sorted((form for each in LANGUAGES for form in each.answers[answer]), key=len, reverse=True)
     return re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
 
 
-_YES_WORDS, _NO_WORDS = _beginning(_YES), _beginning(_NO)
+_YES_WORDS, _NO_WORDS = _beginning("yes"), _beginning("no")
 
 
 @dataclass(frozen=True, slots=True)

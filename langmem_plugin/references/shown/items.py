@@ -8,7 +8,7 @@ from typing import Any
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import KEYS
 
 _SIGNS = re.compile(r"[\W_]")
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
@@ -17,15 +17,8 @@ Item = dict[str, Any]
 _LONGEST_NAME = 120  # letters
 _LONGEST_CODE = 60
 
-_NAME_KEYS = phrases(
-    "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
-)
-_ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
-_NAMING = frozenset((*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם"))
-_NUMBERING = frozenset(
-    (*_ID_KEYS, "mask", "no", "plate", "account", "tracking", "cert", "serial", "numero", "folio", "expediente", "מספר")
-)
-_KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
+_NAME_KEYS, _ID_KEYS, _KIND_KEYS = KEYS["name"], KEYS["id"], KEYS["kind"]
+_NAMING, _NUMBERING = frozenset(KEYS["naming"]), frozenset(KEYS["numbering"])
 
 
 def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:

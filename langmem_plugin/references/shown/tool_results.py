@@ -11,24 +11,10 @@ from langmem_plugin.references.shown.items import ItemEntry, has_identity
 from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.text_lists import read_lines, read_table
 from langmem_plugin.references.text.tokens import key_words
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import KEYS
 
-_ENVELOPE = frozenset(
-    phrases(
-        "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
-    )
-)
-_ACKNOWLEDGING = frozenset(
-    phrases("status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total")
-)
-_READING = frozenset(
-    phrases(
-        "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
-    )
-)
-_DONE = frozenset(
-    phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
-)
+_ENVELOPE, _ACKNOWLEDGING = frozenset(KEYS["envelope"]), frozenset(KEYS["acknowledging"])
+_READING, _DONE = frozenset(KEYS["reading"]), frozenset(KEYS["done"])
 MOST_ITEMS = 2_000
 """Items of one result; nobody is shown more, and a reply's lines are compared with each."""
 

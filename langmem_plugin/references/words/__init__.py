@@ -21,7 +21,8 @@ class Language:
     """One language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
 
     `kinds` maps a grammatical kind (said/utterance.py) to its phrases; `concepts` a word of a thing to English;
-    `prefixes` are letters written onto the next word, of which `articles` make it definite.
+    `prefixes` are letters written onto the next word, of which `articles` make it definite, `joins`
+    say "and" and `froms` "from".
     """
 
     name: str
@@ -31,9 +32,12 @@ class Language:
     weekdays: Mapping[str, int]
     months: Mapping[str, int]
     scales: Mapping[str, Scale]
+    answers: Mapping[str, tuple[str, ...]]
     concepts: Mapping[str, tuple[str, ...]]
     prefixes: str
     articles: str
+    joins: str
+    froms: str
     stop: frozenset[str]
 
 
@@ -58,13 +62,21 @@ def _read(name: str) -> Language:
         weekdays=_numbered(data["weekdays"], 0),
         months=_numbered(data["months"]),
         scales={name: Scale(*(frozenset(phrases(cell)) for cell in cells)) for name, cells in data["scales"].items()},
+        answers={answer: phrases(cell) for answer, cell in data["answers"].items()},
         concepts={form: phrases(cell) for forms, cell in data.get("concepts", {}).items() for form in phrases(forms)},
         prefixes=data["prefixes"],
         articles=data["articles"],
+        joins=data["joins"],
+        froms=data["froms"],
         stop=frozenset(phrases(data["stop"])),
     )
 
 
+KEYS: Mapping[str, tuple[str, ...]] = {
+    name: phrases(cell)
+    for name, cell in tomllib.loads((resources.files(__name__) / "keys.toml").read_text("utf-8")).items()
+}
+"""Words of the fields and names of tools' data."""
 LANGUAGES: tuple[Language, ...] = tuple(map(_read, ("en", "he", "es")))
 ENGLISH, HEBREW, SPANISH = LANGUAGES
 SCALES: Mapping[str, frozenset[str]] = {
