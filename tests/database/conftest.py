@@ -161,6 +161,7 @@ _UNDONE = (
         f"ALTER TABLE langmem_memory DROP CONSTRAINT langmem_memory_{column}"
         for column in ("confidence", "fact_type", "source_type")
     ),
+    "ALTER TABLE langmem_pending DROP COLUMN outlives_silence",
     "UPDATE langmem_version SET version_num = '0020'",
 )
-"""What came after revision 0020."""
+"""What came after revision 0020: each migration adds its line."""

@@ -59,6 +59,7 @@ def test_what_is_done_is_noted_with_who_did_it(memory, clock):
         ("program", "memory.changed"),
         ("program", "memory.forgotten"),
         ("program", "memory.restored"),
+        ("person", "session.created"),  # a command belongs to its session
         ("person", "memory.stored"),
         ("program", "consent.given"),
         ("program", "consent.given"),  # personal facts too
@@ -69,7 +70,6 @@ def test_what_is_done_is_noted_with_who_did_it(memory, clock):
         ("program", "memory.stored"),
         ("program", "person.merged"),
         ("program", "person.parted"),
-        ("person", "session.created"),
         ("program", "session.expired"),
         ("program", "session.deleted"),
         ("program", "erasure.asked"),

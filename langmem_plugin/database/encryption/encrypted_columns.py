@@ -170,6 +170,7 @@ _OF_LONG_TERM: Mapping[Column[Any], str] = {
 }
 PLAIN: Mapping[Column[Any], str] = {
     **_OF_LONG_TERM,
+    incoming.c.sent_as: "ids that the channel gave to the parts of an answer",
     message.c.message_id: "an id, by which LangGraph finds and replaces a message",
     extraction_job.c.taken: "numbers of rows",
     merge.c.moved: "ids of what moved, and no words of it",
