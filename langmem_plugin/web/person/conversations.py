@@ -7,12 +7,13 @@ from itertools import groupby
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.session_manager import MessageRecord
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
 from langmem_plugin.memory.find.corrected_messages import FoundMessage
 from langmem_plugin.memory.models import storable
-from langmem_plugin.web.conversations import session_of, sessions_of
+from langmem_plugin.web.conversations import picture, session_of, sessions_of
 from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter(prefix="/conversations")
@@ -41,6 +42,8 @@ class Bubble:
     message: MessageRecord
     text: str
     files: tuple[str, ...]
+    pictures: tuple[str, ...]
+    """Those that were kept, each by what names it."""
 
 
 @router.get("")
@@ -80,6 +83,12 @@ def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
     return visit.page("conversation.html", at="conversations", session=session, days=days, page=page, pages=pages)
 
 
+@router.get("/{session_id}/pictures/{sha256}")
+def show_picture(visit: Here, session_id: str, sha256: str) -> Response:
+    content, kind = picture(visit.memory, visit.owner, session_id, sha256)
+    return Response(content, media_type=kind)
+
+
 def _line(visit: Visit, session: Session) -> Line:
     try:
         with visit.memory.saver.checkpoints.reading(session.session_id) as checkpoints:
@@ -96,7 +105,8 @@ def _bubble(message: MessageRecord) -> Bubble:
     text, files = _shown(message.content)
     if message.image_path is not None and "picture" not in files:
         files = (*files, "picture")
-    return Bubble(message, text, files)
+    kept = (each for each in references_in(message.content) if each.kind == "image" and each.path and each.sha256)
+    return Bubble(message, text, files, tuple(str(each.sha256) for each in kept))
 
 
 def _shown(content: str) -> tuple[str, tuple[str, ...]]:

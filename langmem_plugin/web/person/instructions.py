@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from fastapi import APIRouter, Form
 from sqlalchemy import Connection
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from langmem_plugin.agent.commands.instruction_list import order_told
 from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
-from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction
+from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
 from langmem_plugin.memory.keep.owner_changes import begin_change
 from langmem_plugin.memory.models import storable
 from langmem_plugin.web.person.visit import Here, Visit
@@ -52,12 +52,20 @@ def add(visit: Here, text: _Text = "") -> Response:
 
 @router.post("/{instruction_id}/switch")
 def switch(visit: Here, instruction_id: str, seen: _Text, on: _Text) -> Response:
-    return _changed(visit, instruction_id, seen, active=on == "yes")
+    return _changed(visit, instruction_id, seen, done="on" if on == "yes" else "off", active=on == "yes")
+
+
+@router.post("/{instruction_id}/change")
+def change(visit: Here, instruction_id: str, seen: _Text, text: _Text = "") -> Response:
+    if not text.strip() or len(text) > _LONGEST or storable(text) != text:
+        return _list(visit, status=422, done="empty" if not text.strip() else "unusable")
+    return _changed(visit, instruction_id, seen, done="changed_text", text=text.strip())
 
 
 @router.post("/{instruction_id}/rank")
 def rank(visit: Here, instruction_id: str, seen: _Text, priority: Annotated[int, Form()]) -> Response:
-    return _changed(visit, instruction_id, seen, priority=min(max(priority, _LOWEST), _HIGHEST))
+    wanted = min(max(priority, _LOWEST), _HIGHEST)
+    return _changed(visit, instruction_id, seen, done="ranked", priority=wanted)
 
 
 @router.post("/{instruction_id}/delete")
@@ -71,18 +79,13 @@ def remove(visit: Here, instruction_id: str, seen: _Text) -> Response:
 
 
 def _changed(
-    visit: Visit, instruction_id: str, seen: str, *, active: bool | None = None, priority: int = 0
+    visit: Visit, instruction_id: str, seen: str, *, done: str, **changes: Unpack[InstructionChanges]
 ) -> Response:
-    instructions = visit.memory.instructions
     try:
         with _unchanged(visit, instruction_id, seen):
-            if active is not None:
-                instructions.update(visit.owner, instruction_id, active=active)
-            else:
-                instructions.update(visit.owner, instruction_id, priority=priority)
+            visit.memory.service.instructions.update(visit.owner, instruction_id, **changes)
     except (StaleMemory, InstructionNotFound):
         return _list(visit, status=409, done="changed")
-    done = "ranked" if active is None else ("on" if active else "off")
     return visit.go(f"instructions?done={done}&of={instruction_id}")
 
 

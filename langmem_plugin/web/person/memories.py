@@ -1,7 +1,9 @@
 """What is remembered of the person: by kind, searched, one by one; corrected, forgotten, confirmed."""
 
+import contextlib
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Form
@@ -22,6 +24,7 @@ _KINDS: tuple[FactType, ...] = (
 _OF_EACH, _ON_A_PAGE, _FOUND, _ASKED = 8, 40, 40, 5
 _LONGEST = 2_000  # letters
 _UNDO_WITHIN = timedelta(minutes=10)
+_RECENT, _LOOKED_AT = timedelta(days=30), 200
 
 _Text = Annotated[str, Form()]
 _Revision = Annotated[int, Form()]
@@ -48,6 +51,44 @@ def listed(visit: Here, q: str = "", kind: str = "", page: int = 1, done: str = 
     if not visit.memory.settings.remembers:
         return visit.go("conversations")
     return _list(visit, q=q.strip(), kind=kind, page=page, done=done, of=of)
+
+
+@router.post("/memories")
+def add(visit: Here, text: _Text = "") -> Response:
+    """As if they had asked for it in the chat; what it contradicts is replaced by it."""
+    refused = _refusal(text)
+    if refused is not None:
+        return _list(visit, done=refused, typed=text, status=422)
+    try:
+        made = visit.memory.service.remember(visit.owner, text, source_type="command")
+    except EmbeddingUnavailable:
+        return _list(visit, done="no_embedding", typed=text, status=503)
+    return visit.go(f"?done={'same' if made.outcome == 'duplicate' else 'yes'}&of={made.id}")
+
+
+@router.post("/memories/forget")
+def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None) -> Response:
+    """Those that were ticked and are still there; each can be taken back."""
+    for each in dict.fromkeys(ids or ()):
+        with contextlib.suppress(MemoryNotFound):
+            visit.memory.service.forget(visit.owner, each)
+    return visit.go("recent" if ids else "")
+
+
+@router.get("/recent")
+def recent(visit: Here) -> Response:
+    """What was forgotten or corrected lately, and can be undone."""
+    service, now = visit.memory.service, visit.memory.service.now()
+    with service.database.read() as connection:
+        forgotten = service.repository.forgotten_since(connection, visit.owner, now - _UNDO_WITHIN)
+    over = service.list_memories(visit.owner, limit=_LOOKED_AT, statuses=["superseded"])
+    changed = sorted((each for each in over if now - each.updated_at < _RECENT), key=attrgetter("updated_at"))
+    return visit.page(
+        "recent.html",
+        at="memories",
+        forgotten=forgotten,
+        changed=[(each, service.instead_of(each)) for each in changed[::-1][:_ON_A_PAGE]],
+    )
 
 
 @router.get("/memories/{memory_id}")
@@ -88,8 +129,11 @@ def forget(visit: Here, memory_id: str, revision: _Revision) -> Response:
 
 @router.post("/memories/{memory_id}/back")
 def take_back(visit: Here, memory_id: str) -> Response:
-    """The last forgetting, for a moment."""
+    """What was forgotten, for a moment; what was replaced, in the place of what replaced it."""
     held = _look(visit, memory_id)
+    if held is not None and held.status == "superseded":
+        visit.memory.service.restore(visit.owner, memory_id)
+        return visit.go(f"?done=back&of={memory_id}")
     if held is None or not _can_come_back(visit, held):
         return _list(visit, done="too_late", status=409)
     try:
@@ -128,7 +172,14 @@ def decide(visit: Here, memory_id: str, revision: _Revision, word: _Text) -> Res
 
 
 def _list(  # noqa: PLR0917
-    visit: Visit, q: str = "", kind: str = "", page: int = 1, done: str = "", of: str = "", status: int = 200
+    visit: Visit,
+    q: str = "",
+    kind: str = "",
+    page: int = 1,
+    done: str = "",
+    of: str = "",
+    typed: str = "",
+    status: int = 200,
 ) -> Response:
     service, owner = visit.memory.service, visit.owner
     many = {each: service.count(owner, where=Filter(fact_types=[each])) for each in _KINDS}
@@ -153,6 +204,8 @@ def _list(  # noqa: PLR0917
         asked=asked[:_ASKED],
         asked_more=max(len(asked) - _ASKED, 0),
         done=done,
+        typed=typed,
+        longest=_LONGEST,
         held=held,
         can_undo=done == "forgotten" and held is not None and _can_come_back(visit, held),
         erased=None if sum(many.values()) else visit.memory.erasure.can_restore(visit.identifier),

@@ -4,8 +4,9 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal, get_args
 
+from babel import Locale
 from fastapi import APIRouter, Form
 from sqlalchemy import Connection
 from starlette.responses import Response, StreamingResponse
@@ -15,10 +16,12 @@ from langmem_plugin.errors import InvalidInput, StaleMemory, TurnTimeout, Unknow
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import consents
 from langmem_plugin.people.consents import PERMISSIONS, Permission
+from langmem_plugin.people.person_settings import LanguageCode
 from langmem_plugin.portability import document_files
 from langmem_plugin.web.access import PAGE, let_out
 from langmem_plugin.web.look.languages import translations
 from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.web.person_refs import PersonRefs
 from langmem_plugin.writing.consent import QUESTION_VERSION
 
 router = APIRouter(prefix="/privacy")
@@ -53,6 +56,23 @@ def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _
     except StaleMemory:
         return _shown(visit, done="changed", status=409)
     return visit.go(f"privacy?done={'allowed' if on else 'withdrawn'}")
+
+
+@router.post("/language")
+def speak(visit: Here, language: Annotated[LanguageCode, Form()]) -> Response:
+    """Until they write in another."""
+    visit.memory.people.set_language(visit.owner, language)
+    return visit.go("privacy?done=language")
+
+
+@router.post("/unlink")
+def unlink(visit: Here, identifier: _Text) -> Response:
+    """What was said and remembered stays with this person."""
+    key = PersonRefs(visit.memory.database).person(identifier)
+    if key is None or key not in visit.memory.people.identifiers(visit.identifier)[1:]:
+        return _shown(visit, done="changed", status=409)
+    visit.memory.people.unlink(key)
+    return visit.go("privacy?done=unlinked")
 
 
 @router.post("/export")
@@ -131,6 +151,8 @@ def _shown(visit: Visit, *, done: str = "", status: int = 200) -> Response:
         word=memory.consent.word_of(visit.owner),
         extracts=memory.settings.extracts,
         identifiers=memory.people.identifiers(visit.identifier),
+        ref=PersonRefs(memory.database).ref,
+        languages={each: Locale(each).get_display_name() for each in get_args(LanguageCode)},
         holdings=memory.exporter.holdings(visit.owner),
         erased=memory.erasure.can_restore(visit.identifier),
         done=done,
