@@ -20,6 +20,7 @@ class Served:
 
 
 _ROOT = "langmem_root"
+_LOGGED = ("path", "raw_path", "query_string")  # by servers, of which a link's token is taken out
 
 
 class RootNoted:
@@ -44,10 +45,13 @@ class HeadAsGet:
             await self._app(scope, receive, send)
             return
 
+        asked: Scope = {**scope, "method": "GET"}
+
         async def send_head(message: Message) -> None:
+            scope.update({name: asked[name] for name in _LOGGED if name in asked})
             await send(message if message["type"] != "http.response.body" else {**message, "body": b""})
 
-        await self._app({**scope, "method": "GET"}, receive, send_head)
+        await self._app(asked, receive, send_head)
 
 
 def root_of(request: Request) -> str:

@@ -248,3 +248,29 @@ def test_the_link_stands_in_no_log_of_requests(site, caplog):
     told = [each.getMessage() for each in caplog.records if each.name == "uvicorn.access"]
     assert len([each for each in told if "/me/in/" in each]) == 5
     assert not [each for each in told if "langmem_" in each]
+
+
+@pytest.mark.parametrize(("width", "size"), [(390, "200%"), (360, "200%"), (195, "100%"), (820, "200%")])
+def test_the_tabs_stay_in_sight_with_large_text(site, width, size):
+    with site.opened(width) as page:
+        for place in ("", "privacy"):
+            page.goto(f"{site.address}/me/{place}")
+            page.evaluate("size => { document.documentElement.style.fontSize = size; }", size)
+            for tab in page.locator(".tabs a").all():
+                box = tab.bounding_box()
+                assert box["x"] >= -1
+                assert box["x"] + box["width"] <= width + 1
+                assert tab.is_visible()
+            assert not is_cut_off(page)
+
+
+def test_switches_are_seen_where_the_system_forces_its_colours(site):
+    with site.opened() as page:
+        page.emulate_media(forced_colors="active")
+        page.goto(f"{site.address}/me/privacy")
+        shown = "(each) => ['::before', '::after'].map((part) => getComputedStyle(each, part).backgroundColor)"
+        on = page.locator(".switch.on").first.evaluate(shown)
+        off = page.locator(".switch:not(.on)").first.evaluate(shown)
+        assert on[0] != on[1]
+        assert off[0] != off[1]
+        assert on != off
