@@ -24,6 +24,7 @@ _PAGES = [_ROOT / "README.md", *sorted((_ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _LOADED = re.compile(r"""<(?:script|img|iframe)[^>]+src=["']?(?:https?:)?//[^>]+>|<link[^>]+stylesheet[^>]+//[^>]+>""")
+_FILE = re.compile(r"`((?:[\w-]+/)+[\w.-]+\.(?:py|jsonl?|toml|tsv|bin|md|ini|conf|service))`")
 _COMMAND = re.compile(r"(?:^|`)(langmem [a-z][^`\n]*)", re.MULTILINE)
 _MODULE = re.compile(r"python -m (benchmarks\.\w+)|python (benchmarks/\w+\.py)|pytest (tests/[\w/]+\.py)")
 
@@ -132,6 +133,8 @@ def test_every_requirement_that_a_test_names_is_one():
 @pytest.mark.spec("P-7", "P-9", "U-8")
 def test_every_test_benchmark_and_setting_that_a_page_names_is_there():
     named = {"tests": 0, "files": 0, "settings": 0}
+    rooms = ("benchmarks", "deploy", "docs", "examples", "graphs", "langmem_plugin", "tests")
+    there = [str(each) for room in rooms for each in (_ROOT / room).rglob("*.*")]
     for page in _PAGES:
         text = page.read_text("utf-8")
         tests = _TEST.findall(text)
@@ -140,6 +143,9 @@ def test_every_test_benchmark_and_setting_that_a_page_names_is_there():
 
         assert [f"{file}::{test}" for file, test in tests if f"def {test}(" not in _read(file)] == [], page
         assert [each for each in files if not _is_there(each)] == [], page
+        assert [each for each in _FILE.findall(text) if not any(file.endswith(f"/{each}") for file in there)] == [], (
+            page
+        )
         assert settings - Settings.model_fields.keys() == set(), page
         for kind, found in zip(named, (tests, files, settings), strict=True):
             named[kind] += len(found)
