@@ -1,11 +1,12 @@
 """`langmem serve`: the HTTP API and the pages, as a service of its own."""
 
 import importlib
+import logging
 import signal
 import socket
 import sys
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -85,6 +86,9 @@ def serve(
             help="believe X-Forwarded-For and -Proto of a proxy on this machine, or of $FORWARDED_ALLOW_IPS",
         ),
     ] = False,
+    log_level: Annotated[
+        Literal["info", "warning"], typer.Option("--log-level", help="info: a line for each request too")
+    ] = "warning",
     create: Create = False,
     database: Url = None,
     config: Config = None,
@@ -95,6 +99,9 @@ def serve(
     """
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
+    # Not other loggers: HTTP clients write addresses that hold keys of providers.
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("langmem_plugin").setLevel(log_level.upper())
     settings = chosen(config)
     if settings.enable_memory_system:
         refuse_missing_if_named(settings, database, create=create)

@@ -12,6 +12,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import CONSOLE, PAGE
+from langmem_plugin.web.access_log import AccessLog
 from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
@@ -55,4 +56,5 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(HeadAsGet)
     app.add_middleware(RootNoted)
+    app.add_middleware(AccessLog)
     return app

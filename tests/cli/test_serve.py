@@ -32,7 +32,7 @@ def file(tmp_path, migrated_file):
 @pytest.mark.spec("U-3", "U-5")
 def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
     graph = "langmem_plugin.cli.demo_agent:demo_agent"
-    arguments = [*COMMAND, "--database", f"sqlite:///{file}", "--graph", graph]
+    arguments = [*COMMAND, "--database", f"sqlite:///{file}", "--graph", graph, "--log-level", "info"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             where = re.match(r"listening on (http://127\.0\.0\.1:(\d+)) ", process.stdout.readline())
@@ -58,6 +58,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
             process.send_signal(signal.SIGTERM)
         _, logged = process.communicate(timeout=30)
         assert process.returncode == 0
+        assert "INFO http.request method=POST route=/api/chat status=200" in logged
         assert ANNA not in logged
         assert "peanuts" not in logged
         assert not file.with_name("langmem.db-wal").exists()  # it was closed

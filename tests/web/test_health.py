@@ -1,5 +1,6 @@
 """What a balancer, a supervisor and Prometheus are told, over the application in this process."""
 
+import logging
 import shutil
 from types import SimpleNamespace
 
@@ -94,3 +95,22 @@ def test_figures_are_for_operators_and_hold_numbers_alone(client, memory, clock)
     assert 'langmem_seconds{operation="store",quantile="0.95"}' in told
     assert "zirconium" not in told
     assert ERIN not in told
+
+
+@pytest.mark.spec("U-3", "P-9")
+def test_each_request_is_a_line_of_the_log_without_whose_it_is_or_the_key_in_its_path(client, memory, clock, caplog):
+    tokens = AccessTokens(memory.database, now=clock)
+    link, _ = tokens.new_link(ERIN)
+    told = memory.service.remember(ERIN, "Leo is allergic to zirconium")
+    with caplog.at_level(logging.INFO, "langmem_plugin.web.access_log"):
+        client.get(f"/api/memory/{told.id}", headers={"authorization": f"Bearer {tokens.new(ERIN)[0]}"})
+        client.get(f"/me/in/{link}")
+        client.get("/nothing/here?search=zirconium")
+    lines = [each.getMessage() for each in caplog.records if each.event == "http.request"]
+
+    assert [line.rpartition(" ms=")[0] for line in lines] == [
+        "http.request method=GET route=/api/memory/{memory_id} status=200",
+        "http.request method=GET route=/me/in/{token} status=200",
+        "http.request method=GET route=/… status=404",
+    ]
+    assert not any(secret in caplog.text for secret in (link, told.id, "zirconium"))
