@@ -123,7 +123,7 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
     refuse_open_door(tokens, host, "operator", "person")
     with listening_on(host, port) as listening:
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-        typer.echo(f"listening on {at} (API: {at}/api/openapi.json, console: {at}/console)")
+        typer.echo(f"listening on {at} (API: {at}/api/docs, console: {at}/console)")
         if not any(each.kind == "operator" for each in tokens.listed()):
             token, access = tokens.new_operator(FIRST_TOKEN_FOR)
             typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage
 
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.web.api.conftest import ANNA, HEADER
@@ -127,3 +128,21 @@ def test_the_description_is_a_page_that_loads_nothing_and_head_is_answered_as_ge
         head = client.head(place)
         assert (head.status_code, head.content) == (200, b"")
     assert client.head("/api/memory", headers=anna.headers).headers["x-total-count"] == "0"
+
+
+@pytest.mark.spec("U-3", "R-4")
+def test_a_conversation_is_read_as_a_trace_where_that_is_asked_for(anna, memory):
+    memory.sessions.add_message(ANNA, "user", "find dinners")
+    call = {"name": "find_dinners", "args": {"query": "chicken"}, "id": "c1"}
+    memory.sessions.record(ANNA, AIMessage("", tool_calls=[call]))
+    shown = json.dumps([{"id": "r1", "name": "Lemon chicken"}, {"id": "r2", "name": "Chicken curry"}])
+    memory.sessions.record(ANNA, ToolMessage(shown, tool_call_id="c1", name="find_dinners"))
+    memory.sessions.add_message(ANNA, "user", "tell me more about number 2")
+    [session] = memory.sessions.sessions(ANNA)
+    plain = anna("GET", f"sessions/{session.session_id}")["messages"]
+    assert {each["trace"] for each in plain} == {None}
+    traced = [each["trace"] for each in anna("GET", f"sessions/{session.session_id}?trace=true")["messages"]]
+    assert traced[1]["calls"] == [{"tool": "find_dinners", "arguments": {"query": "chicken"}}]
+    [pointed] = traced[3]["references"]
+    assert (pointed["words"], pointed["things"], pointed["reason"]) == ("number 2", ["Chicken curry"], "its number")
+    assert traced[3]["shown"] == ["Lemon chicken", "Chicken curry"]
