@@ -31,11 +31,13 @@ def row_behind(message: BaseMessage) -> int | None:
 
 
 class DamageReports:
-    """Says once in the log what of which session cannot be read; as long as this process lives."""
+    """Says once in the log that something of a session cannot be read, and what was met first: `langmem doctor` names
+    all of it. As long as this process lives.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._reported: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._reported: OrderedDict[str, None] = OrderedDict()
 
     def note(self, session_id: str, what: str, error: DamagedSession) -> None:
         """Raises TypeNotAllowed: what holds a type that is not allowed is not damaged, but to be allowed."""
@@ -45,8 +47,8 @@ class DamageReports:
 
     def report(self, session_id: str, what: str, error: DamagedSession) -> None:
         with self._lock:
-            known = (session_id, what) in self._reported
-            self._reported[session_id, what] = None
+            known = session_id in self._reported
+            self._reported[session_id] = None
             if len(self._reported) > _MOST_REPORTED:
                 self._reported.popitem(last=False)
         if not known:

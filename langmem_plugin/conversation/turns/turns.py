@@ -295,7 +295,9 @@ class Turns:
             return
         with self._database.write(durable=False) as connection:
             _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in sorted(own)])
-            line = {(thread, ticket): renewals for thread, ticket, renewals in _LINE.all(connection, {})}
+        # Read apart: whoever gives a ticket back would wait for the rows that were just renewed.
+        seen = self._database.select(lambda connection: _LINE.all(connection, {}))
+        line = {(thread, ticket): renewals for thread, ticket, renewals in seen}
         others: dict[Ticket, int] = {ticket: renewals for ticket, renewals in line.items() if ticket not in own}
         gone = [
             {"of_thread": thread, "of_ticket": ticket, "of_renewals": renewals}
