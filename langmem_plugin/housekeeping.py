@@ -22,8 +22,7 @@ from langmem_plugin.conversation.sessions.terms import (
     longest,
     noted,
 )
-from langmem_plugin.conversation.turns.stale_tickets import stale_tickets_deleted
-from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS
+from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, stale_tickets_deleted
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner, turn

@@ -1,11 +1,25 @@
 """The checkpointer: LangGraph's contract over a store of sessions and a store of checkpoints and messages."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+import asyncio
+import functools
+import re
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Executor
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
@@ -27,8 +41,6 @@ from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import data_of, files_of
-from langmem_plugin.conversation.saver_arguments import check_arguments
-from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in, while_open
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_move import StandsStill
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -39,20 +51,100 @@ from langmem_plugin.conversation.storage import pruning
 from langmem_plugin.conversation.storage.buildable_types import classes_of
 from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.checkpoint_writer import CheckpointWriter
-from langmem_plugin.conversation.storage.run_writes import RunWrites
+from langmem_plugin.conversation.storage.run_writes import CheckpointWriter, RunWrites, SharedWrites, WriteTransactions
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.conversation.storage.session_messages import CountTokens
-from langmem_plugin.conversation.storage.shared_writes import SharedWrites
-from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.opening import open_database, refuse_encrypted
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.tenants import media_of
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
+
+
+class _Closable(Protocol):
+    executor: Executor
+    is_closed: bool
+
+
+_Object = TypeVar("_Object", bound=_Closable)
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_CLOSED = "the checkpointer is closed: open another"
+
+
+def while_open(
+    method: Callable[Concatenate[_Object, _Given], _Result],
+) -> Callable[Concatenate[_Object, _Given], _Result]:
+    """The method, which raises StoreUnavailable once its object is closed."""
+
+    @functools.wraps(method)
+    def called(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
+        if self.is_closed:
+            raise StoreUnavailable(_CLOSED)
+        return method(self, *arguments, **named)
+
+    return called
+
+
+def in_executor(
+    method: Callable[Concatenate[_Object, _Given], _Result],
+) -> Callable[Concatenate[_Object, _Given], Coroutine[Any, Any, _Result]]:
+    """The method for asynchronous code. Raises StoreUnavailable once the executor is shut down."""
+
+    @functools.wraps(method)  # LangGraph looks at the signature
+    async def forward(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
+        if self.is_closed:
+            raise StoreUnavailable(_CLOSED)
+        return await run_in(self.executor, functools.partial(method, self, *arguments, **named))
+
+    return forward
+
+
+async def run_in(executor: Executor, function: Callable[[], _Result]) -> _Result:
+    """What it returns, called in a thread that knows the current run."""
+    loop = asyncio.get_running_loop()
+    try:
+        called = loop.run_in_executor(executor, functools.partial(copy_context().run, function))
+    except RuntimeError as error:
+        raise StoreUnavailable("the threads of this checkpointer are shut down: open another") from error
+    return await called
+
+
+class Done:
+    """May be awaited, and need not be."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+def check_arguments(  # noqa: PLR0917 - all are needed
+    region: str | None,
+    carry: Collection[str],
+    count_tokens: Callable[..., int],
+    media: Media | Path | str,
+    now: Callable[[], datetime],
+    turn_timeout: timedelta,
+    executor: Executor | None,
+) -> None:
+    """Raises InvalidInput."""
+    if region is not None and not (isinstance(region, str) and re.fullmatch("[A-Z]{2}", region)):
+        raise InvalidInput(f'region={region!r}: pass two capital letters such as "IL", or leave it out')
+    if isinstance(carry, str) or not isinstance(carry, Collection) or not all(isinstance(name, str) for name in carry):
+        raise InvalidInput(f'carry={carry!r}: pass the names of channels, as in carry=("cart",)')
+    if not callable(count_tokens):
+        raise InvalidInput(f"count_tokens={count_tokens!r}: pass a function of a message that returns a number")
+    if not isinstance(media, Media | Path | str):
+        raise InvalidInput(f"media={media!r}: pass a folder, 'beside', 'database', 'drop', 'leave' or a Media")
+    if not callable(now) or not isinstance(instant := now(), datetime) or instant.tzinfo is None:
+        raise InvalidInput("now must return aware datetimes: pass lambda: datetime.now(UTC)")
+    if not isinstance(turn_timeout, timedelta):
+        raise InvalidInput(f"turn_timeout={turn_timeout!r}: pass a timedelta")
+    if executor is not None and not isinstance(executor, Executor):
+        raise InvalidInput(f"executor={executor!r}: pass a concurrent.futures.Executor, or leave it out")
+
 
 _PAGE = 50
 

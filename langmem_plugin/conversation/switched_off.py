@@ -14,8 +14,7 @@ from langgraph.checkpoint.base import (
 )
 
 from langmem_plugin.conversation.config_keys import without_trace
-from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.saver_methods import in_executor, while_open
+from langmem_plugin.conversation.saver import ConversationSaver, in_executor, while_open
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable

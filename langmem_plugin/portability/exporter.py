@@ -18,7 +18,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage.unreadable import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
-from langmem_plugin.conversation.turns.claim_records import ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecords
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table

@@ -1,5 +1,6 @@
 """Which session of a conversation a call belongs to; when one begins, changes hands, is touched and ends."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,6 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 from sqlalchemy import Connection, select
 
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
     SESSION,
     TURN,
@@ -21,7 +23,6 @@ from langmem_plugin.conversation.config_keys import (
     traced_as,
 )
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.run_sessions import RunSessions
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.sessions.silence import Silence
 from langmem_plugin.conversation.sessions.terms import INTERRUPT_TIMEOUT, SESSION_TIMEOUT, NotedTerms
@@ -33,6 +34,56 @@ from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.identifiers import thread_key
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
+
+_MOST_RUNS = 4_096
+
+
+class RunSessions:
+    """Remembers a run's session by the run's control object: the one thing that reaches every call of it.
+
+    A session of None means that the run starts a fresh one at its first write, unless its person was erased after the
+    erasures it had seen; a run that has `expired` writes nothing.
+    """
+
+    def __init__(self) -> None:
+        # The control object is kept beside its id: it takes no weak reference, and an id is used again.
+        self._runs: OrderedDict[int, tuple[object, str, str | None, int | None]] = OrderedDict()
+        self._expired: OrderedDict[int, object] = OrderedDict()
+        self._lock = process_forks.Lock()
+
+    def remember(
+        self, control: object, thread: str, session_id: str | None, *, erasures_seen: int | None = None
+    ) -> None:
+        with self._lock:
+            self._runs[id(control)] = (control, thread, session_id, erasures_seen)
+            self._runs.move_to_end(id(control))
+            if len(self._runs) > _MOST_RUNS:
+                self._runs.popitem(last=False)
+
+    def expire(self, control: object) -> None:
+        with self._lock:
+            self._expired[id(control)] = control
+            if len(self._expired) > _MOST_RUNS:
+                self._expired.popitem(last=False)
+
+    def has_expired(self, control: object | None) -> bool:
+        return id(control) in self._expired
+
+    def knows(self, control: object | None, thread: str) -> bool:
+        with self._lock:
+            run = self._runs.get(id(control))
+        return run is not None and run[1] == thread
+
+    def session_of(self, control: object | None) -> str | None:
+        with self._lock:
+            return self._runs[id(control)][2]
+
+    def erasures_seen(self, control: object | None) -> int | None:
+        """The newest erasure there was when the run that starts a fresh session began; None of any other."""
+        with self._lock:
+            run = self._runs.get(id(control))
+        return None if run is None else run[3]
+
 
 log = event_log(__name__)
 

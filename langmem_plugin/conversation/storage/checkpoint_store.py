@@ -19,11 +19,10 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
-from langmem_plugin.conversation.storage.checkpoint_cache import CheckpointCache
 from langmem_plugin.conversation.storage.message_cache import MessageCache
 from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowAllocator, RowLease
-from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, CheckpointCache, SessionCheckpoints
 from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
 from langmem_plugin.conversation.storage.unreadable import DamageReports
 from langmem_plugin.database import Database

@@ -6,6 +6,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, PendingWrite, writes_sort_key
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
+from langgraph.types import Interrupt
 from sqlalchemy import Connection, bindparam, select, update
 
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -126,7 +127,8 @@ def _kept(value: Any, channel: str) -> Any:
 
 def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
     """Whether what a task asks may be answered after the silence that ends a session: not where it is about money."""
-    asked = [each.value for channel, value in writes if channel == INTERRUPT for each in value]
+    given = [value for channel, value in writes if channel == INTERRUPT and isinstance(value, list | tuple)]
+    asked = [each.value for value in given for each in value if isinstance(each, Interrupt)]
     return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}
 
 

@@ -13,8 +13,13 @@ from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import checkpoint_format, codec
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
-from langmem_plugin.conversation.storage.checkpoint_cache import CheckpointCache, Place
-from langmem_plugin.conversation.storage.checkpoint_format import MessageList, StoredCheckpoint, StoredValue, ValueRow
+from langmem_plugin.conversation.storage.checkpoint_format import (
+    InlineValue,
+    MessageList,
+    StoredCheckpoint,
+    StoredValue,
+    ValueRow,
+)
 from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowLease
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
@@ -25,6 +30,29 @@ from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from langmem_plugin.lru import LruCache
+
+_LIMIT_BYTES = 8_000_000
+_ENTRY_BYTES = 8_000  # what a decoded checkpoint takes besides
+
+Place = tuple[str, int, str, str]
+"""Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
+
+
+class CheckpointCache:
+    """Of all sessions; the least recently used go."""
+
+    def __init__(self) -> None:
+        self._entries: LruCache[Place, tuple[bytes, StoredCheckpoint]] = LruCache(_LIMIT_BYTES)
+
+    def get(self, place: Place, payload: bytes) -> StoredCheckpoint | None:
+        held, stored = self._entries.get(place) or (None, None)
+        return stored if held == payload else None
+
+    def put(self, place: Place, payload: bytes, stored: StoredCheckpoint) -> None:
+        inline = sum(len(value.typed[1]) for value in stored.channels.values() if isinstance(value, InlineValue))
+        self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
+
 
 CARRIED = "langmem_carried"
 """In the body of a checkpoint as it is stored: which channels have what the session began with, and no version."""

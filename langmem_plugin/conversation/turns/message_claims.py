@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, delete, null, select, update
@@ -24,6 +25,7 @@ from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
+from langmem_plugin.database.conversation_tables import incoming as table
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.encryption.moved_rows import bind_anew
 from langmem_plugin.database.prepared import Prepared
@@ -400,3 +402,62 @@ _OPEN = Prepared(
     .where(_OF_THREAD, _UNANSWERED)
     .order_by(incoming.c.position, incoming.c.message_id)
 )
+
+
+log = event_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRecord:
+    """`message` is there until it is answered, `reply` from then on."""
+
+    message_id: str
+    received_at: datetime
+    message: BaseMessage | None
+    reply: str | None
+    sent: bool
+
+
+class ClaimRecords:
+    """`serde` is the one that MessageClaims packs with."""
+
+    def __init__(self, serde: Callable[[], SerializerProtocol]) -> None:
+        self._serde = serde
+
+    def of_thread(self, connection: Connection, thread: str) -> list[ClaimRecord]:
+        """In the order they came in. One that cannot be read is left out, with an ERROR."""
+        mine = select(table).where(table.c.thread == thread).order_by(table.c.position, table.c.message_id)
+        found = []
+        for row in connection.execute(mine):
+            key = (thread, row.message_id)
+            try:
+                message = self._unpacked(INCOMING.decrypted(connection, key, row.payload))
+                reply = self._unpacked(REPLY.decrypted(connection, key, row.reply))
+            except DamagedSession:
+                log.exception("message.unreadable")
+                continue
+            found.append(ClaimRecord(row.message_id, row.received_at, message, reply, row.sent))
+        return found
+
+    def keep(self, connection: Connection, thread: str, record: ClaimRecord, position: int) -> bool:
+        """False where it is there. What was not answered is answered together with the person's next message."""
+        key = (thread, record.message_id)
+        values = {
+            "thread": thread,
+            "message_id": record.message_id,
+            "position": position,
+            "ticket": None,
+            "attempts": 0,
+            "received_at": record.received_at,
+            "payload": INCOMING.encrypted(connection, key, self._packed(record.message)),
+            "reply": REPLY.encrypted(connection, key, self._packed(record.reply and without_secrets(record.reply))),
+            "sent": record.sent,
+        }
+        statement = insert_unless_there(table, table.c.message_id)[connection.dialect.name]
+        return connection.execute(statement, values).first() is not None
+
+    def _packed(self, value: BaseMessage | str | None) -> bytes | None:
+        return None if value is None else to_bytes(self._serde(), value)
+
+    def _unpacked(self, stored: bytes | None) -> Any:
+        return None if stored is None else from_bytes(self._serde(), stored)

@@ -4,7 +4,13 @@ No clocks are compared. A holder counts its ticket's renewals up every second, a
 for long enough is gone, or frozen: then it must find out by itself that it has lost its place.
 """
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from sqlalchemy import delete, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import turn
 
 RENEW_SECONDS = 1.0
 """How often a holder counts its ticket up. Well below the longest gap, and that well below the silence."""
@@ -39,3 +45,27 @@ class Watch:
             for ticket, count in renewals.items()
         }
         return [(ticket, count) for ticket, (count, since) in self._seen.items() if at - since >= SILENT_SECONDS]
+
+
+_LONGEST_SECONDS = SILENT_SECONDS + 3 * RENEW_SECONDS
+
+
+def stale_tickets_deleted(database: Database, stopwatch: Callable[[], float] = time.monotonic) -> Iterator[int]:
+    """After each look how many were taken away; the caller waits for RENEW_SECONDS before the next.
+
+    By the rule of ticket_watch.py: a holder counts its ticket up every second, whatever any clock says.
+    """
+    with database.read() as connection:
+        first: dict[Ticket, int] = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
+    watch, began = Watch(), stopwatch()
+    while first and stopwatch() - began <= _LONGEST_SECONDS:
+        taken = 0
+        with database.write(durable=False) as connection:  # while nobody else could write, nobody could renew either
+            line = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
+            # Whoever has renewed meanwhile lives.
+            first = {ticket: renewals for ticket, renewals in first.items() if line.get(ticket) == renewals}
+            for (thread, ticket), renewals in watch.gone(first, stopwatch()):
+                mine = (turn.c.thread == thread) & (turn.c.ticket == ticket) & (turn.c.renewals == renewals)
+                taken += connection.execute(delete(turn).where(mine)).rowcount
+                del first[thread, ticket]
+        yield taken
