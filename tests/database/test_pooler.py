@@ -16,6 +16,7 @@ from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.backup import backup
 from langmem_plugin.database.encryption.master_keys import new_master_key
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from tests.database.conftest import serving
@@ -113,6 +114,21 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
         memory.service.remember(mom, "I like tea")
         assert [each.text for each in memory.service.list_memories(mom)] == ["I like tea"]
     assert left_on_connections(url) == set()
+
+
+@pytest.mark.spec("C-24", "P-1")
+def test_keys_that_share_the_pooler_with_what_they_encrypt_are_warned_of(url, server_url, caplog):
+    shared = settings(keys=SecretStr(new_master_key()))
+    open_database(shared, url).close()
+    assert "keys.share_a_pool: give the keys a database of their own" in caplog.text
+
+    caplog.clear()
+    apart = shared.model_copy(update={"key_database": f"{server_url}&options=-c%20search_path%3Dapart"})
+    with Database(server_url) as database, database.write() as connection:
+        connection.execute(text("CREATE SCHEMA apart"))
+    with pytest.raises(ConfigurationError):  # the keys are others', but nothing is shared
+        open_database(apart, url)
+    assert "keys.share_a_pool" not in caplog.text
 
 
 @pytest.mark.spec("C-24")
