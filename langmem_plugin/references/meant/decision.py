@@ -17,6 +17,7 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import WORD, is_stop, normal
 
+_SEVERAL = 2
 _BRIEF = 12  # words and marks
 _SHORT = 40  # letters of a message that says little but what it picks
 _QUESTION = 160  # letters at the end of a reply
@@ -201,7 +202,7 @@ class _Reading:
     def _pointed(self, sentence: Sentence, parts: Sequence[_Part]) -> Iterator[_Part]:
         if self.findings:
             return
-        for point in pointed(sentence, self.ledger, self.focus):
+        for point in pointed(sentence, self.ledger, self.focus, self._just_shown()):
             if any(part.start <= point.start for part in parts):  # "the pancake one, save it"
                 return
             if point.unclear:
@@ -209,6 +210,14 @@ class _Reading:
             else:
                 reason = "the one in focus" if len(point.entries) == 1 else "those just shown"
                 yield _Part(point.entries, point.start, point.end, "pointing", reason, point.listed, point.part)
+
+    def _just_shown(self) -> ShownList | None:
+        """The list of several things of a tool that the quoted or the last reply showed."""
+        newest = next(iter(groups(self.lists)), None)
+        listed = newest[-1] if newest else None
+        if listed is None or not listed.of_data or len(listed.entries) < _SEVERAL:
+            return None
+        return listed if self.quoted or listed.turn == self.ledger.turn else None
 
     def _words(self, sentence: Sentence, start: int, end: int) -> str:
         last = sentence.words[min(end, len(sentence.words)) - 1]

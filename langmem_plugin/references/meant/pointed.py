@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from langmem_plugin.references.meant.lists import groups, is_called
+from langmem_plugin.references.meant.lists import is_called
 from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, words_of
+from langmem_plugin.references.words import KEYS
 
 _MOST_ASKED = 12
+_CONTAINERS = frozenset(KEYS["container"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,33 +30,39 @@ class Pointed:
 
 def in_focus(ledger: Ledger) -> ItemEntry | None:
     """The one item that the talk is about: what was last picked from what is shown, or shown alone."""
-    if ledger.chosen:
-        return ledger.chosen[-1]
     newest = next((each for each in reversed(ledger.shown_lists) if each.kind not in ("beside", "parts")), None)
-    return newest.entries[0] if newest is not None and len(newest.entries) == 1 else None
+    alone = newest.entries[0] if newest is not None and len(newest.entries) == 1 else None
+    if ledger.chosen:
+        last = ledger.chosen[-1]  # which a tool may have told more of since
+        fuller = alone is not None and len(alone.item) > len(last.item)
+        return alone if fuller and alone is not None and not alone.identity.isdisjoint(last.identity) else last
+    return alone
 
 
-def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None) -> Iterator[Pointed]:
+def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None, listed: ShownList | None) -> Iterator[Pointed]:
+    """`listed` is what several things may be pointed at in: the list just shown, or that of the quoted message."""
     place = 0
     while place < len(sentence.words):
-        found = _singular(sentence, place, ledger, focus) or _plural(sentence, place, ledger, focus)
+        found = _singular(sentence, place, ledger, focus, listed) or _plural(sentence, place, focus, listed)
         if found is not None:
             yield found
         place = max(place + 1, found.end if found is not None else 0)
 
 
-def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None) -> Pointed | None:
+def _singular(
+    sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None, listed: ShownList | None
+) -> Pointed | None:
     word, after = sentence.at(place), sentence.at(place + 1)
     before = sentence.at(place - (2 if "marks_object" in sentence.at(place - 1) else 1))
     if "carries" in word:
         known = focus is not None and focus.called is None
-        return Pointed([focus], place, place + 1) if focus and known else _unclear(ledger, place, place + 1)
+        return Pointed([focus], place, place + 1) if focus and known else _unclear(listed, place, place + 1)
     if "this" in word and after.any_of("one"):
         if not before.any_of("act", "object", "polite", "copula", "end", "break"):
             return None
         if focus is not None and focus.called is not None and sentence.follows:
             return None
-        return Pointed([focus], place, place + 2) if focus is not None else _unclear(ledger, place, place + 2)
+        return Pointed([focus], place, place + 2) if focus is not None else _unclear(listed, place, place + 2)
     if "the" in word and before.any_of("of", "with", "act", "object", "question") and _tells(ledger, focus, after):
         closing = sentence.at(place + 2)
         if focus is not None and closing.any_of("end", "break", "polite", "copula"):
@@ -72,7 +80,7 @@ def _singular(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry |
         return None
     if focus is not None and focus.called is None and not _told_before(sentence, place):
         return Pointed([focus], place, place + 1)
-    return _unclear(ledger, place, place + 1) if focus is None else None
+    return _unclear(listed, place, place + 1) if focus is None else None
 
 
 def _told_before(sentence: Sentence, place: int) -> bool:
@@ -91,13 +99,11 @@ def _tells(ledger: Ledger, focus: ItemEntry | None, noun: Word) -> bool:
     return focus.called is None and "unit" not in noun and noun.text == noun.stem and noun.stem in known
 
 
-def _unclear(ledger: Ledger, start: int, end: int) -> Pointed | None:
-    """All that was just shown, where a word means one of it and nothing tells which."""
-    newest = groups(ledger.shown_lists)
-    told = newest[0][-1] if newest and newest[0][-1].of_data else None
-    if told is None or not 1 < len(told.entries) <= _MOST_ASKED or told.turn != ledger.turn:
+def _unclear(listed: ShownList | None, start: int, end: int) -> Pointed | None:
+    """All that was just shown, where a word means one of it and nothing tells which: not where it means the list."""
+    if listed is None or len(listed.entries) > _MOST_ASKED or not _CONTAINERS.isdisjoint(listed.nouns):
         return None
-    return Pointed(list(told.entries), start, end, told, unclear=True)
+    return Pointed(list(listed.entries), start, end, listed, unclear=True)
 
 
 def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
@@ -112,7 +118,7 @@ def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
     return None
 
 
-def _plural(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | None) -> Pointed | None:
+def _plural(sentence: Sentence, place: int, focus: ItemEntry | None, listed: ShownList | None) -> Pointed | None:
     word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
     if (
         word.any_of("these", "the", "its")
@@ -127,14 +133,15 @@ def _plural(sentence: Sentence, place: int, ledger: Ledger, focus: ItemEntry | N
         part = _part_of(focus, word.text) if focus is not None else None
         return Pointed([focus], place, place + 1, part=part) if focus is not None and part is not None else None
     if (
-        word.any_of("these", "them")
-        and before.any_of("object", "of")
-        and after.any_of("end", "break", "polite", "range", "act", "time", "of", "all")
+        (
+            word.any_of("these", "them")
+            and before.any_of("object", "of")
+            and after.any_of("end", "break", "polite", "range", "act", "time", "of", "all")
+        )
+        and listed is not None
+        and focus is None
     ):
-        newest = groups(ledger.shown_lists)
-        if newest and newest[0][-1].of_data and focus is None and newest[0][-1].turn == ledger.turn:
-            listed = newest[0][-1]
-            return Pointed(list(listed.entries), place, place + 1, listed)
+        return Pointed(list(listed.entries), place, place + 1, listed)
     return None
 
 

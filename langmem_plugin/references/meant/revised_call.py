@@ -36,7 +36,10 @@ def revises(text: str, *, found: bool = False) -> bool:
     if (
         not content
         or len(content) > _SHORT
-        or any(word.any_of("object", "search", "question", "it", "this", "marker") for word in content)
+        or any(
+            word.any_of("object", "search", "question", "this", "marker") or ("it" in word and "the" not in word)
+            for word in content
+        )
     ):
         return False
     return value or content[0].any_of("placing")

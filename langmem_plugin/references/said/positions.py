@@ -102,12 +102,12 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
     before, after = _before(sentence, first), sentence.at(end)
     said = Position(first, end, "range" if ranged else "number", numbers, lettered=lettered)
     if marked or "hashed" in sentence.at(start):
-        noun = sentence.at(first - 1).stem if _is_noun(sentence.at(first - 1)) else ""
+        noun = sentence.at(first - 1).stem if _names(sentence, first - 1) else ""
         return replace(said, explicit=True, marked=not lettered, noun=tuple(filter(None, (noun,))))
     if "the" in word:
         return None
     if (
-        _is_noun(sentence.at(first - 1))
+        _names(sentence, first - 1)
         and not lettered
         and "cardinal" not in word
         and not after.any_of("unit", "counted", "month")
@@ -274,6 +274,12 @@ def _is_noun(word: Word) -> bool:
     ) or ("unit" in word and word.text.isalpha() and len(word.text) > 2)
 
 
+def _names(sentence: Sentence, place: int) -> bool:
+    """Whether a noun stands there; a word that may be a verb is one behind a verb or a place: "open book 3"."""
+    word, before = sentence.at(place), sentence.at(place - 1)
+    return _is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
+
+
 _ENDS = "last", "penultimate", "antepenultimate"
 
 
@@ -361,7 +367,7 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
             return replace(said, sort="")
         if noun or "generic" in before:
             return replace(said, start=said.start - 1, noun=(before.stem,), explicit=True)
-    if sentence.language.name == "he" or not _is_noun(after) or "generic" in after:
+    if sentence.language.name == "he" or not _names(sentence, said.end) or "generic" in after:
         return None
     if after.text != after.stem and sentence.language.name == "en":  # "the last numbers"
         return replace(said, sort="")
@@ -460,6 +466,8 @@ def _whole(sentence: Sentence, place: int) -> Position | None:
         while sentence.at(place).any_of("of", "the", "these"):
             place += 1
         after = sentence.at(place)
+        if sort == "all" and "it" in after and sentence.at(place + 1).any_of("end", "break", "polite"):
+            return replace(said, end=place + 1)
         if sentence.at(place - 1).any_of("these") or "them" in after or ("generic" in after and after.text != "it"):
             return replace(said, end=place + ("them" in after or "generic" in after), explicit=True)
         if _is_noun(after):

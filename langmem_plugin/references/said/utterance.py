@@ -197,7 +197,7 @@ def _word(span: list[Token], kinds: frozenset[str], prefix: str, language: Langu
     if not kinds and language.name == "es" and _carries_its_object(bare, language):
         kinds |= {"object", "carries"}
     if "idiom" in kinds:
-        kinds, number = frozenset(("idiom",)), 0
+        kinds, number = kinds & {"idiom", "older"}, 0
     if text in {",", "-", "–", ":", "(", ")"} or kinds & {"and"}:
         kinds |= {"break"} if text not in {"-", "–"} else set()
     verb = language.name == "es" and not kinds and len(bare) > 4 and bare.endswith(("ar", "er", "ir"))

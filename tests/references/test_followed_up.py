@@ -1,0 +1,137 @@
+"""What people text after a tool's list, in three languages: it is understood for sure or not at all."""
+
+import json
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from langmem_plugin.references import resolve
+
+BOOKS = [
+    {"book_id": f"b{place}", "title": title}
+    for place, title in enumerate(("Salt Rivers", "The Tin Lighthouse", "Paper Moths"), 1)
+]
+FINES = [{"reason": "Late", "amount": 4}, {"reason": "Lost", "amount": 30}, {"reason": "Torn", "amount": 9}]
+BASKET = [{"entry": "stamps"}, {"entry": "ink"}]
+ROTA = [{"day": "Monday", "who": "Ana"}, {"day": "Wednesday", "who": "Ben"}]
+
+
+def told(tool, items, key, **arguments):
+    reply = "\n".join(f"{place}. {item[key]}" for place, item in enumerate(items, 1))
+    return [
+        HumanMessage("show me"),
+        AIMessage("", tool_calls=[{"name": tool, "args": arguments, "id": tool}]),
+        ToolMessage(json.dumps(items), tool_call_id=tool, name=tool),
+        AIMessage(reply),
+    ]
+
+
+BOOKS_SHOWN = told("search_books", BOOKS, "title", query="sea")
+FINES_LAST = [*BOOKS_SHOWN, *told("list_fines", FINES, "reason")]
+ABOUT_ONE = [
+    *BOOKS_SHOWN,
+    HumanMessage("tell me more about number 2"),
+    *told("get_book", [BOOKS[1] | {"chapters": ["Fog", "Oil"]}], "title", book_id="b2")[1:],
+]
+
+
+@pytest.mark.spec("R-8")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reserve book number 3",
+        "reserve the third book",
+        "open book 3",
+        "reserva el libro número 3",
+        "שמור את book מספר 3",
+    ],
+)
+def test_the_noun_beside_a_number_chooses_the_list(text):
+    assert resolve(text, FINES_LAST).items == [BOOKS[2]]
+    assert resolve("reserve number 3", FINES_LAST).items == [FINES[2]]
+
+
+@pytest.mark.spec("R-8")
+@pytest.mark.parametrize(
+    "text", ["number 4", "the fourth one", "book 4", "la cuarta", "el número 4", "מספר 4", "את הרביעי"]
+)
+def test_a_place_that_no_list_has_is_nothing(text):
+    assert not resolve(text, BOOKS_SHOWN).items
+
+
+@pytest.mark.spec("R-8")
+@pytest.mark.parametrize("text", ["number 2", "save the second one", "guarda el 2", "la segunda", "את השני", "מספר 2"])
+def test_places_are_of_the_quoted_message(text):
+    found = resolve(text, FINES_LAST, quoted=BOOKS_SHOWN[-1].text)
+
+    assert found.items == [BOOKS[1]]
+    assert list(resolve("save this one", FINES_LAST, quoted=BOOKS_SHOWN[-1].text).candidates) == BOOKS
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize("text", ["save that one", "order it", "guárdala", "guarda esa", "תשמור את זה"])
+def test_what_a_tool_told_more_of_is_meant_with_all_that_it_told(text):
+    assert resolve(text, ABOUT_ONE).items == [BOOKS[1] | {"chapters": ["Fog", "Oil"]}]
+    assert resolve("add those chapters", ABOUT_ONE).references[0].part == "chapters"
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize("text", ["buy it all", "order all of it", "compra todo", "תזמין הכל"])
+def test_all_that_stands_in_a_basket_is_meant_and_the_basket_is_no_question(text):
+    shown = [*BOOKS_SHOWN, *told("show_basket", BASKET, "entry")]
+
+    assert resolve(text, shown).items == BASKET
+    assert not resolve("order it", shown)
+    assert not resolve("push it to the shop", shown)
+
+
+@pytest.mark.spec("R-2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what about next week?",
+        "and next week?",
+        "¿y la semana que viene?",
+        "ומה עם שבוע הבא?",
+        "swap Wednesday for Cleo",
+    ],
+)
+def test_a_call_that_is_changed_comes_with_its_arguments(text):
+    call = resolve(text, told("get_rota", ROTA, "day", week="this week")).previous_call
+
+    assert call is not None
+    assert (call.tool, dict(call.arguments)) == ("get_rota", {"week": "this week"})
+
+
+@pytest.mark.spec("R-8")
+@pytest.mark.parametrize(
+    "text", ["moth books", "find lighthouse stories", "show me river stories", "libros de polillas", "ספרי מסע"]
+)
+def test_a_new_search_is_no_pick(text):
+    assert not resolve(text, BOOKS_SHOWN).items
+
+
+@pytest.mark.spec("R-4")
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("let's do step 1: the database", "Done:\n- **Step 1: Write the schema**\n- **Step 2: Test it**\n\nNow more."),
+        ("the config part looks good", "```\n# config\nx = 1\n# main\ny = 2\n```\nRun it."),
+        ("flat 2 of 1-2-3 Honcho street", "1. When do you come?\n2. Who comes?\n3. Why?"),
+        ("2 on the first walk and 3 on the second one", "1. **Bark** – wait\n2. **Feed** – chicken\n3. **Turn**"),
+        ("The Feed idea... hold off on that", "1. **Bark** – wait\n2. **Feed** – chicken\n3. **Turn**"),
+    ],
+)
+def test_what_is_printed_elsewhere_counts_or_is_turned_down_is_not_claimed(text, reply):
+    assert not resolve(text, [HumanMessage("help"), AIMessage(reply)]).items
+
+
+@pytest.mark.spec("R-4")
+def test_a_list_in_words_is_meant_for_two_replies():
+    shown = [HumanMessage("help"), AIMessage("1. **Bark** – wait\n2. **Feed** – chicken\n3. **Turn** – go")]
+    chat = [HumanMessage("thanks, the dog is asleep now"), AIMessage("Good to hear!")]
+    text = "I would like to know a bit more of number 2 when you have the time"
+
+    assert resolve(text, [*shown, *chat]).items
+    assert not resolve(text, [*shown, *chat, *chat]).items
+    assert resolve(f"from the list that you gave at first, {text}", [*shown, *chat, *chat]).items
