@@ -16,6 +16,7 @@ from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, Settin
 from langmem_plugin.cli import app
 from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.errors import ConfigurationError, LangMemError, StoreUnavailable
+from tests.cases import each
 
 SECRET = "hunter2"
 
@@ -55,7 +56,7 @@ PLACES = {
 
 @pytest.mark.spec("P-5", "C-2")
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize(
+@each(
     "named",
     [
         "host=127.0.0.1 port=1 user=bot password=hunter2 dbname=chat",
