@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 # A module is compiled when it is first imported: most that are installed never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo chat dev test quick lint check bench docs dist
+.PHONY: demo chat dev test quick lint check bench docs dist help
 .DEFAULT_GOAL := demo
+
+help:  ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 8
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
