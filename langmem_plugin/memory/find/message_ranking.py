@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory.find import fact_ranking
-from langmem_plugin.memory.find.bm25 import Scores
+from langmem_plugin.memory.find.bm25 import Scores, WordIndex
 from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.dates import nearness, without_days
 from langmem_plugin.memory.find.fact_ranking import (
@@ -20,7 +20,6 @@ from langmem_plugin.memory.find.fact_ranking import (
     may_hold,
     wordings_of,
 )
-from langmem_plugin.memory.find.session_evidence import mentions, of_best_messages, outdone, spreading, told
 from langmem_plugin.memory.find.tokenizer import asked, terms
 from langmem_plugin.memory.find.wordings import Wording
 from langmem_plugin.memory.models import MatchType, plain
@@ -33,6 +32,12 @@ _SPEAKER = 1.4
 _DAY = 3.0
 _NEAREST = 1.5
 _LATELY = 0.15
+_MOST_SESSIONS = 40  # that are compared with each other: those that score best,
+_MOST_MESSAGES = 8  # and of each the messages that do: long talks are about much
+_TEMPERATURE = 0.5  # of a score: how soon what is behind the best counts for nothing
+_OWN_SHARE = 0.5
+_FURTHEST = -60.0  # behind the best, in temperatures
+_NOTHING = 1e-9
 _ASSISTANT = "assistant"  # as what is said here is stored, and as every chat model calls itself
 
 _SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
@@ -70,8 +75,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     they address them. The best message of a session stands for all of it, and gains what the session's message
     of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
     Words count in the wording of the question that a message covers best, with the names that mean the same.
-    Talks with an assistant gain by how late they were, by what talks like them score and by what `session_evidence`
-    tells of them, where no day is named.
+    Talks with an assistant gain by how late they were and by what talks like them score, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
@@ -112,7 +116,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     if near is None and assisted.any():
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
-        score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
+        score += _spread_over_sessions(corpus.words, score, group_of, assisted)
     similarity = fact_ranking.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
@@ -214,23 +218,38 @@ def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: 
     return late[group_of]
 
 
-def _gained_by_talks(
-    corpus: Corpus,
-    query: Query,
-    score: Scores,
-    group_of: NDArray[np.intp],
-    *,
-    late: Scores,
-    assisted: NDArray[np.bool_],
+def _spread_over_sessions(
+    words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]
 ) -> Scores:
-    """What messages of talks with an assistant gain by the talks like theirs and by what tells of theirs, or lose."""
-    wanted = asked_groups(corpus, query, query.words) if query.mode != "semantic" else []
-    gains = mentions(corpus.words, wanted, group_of, late, assisted)
-    lent = spreading(corpus.words, score + gains, group_of, assisted)
-    by_person = corpus.columns["kind"] != corpus.code_of(_ASSISTANT)
-    gains += told(corpus.words, group_of, by_person, assisted)
-    gains += outdone(score + lent + gains, group_of, late, assisted)
-    return lent + of_best_messages(gains, score, group_of, assisted)
+    """What every message gains by what sessions like its own score, or loses without such; one number a session.
+
+    `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
+    """
+    rows = np.flatnonzero(fits)
+    top = _best_scores(score, group_of, fits)
+    best = np.argsort(-top, kind="stable")[:_MOST_SESSIONS]
+    best = best[np.isfinite(top[best])]
+    if len(best) <= 1:
+        return np.zeros_like(score)
+    alike = words.likeness([_best_of_session(rows[group_of[rows] == session], score) for session in best]) ** 2
+    np.fill_diagonal(alike, 0.0)
+    alike /= np.maximum(alike.sum(axis=1, keepdims=True), _NOTHING)
+    own = np.exp(np.maximum((top[best] - top.max()) / _TEMPERATURE, _FURTHEST))
+    lent = np.vecdot(alike.T, own)
+    gained = np.full(len(top), np.log(_OWN_SHARE), dtype=np.float32)
+    gained[best] = np.log(_OWN_SHARE + (1 - _OWN_SHARE) * lent / own)
+    return _TEMPERATURE * gained[group_of] * fits
+
+
+def _best_scores(score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """By its number, the best score of each session's messages that fit; minus infinity where none does."""
+    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(top, group_of[fits], score[fits])
+    return top
+
+
+def _best_of_session(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
+    return rows[np.argsort(-score[rows], kind="stable")[:_MOST_MESSAGES]]
 
 
 def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
