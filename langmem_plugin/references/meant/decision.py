@@ -1,10 +1,10 @@
 """Asks every way of finding what an utterance means, and keeps what is sure."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from langmem_plugin.references.meant.described import scaled, valued
-from langmem_plugin.references.meant.finding import Decision, Finding
 from langmem_plugin.references.meant.ids import identified
 from langmem_plugin.references.meant.lists import groups, is_called, list_of
 from langmem_plugin.references.meant.names import named
@@ -28,6 +28,37 @@ _REASONS = {
     "ordinal": "its place",
     "last": "its place from the end",
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Some words, the entries they mean, why, and the list they were found in; `part` is the field that is asked for."""
+
+    entries: list[ItemEntry]
+    words: str
+    reason: str
+    sort: str
+    listed: ShownList | None = None
+    part: str | None = None
+
+    def of(self, entries: list[ItemEntry]) -> "Finding":
+        """The same of some of its entries."""
+        return replace(self, entries=entries)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Everything an utterance was found to mean; or `unclear`, the entries that are equally meant; or the words that
+    point at nothing shown (`unresolved`); or nothing.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    unclear: list[ItemEntry] = field(default_factory=list)
+    unresolved: list[str] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[ItemEntry]:
+        return [entry for finding in self.findings for entry in finding.entries]
 
 
 class _Part(NamedTuple):

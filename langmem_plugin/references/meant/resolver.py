@@ -13,8 +13,7 @@ from langchain_core.messages import (
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.references.meant.decision import decide
-from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.meant.decision import Finding, decide
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
 from langmem_plugin.references.meant.resolution import Reference, Resolution
 from langmem_plugin.references.meant.revised_call import previous_call

@@ -1,6 +1,6 @@
 """Whether an utterance changes the call before it: "what about next week?", "make it 8 pm", "swap Wednesday for tacos"."""
 
-from langmem_plugin.references.meant.finding import Decision
+from langmem_plugin.references.meant.decision import Decision
 from langmem_plugin.references.meant.resolution import PreviousCall
 from langmem_plugin.references.said.utterance import Sentence, sentences
 from langmem_plugin.references.shown.ledger import Ledger

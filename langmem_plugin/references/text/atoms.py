@@ -1,7 +1,6 @@
 """Everything in a text that can be compared with another text: content words, and dates, times and numbers."""
 
 import re
-from collections.abc import Collection
 from datetime import date
 
 from langmem_plugin.lru import cached_if_short
@@ -59,11 +58,6 @@ def word_atoms(text: str) -> frozenset[str]:
             if len(bare) >= 2 and all(letter in _PREFIXES for letter in word[:length]):
                 found.update((bare, *_CONCEPTS.get(bare, ())))
     return frozenset(found)
-
-
-def is_known(word: str, known: Collection[str]) -> bool:
-    """Whether it is among words in normal form, in whatever form it is said."""
-    return stem(word) in known or any(atom in known for atom in word_atoms(word))
 
 
 def typed_atoms(text: str) -> set[str]:
