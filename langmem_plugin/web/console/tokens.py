@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.people.access_tokens import Access
+from langmem_plugin.people.access_tokens import LONGEST, VALID_FOR, Access
 from langmem_plugin.web.access import Caller
 from langmem_plugin.web.console.shell import Shell
 
@@ -16,7 +16,15 @@ def routes(shell: Shell) -> APIRouter:
     router, tokens = APIRouter(prefix="/tokens"), shell.tokens
 
     def page(request: Request, caller: Caller, made: tuple[str, Access] | None = None) -> Response:
-        return shell.page(request, "tokens.html", found=tokens.listed(), made=made, mine=caller.token_id)
+        return shell.page(
+            request,
+            "tokens.html",
+            found=tokens.listed(),
+            made=made,
+            mine=caller.token_id,
+            days=VALID_FOR.days,
+            most=LONGEST.days,
+        )
 
     @router.get("")
     def show(request: Request) -> Response:
@@ -27,7 +35,7 @@ def routes(shell: Shell) -> APIRouter:
         request: Request,
         identifier: Annotated[str, Form(max_length=500)] = "",
         operator: Annotated[bool, Form()] = False,
-        days: Annotated[int, Form(ge=1, le=3650)] = 90,
+        days: Annotated[int, Form(ge=1, le=LONGEST.days)] = VALID_FOR.days,
     ) -> Response:
         caller, who = shell.operator(request), identifier.strip()
         if bool(who) == operator:
