@@ -22,8 +22,7 @@ from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.prompt import joined
-from langmem_plugin.agent.reply import Reply
-from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
+from langmem_plugin.agent.steps import Graph, Reply, Steps, aperform, perform
 from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.config_file import settings_of

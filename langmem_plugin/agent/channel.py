@@ -28,8 +28,7 @@ from langmem_plugin.agent.incoming_message import (
 )
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import Replies
-from langmem_plugin.agent.reply import Reply
-from langmem_plugin.agent.steps import Begin, End, Graph, Meanwhile, Pause, Run, Send, Sending, Steps
+from langmem_plugin.agent.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Sending, Steps
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.session_manager import SessionManager

@@ -3,13 +3,45 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypeVar
 
-from langchain_core.messages import AnyMessage, BaseMessage, convert_to_messages
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.graph.message import add_messages
 from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
 from langmem_plugin.agent.incoming_message import of_topic
+from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.errors import InvalidInput
+
+_TOPIC_MESSAGES = 2
+
+
+def is_of_person(message: BaseMessage) -> bool:
+    """Not so is a summary of LangChain's middleware, which stands in the place of what a person said."""
+    return isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None
+
+
+def last_said(messages: Sequence[BaseMessage]) -> list[str]:
+    """The person's last messages, oldest first, without the lines that stand for pictures."""
+    of_person = [message for message in messages if is_of_person(message)]
+    return [words_in(str(message.text)) for message in of_person[-_TOPIC_MESSAGES:]]
+
+
+def topic(said: Sequence[str]) -> str:
+    """What the talk is about now: the last message, with the one before it that it may follow up."""
+    return "\n".join(filter(None, said))
+
+
+def newest_of_person(messages: Sequence[BaseMessage]) -> int | None:
+    """The place of the person's newest message."""
+    return next((at for at in range(len(messages) - 1, -1, -1) if is_of_person(messages[at])), None)
+
+
+def reply_of(messages: Sequence[BaseMessage]) -> str:
+    """All the assistant said since the person's last message."""
+    newest = newest_of_person(messages)
+    after = messages if newest is None else messages[newest + 1 :]
+    return "\n".join(message.text for message in after if isinstance(message, AIMessage) and message.text)
+
 
 _Node = TypeVar("_Node", bound=Callable[..., Any])
 

@@ -3,33 +3,155 @@
 The conversation without that late block is the beginning of what the next turn is given, letter for letter.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.incoming_message import as_shown
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.pictures import with_pictures, with_public_pictures
+from langmem_plugin.agent.memory_state import Recalled, newest_of_person
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
-from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.settled_conversation import settled
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import looks_like_context, with_context
-from langmem_plugin.conversation.media.media_reference import MediaReference
+from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
+from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.find.corrected_messages import as_it_stands
+from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.models import storable
 from langmem_plugin.settings import Settings
+
+_NAMES = ("url", "uri")
+_REFUSED = "[a picture or file by its address, which is not allowed: the address was left out]"
+
+
+def with_public_pictures(message: BaseMessage) -> BaseMessage:
+    """A line of text in place of what a provider would fetch from where it should not: whoever wrote the address."""
+    if not isinstance(message.content, list):
+        return message
+    shown = [{"type": "text", "text": _REFUSED} if _is_refused(block) else block for block in message.content]
+    return message.model_copy(update={"content": shown}) if shown != message.content else message
+
+
+def _is_refused(block: Any) -> bool:
+    if not isinstance(block, dict) or block.get("type") == "text":
+        return False
+    return any(each[:5].lower() != "data:" and why_refused(each) is not None for each in _addresses(block))
+
+
+def _addresses(block: dict[Any, Any]) -> Iterator[str]:
+    """In the shape of any provider: `url`, `image_url`, `file_uri` and such, by themselves or inside."""
+    for key, value in block.items():
+        if isinstance(value, str) and isinstance(key, str) and key.lower().endswith(_NAMES):
+            yield value
+        elif isinstance(value, dict):
+            inner = value.items() if key != "extras" else ()
+            yield from (each for name, each in inner if isinstance(each, str) and str(name).lower().endswith(_NAMES))
+
+
+def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReference], bytes | None]) -> list[BaseMessage]:
+    """The messages with the pictures and files of the newest turn in place of the lines that stand for them.
+
+    After an interrupt a run goes on from what is stored, and the model is to see what it saw before. What
+    `load` gives nothing for stays a line. Messages that are changed are copies.
+    """
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    return [*messages[:newest], *(_with_pictures(message, load) for message in messages[newest:])]
+
+
+def _with_pictures(message: BaseMessage, load: Callable[[MediaReference], bytes | None]) -> BaseMessage:
+    if not isinstance(message.content, list):  # a text a person typed stays a text, whatever it looks like
+        return message
+    shown = [_shown(block, load) for block in message.content]
+    return message.model_copy(update={"content": shown}) if shown != message.content else message
+
+
+def _shown(block: Any, load: Callable[[MediaReference], bytes | None]) -> Any:
+    if not isinstance(block, dict) or block.get("type") != "text":
+        return block
+    text = str(block.get("text"))
+    match references_in(text):
+        case [reference] if str(reference) == text and (data := load(reference)) is not None:
+            return {"type": reference.kind, "base64": b64encode(data).decode(), "mime_type": reference.mime_type}
+    return block
+
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+_SENT = ("content", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "additional_kwargs")
+_LEVELS = 60
+_LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,300 digits
+
+
+def sendable(message: BaseMessage) -> BaseMessage:
+    """The message; a copy where something in it could not be sent. It is stored with the same question marks."""
+    fields = {name: getattr(message, name) for name in _SENT if getattr(message, name, None)}
+    changed = {name: new for name, value in fields.items() if (new := _whole(value, _LEVELS)) is not value}
+    return message.model_copy(update=changed) if changed else message
+
+
+def _whole(value: Any, levels: int) -> Any:
+    """The very same object where nothing has to change."""
+    if isinstance(value, str):
+        return storable(value) if _HALF.search(value) else value
+    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
+        return "…"
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        return "…"
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    new = [_whole(part, levels - 1) for part in parts]
+    if all(one is other for one, other in zip(new, parts, strict=True)):
+        return value
+    return dict(zip(new[: len(value)], new[len(value) :], strict=True)) if isinstance(value, dict) else new
+
+
+_EARLIER = datetime.min.replace(tzinfo=UTC)
+
+
+def settled(
+    service: MemoryService, owner: OwnerKey, session_id: str | None, messages: Sequence[BaseMessage]
+) -> list[BaseMessage]:
+    """The messages without what was forgotten, and with what holds instead where something was corrected.
+
+    Raises StoreUnavailable.
+    """
+    spoken = {
+        str(at): PastMessage(each.id or str(at), session_id or "", role_of(each), each.text, _said_at(each))
+        for at, each in enumerate(messages)
+        if isinstance(each, HumanMessage | AIMessage) and each.text.strip()
+    }
+    with service.database.read() as connection:
+        standing = as_it_stands(connection, service.repository, owner, list(spoken.values()))
+    left: list[BaseMessage] = []
+    for at, each in enumerate(messages):
+        said = spoken.get(str(at))
+        if said is None:
+            left.append(each)
+        elif (shown := standing.get(said.message_id)) is not None:
+            text = " ".join(filter(None, [shown.message.text, shown.note]))
+            left.append(each if text == each.text else each.model_copy(update={"content": text}))
+    return left
+
+
+def _said_at(message: BaseMessage) -> datetime:
+    """Where the channel did not say when, it is as old as any correction."""
+    return written_at(message) or _EARLIER
+
 
 log = event_log(__name__)
 

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent import outage_note
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
+from langmem_plugin.agent.memory_state import Recalled, last_said, topic
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
-from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

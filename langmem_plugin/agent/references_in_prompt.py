@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langmem_plugin.agent.topic import is_of_person, newest_of_person
+from langmem_plugin.agent.memory_state import is_of_person, newest_of_person
 from langmem_plugin.conversation.own_words import own_words, quoted_of
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references import Resolution, describe, resolve

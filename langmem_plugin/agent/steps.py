@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
@@ -21,6 +21,22 @@ from langgraph.pregel import Pregel
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.logs import event_log
+
+
+class Reply(str):
+    """A text to send. `repeated` says that it was given to another call before: for the same message, delivered twice,
+    or for one that it was answered together with. A channel that sends by itself leaves it out then, and "" too.
+    """
+
+    __slots__ = ("repeated",)
+
+    repeated: bool
+
+    def __new__(cls, text: str, *, repeated: bool = False) -> Self:
+        made = super().__new__(cls, text)
+        made.repeated = repeated
+        return made
+
 
 log = event_log(__name__)
 

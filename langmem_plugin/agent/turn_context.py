@@ -15,12 +15,11 @@ from langgraph.types import Command
 
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
-from langmem_plugin.agent.files_in_prompt import FilesInPrompt
 from langmem_plugin.agent.identity import run_config
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.instruction_notices import InstructionNotices
 from langmem_plugin.agent.languages import Languages
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.memory_retriever import MemoryRetriever
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.model_input import ModelInput
@@ -28,7 +27,6 @@ from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
 from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.replies import Replies
-from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.strict_tools import StrictTools
 from langmem_plugin.agent.summary import Summaries
@@ -45,6 +43,32 @@ from langmem_plugin.memory.instructions.topics import Topics
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
+from langmem_plugin.store.memory_edits import lines_of
+from langmem_plugin.store.memory_lines import files_of, is_of_memory
+
+_HELD = "memory_contents"  # deepagents' own: what `memory=[…]` names, read once
+
+
+class FilesInPrompt:
+    """What was forgotten or corrected since is then in no prompt any more; the state is not changed."""
+
+    def __init__(self, service: MemoryService, person: ServedPerson) -> None:
+        self._service = service
+        self._person = person
+
+    def current(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        held = state.get(_HELD) or {}
+        ours = [path for path, text in held.items() if is_of_memory(text)]
+        if not ours:
+            return state
+        try:
+            files = files_of(*lines_of(self._service, self._person.owner()))
+        except StoreUnavailable:
+            log.warning("files.skipped", exc_info=True)
+            files = {}
+        now = {path: next((file.text for name, file in files.items() if path.endswith(name)), "") for path in ours}
+        return {**state, _HELD: {**held, **now}}
+
 
 log = event_log(__name__)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.commands.marking import marked
+from langmem_plugin.agent.commands.memory_list import marked
 
 ERIN = "+972501234567"
 

@@ -8,24 +8,21 @@ from functools import partial
 from typing import TypeVar
 
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
-from langmem_plugin.agent.commands.confirming import Confirming, verdict
+from langmem_plugin.agent.commands.confirming import Confirming, remembered, verdict
 from langmem_plugin.agent.commands.explaining import Explaining
-from langmem_plugin.agent.commands.exporting import Exporting
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.linking import Linking
-from langmem_plugin.agent.commands.memory_list import MemoryList
+from langmem_plugin.agent.commands.memory_list import MemoryList, PageLinks
 from langmem_plugin.agent.commands.open_questions import (
     ASKED_OF,
     OpenQuestion,
     OpenQuestions,
     QuestionClosed,
 )
-from langmem_plugin.agent.commands.page_link import PageLinks
 from langmem_plugin.agent.commands.plain_words import Said, asks_why, said, wants_gone
-from langmem_plugin.agent.commands.privacy import Privacy
-from langmem_plugin.agent.commands.told import remembered
+from langmem_plugin.agent.commands.privacy import Exporting, Privacy
 from langmem_plugin.agent.incoming_message import as_utc
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages, written_in

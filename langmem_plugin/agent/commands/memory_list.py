@@ -1,21 +1,81 @@
 """/memories and /search: what is remembered, on pages and by kind, and what answers some words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, short_id, typed_in, with_id
-from langmem_plugin.agent.commands.marking import marked
 from langmem_plugin.agent.replies import Replies
-from langmem_plugin.errors import EmbeddingUnavailable
-from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
 from langmem_plugin.memory.find.corrected_messages import FoundMessage, Shown, nearest_words
+from langmem_plugin.memory.find.exact_query import Span, matched_spans
 from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import FACT_TYPES, Mode
+from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
+
+_OF_FORMATS = frozenset("*`")
+_OF_LINKS = ("://", "www.", "@")
+
+
+def marked(line: str, query: str) -> str:
+    """Whole words, so that no letter is parted from its marks or its prefix; those side by side together.
+
+    A line with stars or code of its own stays as it is: they would pair with ours. So does a link, which would be
+    broken.
+    """
+    if not _OF_FORMATS.isdisjoint(line):
+        return line
+    made, at = "", 0
+    for start, end in _together(line, [each for each in matched_spans(query, line) if _can_be_marked(line, each)]):
+        made += f"{line[at:start]}*{line[start:end]}*"
+        at = end
+    return made + line[at:]
+
+
+def _together(line: str, spans: list[Span]) -> Iterator[Span]:
+    while spans:
+        (start, end), *spans = spans
+        while spans and line[end : spans[0][0]].isspace():
+            end = spans.pop(0)[1]
+        yield start, end
+
+
+def _can_be_marked(line: str, span: Span) -> bool:
+    """Whether it stands apart from other letters, and in no link."""
+    start, end = span
+    beside = line[start - 1 : start] + line[end : end + 1]
+    word = line[:start].rpartition(" ")[2] + line[start:end] + line[end:].partition(" ")[0]
+    return not any(each.isalnum() or each == "_" for each in beside) and not any(each in word for each in _OF_LINKS)
+
+
+PATH = "/me/in/"
+"""Below the address of the web application; the link's token follows."""
+
+
+class PageLinks:
+    """Without an `address` there are none."""
+
+    def __init__(self, tokens: AccessTokens, address: str | None) -> None:
+        self._tokens = tokens
+        self._address = address
+
+    def below(self, owner: OwnerKey, reply: str, replies: Replies) -> str:
+        """The reply with a link, which lets one browser in once; without it where others read along."""
+        if self._address is None or is_group(owner):
+            return reply
+        try:
+            token, _ = self._tokens.new_link(owner)
+        except StoreUnavailable:  # what could be read is worth more than the link
+            log.warning("page_link.not_made", exc_info=True, extra={"owner": masked(owner)})
+            return reply
+        minutes = int(LINK_FOR.total_seconds() // 60)
+        return f"{reply}\n{replies.page_link.format(link=f'{self._address}{PATH}{token}', minutes=minutes)}"
+
 
 log = event_log(__name__)
 

@@ -1,9 +1,11 @@
 """/privacy: shows what may be remembered without being told to, switches it; deletes everything, or takes it back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from langmem_plugin.agent.commands.confirming import verdict
+from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
@@ -11,8 +13,26 @@ from langmem_plugin.identifiers import OwnerKey, is_group
 from langmem_plugin.people import People
 from langmem_plugin.people.consents import Consent, Permission
 from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.portability.exporter import Holdings
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.writing.consent import QUESTION_VERSION, Consents
+
+
+class Exporting:
+    """A reply is text, so the document itself (`PhoneMemory.export`) is for whoever runs the service to hand over."""
+
+    def __init__(self, holdings: Callable[[OwnerKey], Holdings], memories: MemoryList, people: People) -> None:
+        self._holdings = holdings
+        self._memories = memories
+        self._people = people
+
+    def answer(self, owner: OwnerKey, _rest: str, replies: Replies) -> str:
+        if not is_group(owner):
+            self._people.refuse_newly_linked(owner)
+        held = self._holdings(owner)
+        told = [replies.export_holds.format(**asdict(held)), self._memories.listed(owner, "", replies)]
+        return "\n".join([*told, replies.export_ask])
+
 
 _ON = frozenset(("on", "yes", "allow", "הפעל", "הפעילי", "כן", "מותר", "activar", "activa", "sí", "si", "permitir"))
 _OFF = frozenset(("off", "no", "stop", "forbid", "כבה", "כבי", "לא", "אסור", "desactivar", "desactiva", "prohibir"))
