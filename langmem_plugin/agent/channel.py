@@ -125,39 +125,26 @@ class _NotSent(Exception):
         self.error = error
 
 
+@dataclass(eq=False, kw_only=True)
 class Channel:
     """Answers messages with a graph, in turns, or with what a person can be told instead."""
 
-    def __init__(
-        self,
-        *,
-        claims: MessageClaims,
-        answers: GraphAnswers,
-        commands: Commands,
-        context: TurnContext,
-        sessions: SessionManager,
-        turn: Callable[[str, str, Arrival], Turn],
-        person_of: Callable[[str], str],
-        replies_for: Callable[[str, str], Replies],
-        settings: Settings,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._claims = claims
-        self._answers = answers
-        self._commands = commands
-        self._context = context
-        self._sessions = sessions
-        self._turn = turn
-        self._person_of = person_of
-        self._replies_for = replies_for
-        self._settings = settings
-        self._now = now
+    claims: MessageClaims
+    answers: GraphAnswers
+    commands: Commands
+    context: TurnContext
+    sessions: SessionManager
+    turn: Callable[[str, str, Arrival], Turn]
+    person_of: Callable[[str], str]
+    replies_for: Callable[[str, str], Replies]
+    settings: Settings
+    now: Callable[[], datetime]
 
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner, call: timing) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with outage_note.watched() as missing:
             message = self._quoting(message)
-            task = _Task(graph, message, manner, self._replies_for(message.owner, message.own_words), missing, call)
+            task = _Task(graph, message, manner, self.replies_for(message.owner, message.own_words), missing, call)
             try:
                 is_let_be = message.edited and self._is_known(message)
                 answer = Reply("", repeated=True) if is_let_be else (yield from self._answered(task))
@@ -172,7 +159,7 @@ class Channel:
                 claim_id = None if isinstance(error, TurnTimeout) else message.claim_id
                 if claim_id is not None:
                     with contextlib.suppress(StoreUnavailable):
-                        self._claims.answered(message.owner, [claim_id], text)
+                        self.claims.answered(message.owner, [claim_id], text)
                 return (yield from self._out(task, text, claim_id))
         return Reply(task.noticed(answer), repeated=answer.repeated)
 
@@ -191,7 +178,7 @@ class Channel:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
             return (yield from self._told_once(task, task.replies.picture_unreadable))
-        if message.automated or not self._settings.enable_memory_system:
+        if message.automated or not self.settings.enable_memory_system:
             command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         before = self._answered_before(task)
@@ -200,7 +187,7 @@ class Channel:
     def _kept(self, task: _Task) -> Steps[Reply]:
         """The answer to what was not answered before, which is kept with its claim."""
         message = task.message
-        reading = self._commands.reading(
+        reading = self.commands.reading(
             message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
         )
         if reading.is_answered:
@@ -208,7 +195,7 @@ class Channel:
             if told is not None:
                 return told
             reading = Reading()  # another message has answered the question meanwhile
-        if message.is_older_than(ANSWER_WITHIN, self._now()):
+        if message.is_older_than(ANSWER_WITHIN, self.now()):
             return self._only_recorded(task)
         task, lost = replace(task, reading=reading), None
         for attempt in range(_TRIES):
@@ -224,17 +211,17 @@ class Channel:
 
     def _is_known(self, message: IncomingMessage) -> bool:
         """Whether it was delivered before; also said where nothing is kept of that: nobody is answered twice."""
-        if not self._settings.enable_memory_system or message.claim_id is None:
+        if not self.settings.enable_memory_system or message.claim_id is None:
             return True
-        return self._claims.is_known(message.owner, message.claim_id)
+        return self.claims.is_known(message.owner, message.claim_id)
 
     def _quoting(self, message: IncomingMessage) -> IncomingMessage:
         """With the text of what it quotes, where that is one of the assistant's own, known by the channel's id."""
         quoted = message.quoted
-        if quoted is None or quoted.id is None or not self._settings.enable_memory_system:
+        if quoted is None or quoted.id is None or not self.settings.enable_memory_system:
             return message
         with contextlib.suppress(StoreUnavailable):
-            if (text := self._claims.text_sent_as(message.owner, quoted.id)[0]) is not None:
+            if (text := self.claims.text_sent_as(message.owner, quoted.id)[0]) is not None:
                 return replace(message, quoted=quoted._replace(text=text))
         return message
 
@@ -243,7 +230,7 @@ class Channel:
         if agrees(message.text) is None or message.quoted is None or message.quoted.id is None:
             return False
         with contextlib.suppress(StoreUnavailable):
-            text, is_newest = self._claims.text_sent_as(message.owner, message.quoted.id)
+            text, is_newest = self.claims.text_sent_as(message.owner, message.quoted.id)
             return text is not None and is_newest and _ASKS.search(text) is not None
         return False
 
@@ -252,7 +239,7 @@ class Channel:
         if task.message.claim_id is None:
             return None
         with contextlib.suppress(StoreUnavailable):
-            answer = self._claims.answer_to(task.message.owner, task.message.claim_id)
+            answer = self.claims.answer_to(task.message.owner, task.message.claim_id)
             if answer is not None and (answer.sent or task.manner.send is None):
                 return answer
         return None
@@ -263,17 +250,17 @@ class Channel:
         owner = task.message.owner
         config = _bounded(task.graph, without_trace(owner))
         result = yield Run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
-        text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
+        text = self.answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         claim_id = None if task.message.automated else task.message.claim_id
-        if claim_id is not None and self._settings.enable_memory_system:
+        if claim_id is not None and self.settings.enable_memory_system:
             # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
             with contextlib.suppress(StoreUnavailable, Claimed):
-                self._claims.once(owner, claim_id, lambda: text, anyway=True)
+                self.claims.once(owner, claim_id, lambda: text, anyway=True)
         return (yield from self._out(task, text, claim_id))
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
         """What no graph is asked about; told also when the database cannot be reached."""
-        if self._settings.enable_memory_system:
+        if self.settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
                 return (yield from self._once(task, lambda: text)) or Reply(text)
         return (yield from self._out(task, text, task.message.claim_id))
@@ -283,11 +270,11 @@ class Channel:
         it waiting: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
-        whose = partial(self._person_of, message.source)  # a code links them to somebody
+        whose = partial(self.person_of, message.source)  # a code links them to somebody
         anyway = False
         for attempt in range(_MOST_CONFLICTS):
             try:
-                text = self._claims.once(message.owner, claim_id, work, whose=whose, anyway=anyway)
+                text = self.claims.once(message.owner, claim_id, work, whose=whose, anyway=anyway)
             except Claimed:
                 answer = yield from self._awaited(task, message.owner, claim_id or "")
                 if answer is not None:
@@ -301,16 +288,14 @@ class Channel:
         raise AssertionError  # the last attempt returned or raised
 
     def _command_of(self, message: IncomingMessage) -> str | None:
-        return self._commands.answer(
-            message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
-        )
+        return self.commands.answer(message.owner, message.own_words, written_at=message.sent_at, sender=message.sender)
 
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
         """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
         answer = None
-        polls = _COMMAND_POLLS if self._claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
+        polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
         for _ in range(polls):
-            answer = self._claims.answer_to(thread, claim_id)
+            answer = self.claims.answer_to(thread, claim_id)
             if answer is not None and (answer.sent or task.manner.send is None):
                 break
             if polls == 1:
@@ -322,10 +307,10 @@ class Channel:
         """What a channel synchronises from long ago is kept, once, and not answered."""
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
-            if claim_id is None or self._claims.answer_to(thread, claim_id) is None:
-                self._sessions.record(thread, message.said)
+            if claim_id is None or self.claims.answer_to(thread, claim_id) is None:
+                self.sessions.record(thread, message.said)
                 with contextlib.suppress(Claimed):
-                    self._claims.once(thread, claim_id, lambda: "", anyway=True)
+                    self.claims.once(thread, claim_id, lambda: "", anyway=True)
         except (StoreUnavailable, TurnTimeout) as error:
             if task.manner.raise_errors:
                 raise
@@ -338,13 +323,13 @@ class Channel:
         """Without any memory if the database cannot be reached, unless the run has begun: tools do nothing twice."""
         thread = task.message.owner
         try:
-            turn = self._turn(task.message.source, thread, claim)
+            turn = self.turn(task.message.source, thread, claim)
             config = yield Begin(turn)
             claim.session_id = session_id_of(config)
         except StorageFull:
             raise
         except TurnTimeout:
-            self._claims.refuse(thread, claim)
+            self.claims.refuse(thread, claim)
             raise
         except StoreUnavailable as unavailable:
             _note_outage(thread, unavailable)
@@ -380,8 +365,8 @@ class Channel:
         else:
             yield from self._gather(task.message, claim, config)
             if self._is_late(claim, config):
-                self._sessions.add_to_turn(config, [claim.message])
-                self._claims.answered(task.message.owner, [claim.message_id or ""], "", config)
+                self.sessions.add_to_turn(config, [claim.message])
+                self.claims.answered(task.message.owner, [claim.message_id or ""], "", config)
                 return Reply("", repeated=True)
             told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
             own = next(iter(told.values()))
@@ -389,13 +374,13 @@ class Channel:
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
-        burst, album = self._settings.burst, message.album
+        burst, album = self.settings.burst, message.album
         if album is None and (burst is None or message.ends_sentence):
             return
         pause = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
         for _ in range(_MOST_PAUSES):
             yield Pause(pause)
-            joined = self._claims.join(config, claim)
+            joined = self.claims.join(config, claim)
             if not joined or (album is None and ends_sentence(claim.together[-1].message.text)):
                 return
 
@@ -404,7 +389,7 @@ class Channel:
         album = album_of(claim.message)
         if album is None or len(claim.together) > 1 or claim.message.text:
             return False
-        return any(album_of(each) == album for each in self._sessions.messages_of_turn(config))
+        return any(album_of(each) == album for each in self.sessions.messages_of_turn(config))
 
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
@@ -418,14 +403,14 @@ class Channel:
         ids += [more for each in together for more in ids_of(each.message)[1:] if more not in ids]
         question = along = None
         if task.reading.is_asked or unseen:  # these messages were no answer to it
-            self._commands.close_confirmation(thread)
+            self.commands.close_confirmation(thread)
         with instruction_notices.watched() as notices:
             try:
                 worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
                 text, along = worded.text, worded.along
                 ids += [each for each in others if each not in ids]
                 if task.reading.may_ask and not worded.asks and not task.missing:
-                    question = self._context.to_confirm(thread, task.message.own_words, text, task.replies)
+                    question = self.context.to_confirm(thread, task.message.own_words, text, task.replies)
             except (TurnLost, UnknownSession, StoreUnavailable):
                 raise
             except Exception as error:
@@ -436,7 +421,7 @@ class Channel:
         if question is not None:
             text = self._asking(task, text, question, config, ids)
         elif ids or along is not None:
-            self._claims.answered(thread, ids, text, config, along=along)
+            self.claims.answered(thread, ids, text, config, along=along)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
@@ -449,14 +434,14 @@ class Channel:
         """
         thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
         try:
-            self._claims.answered(thread, ids, text, config, along=question.open)
+            self.claims.answered(thread, ids, text, config, along=question.open)
         except StoreUnavailable:
             if ids:
                 raise
             log.warning("confirmation.not_asked", exc_info=True, extra={"phone": masked(thread)})
             return reply
         try:
-            self._answers.ask_below(task.graph, config, question)
+            self.answers.ask_below(task.graph, config, question)
         except StoreUnavailable:
             log.warning("confirmation.not_in_history", exc_info=True, extra={"phone": masked(thread)})
         return text
@@ -468,17 +453,17 @@ class Channel:
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
             return Worded(task.replies.failed, asks=True), ()
-        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
+        plan = self.answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
         result = yield Run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
         sources, replies = task.manner.sources, task.replies
-        worded = self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
+        worded = self.answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
         if not plan.wish or worded.asks:
             return worded, plan.others
         of_wish = plan.of_wish()
         result = yield Run(task.graph, of_wish.given, _bounded(task.graph, config), self._meanwhile(task))
-        then = self._answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
+        then = self.answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
         return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
@@ -489,9 +474,9 @@ class Channel:
         return Meanwhile(manner.moment_after.total_seconds(), manner.send, task.replies.one_moment)
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
-        joins = self._settings.burst is not None or message.album is not None
+        joins = self.settings.burst is not None or message.album is not None
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
-        return self._claims.claim(message.said, message_id, joins=joins, lost=lost)
+        return self.claims.claim(message.said, message_id, joins=joins, lost=lost)
 
     # What goes out
 
@@ -506,7 +491,7 @@ class Channel:
         if task.manner.send is None or not text:
             return
         parts = task.manner.parts(task.noticed(text))
-        done = self._claims.parts_sent(thread, ids) if len(parts) > 1 else 0
+        done = self.claims.parts_sent(thread, ids) if len(parts) > 1 else 0
         for number, part in enumerate(parts[done:], done + 1):
             try:
                 sent_as = yield Send(task.manner.send, part)
@@ -516,7 +501,7 @@ class Channel:
                 continue
             known = claim_id_of(task.message.source, str(sent_as)) if isinstance(sent_as, str | int) else ""
             try:
-                self._claims.went_out(thread, ids, known, is_last=number == len(parts))
+                self.claims.went_out(thread, ids, known, is_last=number == len(parts))
             except StoreUnavailable:
                 log.warning("reply.not_confirmed", exc_info=True, extra={"phone": masked(thread)})
 

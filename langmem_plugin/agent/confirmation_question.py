@@ -39,18 +39,16 @@ class AddedQuestion:
         return f"{reply}\n\n{self.text}"
 
 
+@dataclass(eq=False)
 class ConfirmationQuestions:
     """At most one is open at a time, and each memory is asked about once. With `consents`, so is each person who has
     just stated something about themselves: whether they may be remembered at all, and what is sensitive too.
     """
 
-    def __init__(
-        self, confirmations: Confirmations, questions: OpenQuestions, database: Database, consents: Consents | None
-    ) -> None:
-        self._confirmations = confirmations
-        self._questions = questions
-        self._database = database
-        self._consents = consents
+    confirmations: Confirmations
+    questions: OpenQuestions
+    database: Database
+    consents: Consents | None
 
     def for_reply(self, owner: OwnerKey, said: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
         """None where nothing is to be asked now: in a group, while something else is asked, below a reply that asks
@@ -59,9 +57,9 @@ class ConfirmationQuestions:
         if is_group(owner) or not reply.strip() or _ASKS.search(_ADDRESS.sub("", reply)):
             return None
         try:
-            unsure = self._confirmations.unsure(owner)
+            unsure = self.confirmations.unsure(owner)
             consent = None if unsure is not None else self._consent_to_ask(owner, said)
-            if (unsure is None and consent is None) or self._questions.look(owner) is not None:
+            if (unsure is None and consent is None) or self.questions.look(owner) is not None:
                 return None
         except StoreUnavailable:
             log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
@@ -75,21 +73,21 @@ class ConfirmationQuestions:
 
     def _consent_to_ask(self, owner: OwnerKey, said: str) -> Permission | None:
         states, is_delicate = classify(said).should_store, is_sensitive(said) and not _ASKS.search(said)
-        if self._consents is None or not (states or is_delicate):
+        if self.consents is None or not (states or is_delicate):
             return None
-        with self._database.read() as connection:
-            asked = self._consents.to_ask(connection, owner)
+        with self.database.read() as connection:
+            asked = self.consents.to_ask(connection, owner)
         return asked if asked != "sensitive" or is_delicate else None
 
     def _open_consent(self, owner: OwnerKey, asked: Permission, connection: Connection) -> None:
-        assert self._consents is not None  # noqa: S101 - they were asked whether to
-        self._consents.note_asked(connection, owner, asked)
-        self._questions.ask_in(connection, owner, "confirm", {"consent": asked})
+        assert self.consents is not None  # noqa: S101 - they were asked whether to
+        self.consents.note_asked(connection, owner, asked)
+        self.questions.ask_in(connection, owner, "confirm", {"consent": asked})
 
     def _open(self, owner: OwnerKey, unsure: Unsure, connection: Connection) -> None:
-        self._confirmations.note_asked(connection, unsure)
+        self.confirmations.note_asked(connection, unsure)
         about = {"memory_id": unsure.memory.id, "revision": unsure.revision_asked, "in_doubt": unsure.in_doubt}
-        self._questions.ask_in(connection, owner, "confirm", about)
+        self.questions.ask_in(connection, owner, "confirm", about)
 
 
 def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:

@@ -70,16 +70,14 @@ class Worded:
     along: Callable[[Connection], None] | None = None
 
 
+@dataclass(eq=False)
 class GraphAnswers:
     """Decides, before a run, what the graph is given, and after it, which of its words go out."""
 
-    def __init__(
-        self, run_writes: RunWrites, decisions: Decisions, sessions: SessionManager, context: TurnContext
-    ) -> None:
-        self._run_writes = run_writes
-        self._decisions = decisions
-        self._sessions = sessions
-        self._context = context
+    run_writes: RunWrites
+    decisions: Decisions
+    sessions: SessionManager
+    context: TurnContext
 
     def plan(
         self,
@@ -101,7 +99,7 @@ class GraphAnswers:
             return fresh
         state = graph.get_state(config)
         messages = _messages_in(state.values) or []
-        decided = self._decisions.of(config)
+        decided = self.decisions.of(config)
         if begun_before and _place_of(own, messages) is not None:
             return self._gone_on(state, messages, own, NOTHING_TOLD, replies)
         if begun_before and decided.by in own:  # a process ended in the run that they let go on
@@ -137,9 +135,9 @@ class GraphAnswers:
         """The conversation has the question where the person sees it: at the end of the newest reply."""
         if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
             return
-        newest = next(iter(self._sessions.messages_of_turn(config)[-1:]), None)
+        newest = next(iter(self.sessions.messages_of_turn(config)[-1:]), None)
         if isinstance(newest, AIMessage):
-            self._sessions.replace_last(config, with_question(newest, question))
+            self.sessions.replace_last(config, with_question(newest, question))
 
     def text(self, result: Any, own: Sequence[BaseMessage], owner: OwnerKey, replies: Replies, *, sources: bool) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""
@@ -155,7 +153,7 @@ class GraphAnswers:
     ) -> str:
         text = _all_said(messages, plan.own, plan.told)
         if sources:
-            return clean(self._context.shown.with_sources(text, messages, recalled, owner))
+            return clean(self.context.shown.with_sources(text, messages, recalled, owner))
         return _uncited(text)
 
     def _gone_on(
@@ -219,14 +217,14 @@ class GraphAnswers:
                 if not is_last:
                     text = (replies.ask_first if wish else replies.ask_again).format(question=question.words(replies))
                     again = dataclasses.replace(before, asked_again=place, wish=wish)
-                    return Plan(text=clean(text), along=self._decisions.kept(config, again))
+                    return Plan(text=clean(text), along=self.decisions.kept(config, again))
                 answers[one.interrupt_id].append(question.rejection(said))
             if (following := _first_open(asked, answers)) is not None:
-                kept = self._decisions.kept(config, Decided(answers, wish=wish))
+                kept = self.decisions.kept(config, Decided(answers, wish=wish))
                 return Plan(text=clean(following[1].words(replies)), along=kept)
         decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
-            self._decisions.keep(config, decided)
+            self.decisions.keep(config, decided)
         return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
@@ -240,7 +238,7 @@ class GraphAnswers:
             asked = {named} if isinstance(named, str | int) else set(named)
         if None in asked or not asked:  # no group, or one whose channel does not say who writes
             return True
-        person, sender = self._context.person, sender_of(message)
+        person, sender = self.context.person, sender_of(message)
         return sender is not None and person.owner(sender) in {person.owner(each) for each in asked}
 
     def _words(self, waiting: Waiting, config: RunnableConfig) -> str:
@@ -248,7 +246,7 @@ class GraphAnswers:
         content = waiting.message.content
         if isinstance(content, str):
             return own_words(waiting.message)
-        blocks: list[Mapping[str, Any]] = self._run_writes.keep_media(config, list(content))
+        blocks: list[Mapping[str, Any]] = self.run_writes.keep_media(config, list(content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 

@@ -6,6 +6,7 @@ The conversation without that late block is the beginning of what the next turn 
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -158,29 +159,19 @@ log = event_log(__name__)
 _SHARE_OF_REFERENCES = 4  # that part of the window's tokens, beside it, is for what older messages refer to
 
 
+@dataclass(eq=False)
 class ModelInput:
     """A view: the state is not changed."""
 
-    def __init__(
-        self,
-        saver: ConversationSaver,
-        person: ServedPerson,
-        shown: MemoryInPrompt,
-        settings: Settings,
-        *,
-        service: MemoryService,
-        count_tokens: Callable[[BaseMessage], int],
-        summaries: Summaries | None,
-        references: ReferencesInPrompt,
-    ) -> None:
-        self._saver = saver
-        self._person = person
-        self._shown = shown
-        self._settings = settings
-        self._service = service
-        self._count_tokens = count_tokens
-        self._summaries = summaries
-        self._references = references
+    saver: ConversationSaver
+    person: ServedPerson
+    shown: MemoryInPrompt
+    settings: Settings
+    _: KW_ONLY
+    service: MemoryService
+    count_tokens: Callable[[BaseMessage], int]
+    summaries: Summaries | None
+    references: ReferencesInPrompt
 
     def of(
         self,
@@ -198,30 +189,30 @@ class ModelInput:
         only add to what the model was given before, and what an older one refers to at the end of that. Where nobody
         has written yet it belongs to the system text.
         """
-        owner = self._person.owner(phone)
+        owner = self.person.owner(phone)
         messages = [sendable(message) for message in messages]
-        thread = self._person.thread(owner, phone)
+        thread = self.person.thread(owner, phone)
         in_window = window(
             messages,
-            max_turns=self._settings.window_turns,
-            max_tokens=self._settings.max_tokens[self._person.role(owner)],
-            count_tokens=self._count_tokens,
+            max_turns=self.settings.window_turns,
+            max_tokens=self.settings.max_tokens[self.person.role(owner)],
+            count_tokens=self.count_tokens,
         )
-        told = self._shown.told(owner, recalled, messages)
-        ranked = list(enumerate(self._shown.chosen(owner, told), 1))
-        applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
+        told = self.shown.told(owner, recalled, messages)
+        ranked = list(enumerate(self.shown.chosen(owner, told), 1))
+        applying = {each.id for each in self.shown.instructions(owner, messages, told) if each.condition is not None}
         said = {message.id: message.text for message in messages}
         shown = [as_shown(message, said) for message in in_window]
         newest = newest_of_person(shown)
         imitated = any(looks_like_context(message.text) for message in shown)
-        references = self._references.of(
+        references = self.references.of(
             messages if conversation is None else [sendable(each) for each in conversation],
             in_window,
-            0 if imitated else self._settings.max_tokens[self._person.role(owner)] // _SHARE_OF_REFERENCES,
+            0 if imitated else self.settings.max_tokens[self.person.role(owner)] // _SHARE_OF_REFERENCES,
         )
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
-            self._shown.numbered(owner, messages, recalled, told),
+            self.shown.numbered(owner, messages, recalled, told),
             self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
             "" if newest is None else references.pop(newest, ""),
             imitated=imitated,
@@ -247,24 +238,24 @@ class ModelInput:
         session_id: str | None,
     ) -> str:
         """A summary of what the window leaves out, without what was forgotten or corrected since."""
-        if self._summaries is None:
+        if self.summaries is None:
             return ""
         kept = {id(message) for message in in_window}
         dropped = [message for message in messages if id(message) not in kept]
         if not dropped:
             return ""
-        if self._settings.remembers:
+        if self.settings.remembers:
             try:
-                dropped = settled(self._service, owner, session_id, dropped)
+                dropped = settled(self.service, owner, session_id, dropped)
             except StoreUnavailable:
                 log.warning("summary.skipped", exc_info=True, extra={"owner": masked(owner)})
                 outage_note.note("summary")
                 return ""
-        return self._summaries.of(dropped, thread=thread, session_id=session_id)
+        return self.summaries.of(dropped, thread=thread, session_id=session_id)
 
     def _picture(self, owner: OwnerKey, thread: str, reference: MediaReference) -> bytes | None:
         try:
-            return self._saver.load_media(thread, reference)
+            return self.saver.load_media(thread, reference)
         except StoreUnavailable:
             log.warning("pictures.skipped", exc_info=True, extra={"owner": masked(owner)})
             outage_note.note("pictures")

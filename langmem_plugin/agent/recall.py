@@ -1,6 +1,7 @@
 """Recall before a reply: which memories bear on the talk, as many as the prompt has room for."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from langchain_core.messages import BaseMessage
 
@@ -21,23 +22,15 @@ log = event_log(__name__)
 _FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 
 
+@dataclass(eq=False)
 class Recall:
-    def __init__(
-        self,
-        reminders: ReplyMemory,
-        person: ServedPerson,
-        shown: MemoryInPrompt,
-        settings: Settings,
-        *,
-        documents: RetrieverDocuments | None,
-        past_sessions: PastSessionIndexer | None,
-    ) -> None:
-        self._reminders = reminders
-        self._person = person
-        self._shown = shown
-        self._settings = settings
-        self._documents = documents
-        self._past_sessions = past_sessions
+    reminders: ReplyMemory
+    person: ServedPerson
+    shown: MemoryInPrompt
+    settings: Settings
+    _: KW_ONLY
+    documents: RetrieverDocuments | None
+    past_sessions: PastSessionIndexer | None
 
     def of(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
         """(memory id, similarity) of what bears on the talk, best first, and behind it, with 0, what is nearest of the
@@ -48,14 +41,14 @@ class Recall:
         """
         if not messages:
             raise SessionExpired("this conversation has ended and its question with it: send a new message")
-        owner = self._person.owner(phone)
-        if not self._settings.remembers:
+        owner = self.person.owner(phone)
+        if not self.settings.remembers:
             return []
         said = last_said(messages)
-        if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
-            self._past_sessions.look(self._person.thread(owner, phone))
-        if self._documents is not None:
-            self._documents.ask(owner, topic(said))
+        if self.past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
+            self.past_sessions.look(self.person.thread(owner, phone))
+        if self.documents is not None:
+            self.documents.ask(owner, topic(said))
         try:
             found = self._found(owner, said, messages)
         except EmbeddingUnavailable:
@@ -65,19 +58,19 @@ class Recall:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             outage_note.note("recall")
             return []
-        return self._shown.in_budget(owner, found)
+        return self.shown.in_budget(owner, found)
 
     def _found(
         self, owner: OwnerKey, said: Sequence[str], messages: Sequence[BaseMessage]
     ) -> list[tuple[Memory, float]]:
-        beside = self._person.beside(owner, messages)
-        limit = self._settings.recall_limit
-        return self._reminders.recall(
+        beside = self.person.beside(owner, messages)
+        limit = self.settings.recall_limit
+        return self.reminders.recall(
             owner,
-            self._person.role(owner),
+            self.person.role(owner),
             said,
-            limit=limit or max(_FEWEST_LINES, self._settings.recall_tokens // _SHORT_LINE),
-            min_similarity=self._settings.min_similarity,
+            limit=limit or max(_FEWEST_LINES, self.settings.recall_tokens // _SHORT_LINE),
+            min_similarity=self.settings.min_similarity,
             beside=beside,
             # What another asked in the group before asks nothing of what is only theirs.
             by_one=last_said(answered_now(messages)) if beside else [],

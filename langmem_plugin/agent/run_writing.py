@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
 
@@ -93,20 +94,18 @@ _LONGEST_QUOTE = 500  # letters: a longer message is found by its id
 _READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node reads the state
 
 
+@dataclass(eq=False)
 class RunWriting:
     """Of the current run, whoever asks; a run that lost its turn writes nothing."""
 
-    def __init__(
-        self, service: MemoryService, saver: ConversationSaver, person: ServedPerson, consents: Consents
-    ) -> None:
-        self._service = service
-        self._saver = saver
-        self._person = person
-        self._consents = consents
+    service: MemoryService
+    saver: ConversationSaver
+    person: ServedPerson
+    consents: Consents
 
     def owner(self) -> OwnerKey:
         """The key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
-        return self._person.owner()
+        return self.person.owner()
 
     def messages(self) -> Sequence[BaseMessage]:
         """The conversation of the run, for what is called in a node without its state."""
@@ -126,14 +125,14 @@ class RunWriting:
             return of_another
         owner = self.owner()
         if is_automated(run_config()):  # what no person wrote carries no person's word
-            return None if self._consents.allowed(owner) else _NOT_AGREED
+            return None if self.consents.allowed(owner) else _NOT_AGREED
         asked = not _is_of_subagent() and asks_to_remember(self.messages())
-        if not self._consents.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
+        if not self.consents.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
             return _NOT_AGREED
         return None
 
     def _forbidden(self, owner: OwnerKey, text: str) -> bool:
-        held = self._consents.of_owner(owner)
+        held = self.consents.of_owner(owner)
         if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
             return True
         return held.personal.allowed is False and classify(text).fact_type == "personal"
@@ -144,10 +143,10 @@ class RunWriting:
             return unasked
         if is_redacted(text):
             return _REDACTED
-        over = self._service.over(self.owner(), text)
+        over = self.service.over(self.owner(), text)
         if over is None:
             return None
-        instead = self._service.instead_of(over)
+        instead = self.service.instead_of(over)
         if not _is_of_subagent() and is_said_anew(over, instead, messages):
             return None
         return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
@@ -169,7 +168,7 @@ class RunWriting:
             config = run_config()
         except InvalidInput:
             return nullcontext()
-        return self._saver.sessions.fenced(config)
+        return self.saver.sessions.fenced(config)
 
 
 def _is_of_subagent() -> bool:

@@ -4,6 +4,7 @@ What a checkpoint holds lives as long as the conversation: a memory that is forg
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NotRequired
 
 from langchain_core.messages import BaseMessage
@@ -56,24 +57,22 @@ class ReportedState(MemoryState):
     memory_report: NotRequired[TurnReport]
 
 
+@dataclass(eq=False)
 class TurnReports:
     """Of the current run."""
 
-    def __init__(
-        self, service: MemoryService, person: ServedPerson, shown: MemoryInPrompt, references: ReferencesInPrompt
-    ) -> None:
-        self._service = service
-        self._person = person
-        self._shown = shown
-        self._references = references
+    service: MemoryService
+    person: ServedPerson
+    shown: MemoryInPrompt
+    references: ReferencesInPrompt
 
     def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
         """Raises StoreUnavailable or EmbeddingUnavailable: it is there to look at, and has no answer of its own."""
-        owner = self._person.owner()
-        meaning = self._references.resolution(messages)
-        told = self._shown.told_last(owner, recalled, messages)
+        owner = self.person.owner()
+        meaning = self.references.resolution(messages)
+        told = self.shown.told_last(owner, recalled, messages)
         found = search_for(
-            self._service, owner, self._person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
+            self.service, owner, self.person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
         )
         signals = {each.memory.id: each.signals for each in found}
         return {
@@ -92,7 +91,7 @@ class TurnReports:
             ],
             "unresolved": list(meaning.unresolved),
             "asks": meaning.question is not None,
-            "instructions": [each.id for each in self._shown.instructions(owner, messages, told)],
+            "instructions": [each.id for each in self.shown.instructions(owner, messages, told)],
             "written": self._written(owner, messages),
         }
 
@@ -100,4 +99,4 @@ class TurnReports:
         said = message_of_run(messages)
         if said is None or said.id is None:
             return []
-        return [each.id for each in self._service.list_memories(owner, statuses=LIVE) if each.source_id == said.id]
+        return [each.id for each in self.service.list_memories(owner, statuses=LIVE) if each.source_id == said.id]

@@ -1,6 +1,7 @@
 """Notes after a reply what was used for it: memories, instructions; and that something was said that may be kept."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Protocol
 
@@ -34,48 +35,39 @@ class MarksSessions(Protocol):
     def __call__(self, connection: Connection, thread: str, number: int) -> None: ...
 
 
+@dataclass(eq=False)
 class UseNotes:
     """Used memories rank higher later."""
 
-    def __init__(
-        self,
-        service: MemoryService,
-        saver: ConversationSaver,
-        person: ServedPerson,
-        shown: MemoryInPrompt,
-        settings: Settings,
-        *,
-        past_sessions: PastSessionIndexer | None,
-        extraction: MarksSessions | None,
-    ) -> None:
-        self._service = service
-        self._saver = saver
-        self._person = person
-        self._shown = shown
-        self._settings = settings
-        self._past_sessions = past_sessions
-        self._extraction = extraction
+    service: MemoryService
+    saver: ConversationSaver
+    person: ServedPerson
+    shown: MemoryInPrompt
+    settings: Settings
+    _: KW_ONLY
+    past_sessions: PastSessionIndexer | None
+    extraction: MarksSessions | None
 
     def note(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         """When the database does not take it the reply goes out all the same."""
-        if not self._settings.remembers or is_automated(run_config()):
+        if not self.settings.remembers or is_automated(run_config()):
             return
-        owner = self._person.owner()
+        owner = self.person.owner()
         try:
-            if self._past_sessions is not None:  # also for the extraction: it must know whose words they are
-                self._past_sessions.claim(thread_of_run(), owner)
+            if self.past_sessions is not None:  # also for the extraction: it must know whose words they are
+                self.past_sessions.claim(thread_of_run(), owner)
             # What the prompt was given is what was used: nothing is read again.
-            told = self._shown.told_last(owner, recalled, messages)
+            told = self.shown.told_last(owner, recalled, messages)
             uses = self._uses(owner, messages, recalled, told)
-            followed = [each.id for each in self._shown.instructions(owner, messages, told)]
+            followed = [each.id for each in self.shown.instructions(owner, messages, told)]
             note = None
             if uses or followed:
-                beside = self._person.beside(owner, messages)
-                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner), beside)]
-                used = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
+                beside = self.person.beside(owner, messages)
+                scopes = [scope.owner for scope in scopes_of(owner, self.person.role(owner), beside)]
+                used = partial(self.service.note_used, scopes=scopes, uses=uses, followed=followed)
                 note = partial(used, session_id=session_of_run())
-            if note is not None or self._extraction is not None:
-                self._saver.run_writes.write_along(run_config(), partial(self._write, note))
+            if note is not None or self.extraction is not None:
+                self.saver.run_writes.write_along(run_config(), partial(self._write, note))
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 
@@ -83,8 +75,8 @@ class UseNotes:
         self, note: Callable[[Connection], None] | None, connection: Connection, session: Session | None
     ) -> None:
         # The job goes first: whoever works on one locks it before the memories too.
-        if self._extraction is not None and session is not None:
-            self._extraction(connection, session.thread, session.number)
+        if self.extraction is not None and session is not None:
+            self.extraction(connection, session.thread, session.number)
         if note is not None:
             note(connection)
 
@@ -93,7 +85,7 @@ class UseNotes:
     ) -> dict[str, tuple[Access, float | None]]:
         """How each recalled memory was used: cited, or shown for what was said; what filled the block was not used."""
         reply = reply_of(messages)
-        shown = self._shown.numbered(owner, messages, recalled, told) if cites(reply) else []
+        shown = self.shown.numbered(owner, messages, recalled, told) if cites(reply) else []
         cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
         return {
             each: ("cited" if each in cited else "injected", score)

@@ -1,5 +1,6 @@
 """/why, and "how do you know that?" after a reply: who said when what is remembered, and how it came to be used."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -23,18 +24,12 @@ _MOST_DIGITS = 4
 _SHORTEST_ID = 8
 
 
+@dataclass(eq=False)
 class Explaining:
-    def __init__(
-        self,
-        service: MemoryService,
-        provenance: Provenance,
-        memories: MemoryList,
-        person_settings: PersonSettings,
-    ) -> None:
-        self._service = service
-        self._provenance = provenance
-        self._memories = memories
-        self._person_settings = person_settings
+    service: MemoryService
+    provenance: Provenance
+    memories: MemoryList
+    person_settings: PersonSettings
 
     def why(self, owner: OwnerKey, rest: str, role: Role, replies: Replies) -> str:
         """`rest` is the number of the last reply's citation or of /memories, an id, or words; "" the last reply."""
@@ -43,48 +38,48 @@ class Explaining:
         found = self._meant(owner, rest, role)
         if not found:
             return replies.forget_unknown.format(words=one_line(rest))
-        self._service.note_viewed(owner, [each.memory.id for each in found])
+        self.service.note_viewed(owner, [each.memory.id for each in found])
         return self._worded(owner, found, replies)
 
     def of_last_reply(self, owner: OwnerKey, role: Role, replies: Replies) -> str | None:
         """None if the newest reply used nothing that is remembered."""
-        found = self._provenance.of_last_reply(owner, role)
+        found = self.provenance.of_last_reply(owner, role)
         return self._worded(owner, found, replies) if found else None
 
     def can_explain(self, owner: OwnerKey, role: Role) -> bool:
-        return bool(self._provenance.of_last_reply(owner, role))
+        return bool(self.provenance.of_last_reply(owner, role))
 
     def _meant(self, owner: OwnerKey, rest: str, role: Role) -> list[Why]:
         if rest.lstrip("#").isdecimal() and len(rest.lstrip("#")) <= _MOST_DIGITS:
             return self._by_number(owner, int(rest.lstrip("#")), role)
         if len(rest.strip("[]")) >= _SHORTEST_ID:
-            with self._service.database.read() as connection:
+            with self.service.database.read() as connection:
                 prefix = rest.strip("[]").lower()
-                by_id = self._service.repository.by_prefix(connection, owner, prefix, now=self._service.now())
+                by_id = self.service.repository.by_prefix(connection, owner, prefix, now=self.service.now())
             if by_id:
-                return [self._provenance.explained(each, owner) for each in by_id[:_MOST_EXPLAINED]]
+                return [self.provenance.explained(each, owner) for each in by_id[:_MOST_EXPLAINED]]
         found = self._found(owner, rest, role)
-        return [self._provenance.explained(each.memory, owner, each.signals) for each in found[:1]]
+        return [self.provenance.explained(each.memory, owner, each.signals) for each in found[:1]]
 
     def _by_number(self, owner: OwnerKey, number: int, role: Role) -> list[Why]:
-        if (cited := self._provenance.cited_as(owner, role, number)) is not None:
+        if (cited := self.provenance.cited_as(owner, role, number)) is not None:
             return [cited]
-        listed = self._memories.numbered(owner, number)
+        listed = self.memories.numbered(owner, number)
         try:
-            return [] if listed is None else [self._provenance.by_id(owner, listed.id)]
+            return [] if listed is None else [self.provenance.by_id(owner, listed.id)]
         except (MemoryNotFound, DamagedMemory):  # changed meanwhile
             return []
 
     def _found(self, owner: OwnerKey, words: str, role: Role) -> list[Found]:
         mode: Mode = "hybrid"
         try:
-            return search_for(self._service, owner, role, words, mode=mode, limit=1)
+            return search_for(self.service, owner, role, words, mode=mode, limit=1)
         except EmbeddingUnavailable:
             log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
-            return search_for(self._service, owner, role, words, mode="text", limit=1)
+            return search_for(self.service, owner, role, words, mode="text", limit=1)
 
     def _worded(self, owner: OwnerKey, found: list[Why], replies: Replies) -> str:
-        zone = self._person_settings.time_zone(owner)
+        zone = self.person_settings.time_zone(owner)
         return "\n\n".join("\n".join(_lines(each, owner, zone, replies)) for each in found)
 
 

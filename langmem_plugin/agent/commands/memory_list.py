@@ -1,6 +1,7 @@
 """/memories and /search: what is remembered, on pages and by kind, and what answers some words."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, short_id, typed_in, with_id
@@ -85,19 +86,17 @@ _NEIGHBOURS = 2  # of each message
 _LONGEST_BESIDE = 80  # letters of them
 
 
+@dataclass(eq=False)
 class MemoryList:
-    def __init__(
-        self, service: MemoryService, person_settings: PersonSettings, role_of: Callable[[OwnerKey], Role]
-    ) -> None:
-        self._service = service
-        self._person_settings = person_settings
-        self._role_of = role_of
+    service: MemoryService
+    person_settings: PersonSettings
+    role_of: Callable[[OwnerKey], Role]
 
     def listed(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         """A page of what is remembered: kind by kind, the newest of each first."""
-        many = {kind: self._service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
+        many = {kind: self.service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
         total = sum(many.values())
-        told = replies.instructions_too if self._service.instructions.list_instructions(owner) else None
+        told = replies.instructions_too if self.service.instructions.list_instructions(owner) else None
         if not total:
             return "\n".join(filter(None, [replies.no_memories, told]))
         page, pages = page_number(rest), pages_of(total)
@@ -106,7 +105,7 @@ class MemoryList:
         lines, numbered = [replies.memories.format(count=total)], dict[int, str]()
         skip, room = (page - 1) * PAGE, PAGE
         for kind in FACT_TYPES:
-            shown = self._service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
+            shown = self.service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
             if shown and len([each for each in many.values() if each]) > 1:
                 lines.append(replies.kinds[kind])
             number = (page - 1) * PAGE + PAGE - room
@@ -117,7 +116,7 @@ class MemoryList:
                 break
         if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
             return "\n".join(filter(None, [replies.no_memories, told]))
-        self._person_settings.note_shown(owner, "memories", numbered)
+        self.person_settings.note_shown(owner, "memories", numbered)
         if page < pages:
             lines.append(
                 replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/memories", page + 1))
@@ -131,18 +130,18 @@ class MemoryList:
 
         Who never saw it means what would stand there now.
         """
-        shown = self._person_settings.shown(owner, "memories")
+        shown = self.person_settings.shown(owner, "memories")
         if shown:
-            with self._service.database.read() as connection:
-                found = self._service.repository.by_id(connection, owner, shown.get(number, ""))
+            with self.service.database.read() as connection:
+                found = self.service.repository.by_id(connection, owner, shown.get(number, ""))
             return found if found is not None and found.status == "active" else None
         skip = number - 1
         for kind in FACT_TYPES if skip >= 0 else ():
             where = Filter(fact_types=[kind])
-            found_here = self._service.list_memories(owner, limit=1, offset=skip, where=where)
+            found_here = self.service.list_memories(owner, limit=1, offset=skip, where=where)
             if found_here:
                 return found_here[0]
-            skip -= self._service.count(owner, where=where)
+            skip -= self.service.count(owner, where=where)
         return None
 
     def searched(self, owner: OwnerKey, query: str, replies: Replies) -> str:
@@ -156,11 +155,9 @@ class MemoryList:
         return "\n".join(found) if found else replies.found_nothing.format(words=one_line(query))
 
     def _found(self, owner: OwnerKey, query: str, mode: Mode, replies: Replies) -> list[str]:
-        zone = self._person_settings.time_zone(owner)
-        memories = search_for(
-            self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND, operators=True
-        )
-        messages = self._service.history.search(
+        zone = self.person_settings.time_zone(owner)
+        memories = search_for(self.service, owner, self.role_of(owner), query, mode=mode, limit=_FOUND, operators=True)
+        messages = self.service.history.search(
             owner,
             query,
             mode=mode,

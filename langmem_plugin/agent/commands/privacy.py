@@ -1,7 +1,7 @@
 """/privacy: shows what may be remembered without being told to, switches it; deletes everything, or takes it back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 from langmem_plugin.agent.commands.confirming import verdict
@@ -49,30 +49,22 @@ _PARTS: Mapping[str, Permission] = {
 }
 
 
+@dataclass(eq=False)
 class Privacy:
     """Where it does not `extract`, nothing is promised that nobody does."""
 
-    def __init__(
-        self,
-        consents: Consents,
-        erasure: Erasure,
-        questions: OpenQuestions,
-        person_settings: PersonSettings,
-        people: People,
-        *,
-        extracts: bool = True,
-    ) -> None:
-        self._consents = consents
-        self._erasure = erasure
-        self._questions = questions
-        self._person_settings = person_settings
-        self._people = people
-        self._extracts = extracts
+    consents: Consents
+    erasure: Erasure
+    questions: OpenQuestions
+    person_settings: PersonSettings
+    people: People
+    _: KW_ONLY
+    extracts: bool = True
 
     def answer(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
         words = _words(rest)
         if not words:
-            return self._stands(self._consents.of_owner(owner), replies)
+            return self._stands(self.consents.of_owner(owner), replies)
         if self.erases(rest):
             return self._asks_to_erase(owner, replies) if words[0] in _ERASE else self._restored(owner, replies)
         return self._switched(owner, rest, words, replies)
@@ -86,10 +78,10 @@ class Privacy:
         """To whether everything is to be deleted."""
         if not verdict(text):
             return replies.nothing_forgotten
-        self._people.refuse_newly_linked(owner)
-        zone = self._person_settings.time_zone(owner)
+        self.people.refuse_newly_linked(owner)
+        zone = self.person_settings.time_zone(owner)
         try:
-            receipt = self._erasure.erase(owner)
+            receipt = self.erasure.erase(owner)
         except TurnTimeout:
             return replies.erase_later
         return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
@@ -102,22 +94,22 @@ class Privacy:
         if yes is None:
             return None
         if asked == "sensitive":
-            return self._stands(self._consents.set(owner, text=text, version=QUESTION_VERSION, sensitive=yes), replies)
-        switch = self._consents.switch_on if yes else self._consents.switch_off
+            return self._stands(self.consents.set(owner, text=text, version=QUESTION_VERSION, sensitive=yes), replies)
+        switch = self.consents.switch_on if yes else self.consents.switch_off
         switch(owner, text=text, version=QUESTION_VERSION)
         return replies.privacy_on if yes else replies.privacy_off
 
     def _asks_to_erase(self, owner: OwnerKey, replies: Replies) -> str:
         if is_group(owner):
             return replies.erase_not_here
-        self._people.refuse_newly_linked(owner)
-        self._questions.ask(owner, "erase", {})
-        until = self._erasure.would_be_due().astimezone(self._person_settings.time_zone(owner))
+        self.people.refuse_newly_linked(owner)
+        self.questions.ask(owner, "erase", {})
+        until = self.erasure.would_be_due().astimezone(self.person_settings.time_zone(owner))
         return replies.erase_all.format(date=f"{until:%Y-%m-%d}")
 
     def _restored(self, owner: OwnerKey, replies: Replies) -> str:
         try:
-            self._erasure.restore(owner)
+            self.erasure.restore(owner)
         except UnknownErasure:
             return replies.nothing_to_restore
         except TurnTimeout:
@@ -128,22 +120,22 @@ class Privacy:
         parts = [_PARTS[each] for each in words if each in _PARTS]
         switches = [each in _ON for each in words if each in _ON or each in _OFF]
         if len(switches) != 1 or len(parts) + 1 != len(words) or len(parts) > 1:
-            return f"{replies.privacy_unknown}\n{self._stands(self._consents.of_owner(owner), replies)}"
+            return f"{replies.privacy_unknown}\n{self._stands(self.consents.of_owner(owner), replies)}"
         (on,) = switches
         # One member of a group cannot agree for the others; anybody may say stop.
         if on and is_group(owner):
             return replies.privacy_not_here
         if parts:
-            held = self._consents.set(owner, text=rest, version=QUESTION_VERSION, **{parts[0]: on})
+            held = self.consents.set(owner, text=rest, version=QUESTION_VERSION, **{parts[0]: on})
             return self._stands(held, replies)
-        switch = self._consents.switch_on if on else self._consents.switch_off
+        switch = self.consents.switch_on if on else self.consents.switch_off
         held = switch(owner, text=rest, version=QUESTION_VERSION)
-        if on and not self._extracts:
+        if on and not self.extracts:
             return self._stands(held, replies)
         return f"{replies.privacy_on if on else replies.privacy_off}\n{self._stands(held, replies)}"
 
     def _stands(self, held: Consent, replies: Replies) -> str:
-        return _told(held, replies) if self._extracts else replies.privacy_only_asked
+        return _told(held, replies) if self.extracts else replies.privacy_only_asked
 
 
 def _told(held: Consent, replies: Replies) -> str:
