@@ -30,10 +30,10 @@ from langmem_plugin.errors import (
 )
 
 if TYPE_CHECKING:
-    from langmem_plugin.agent.citations import Citation
-    from langmem_plugin.agent.key_value_tools import KEY_VALUE_RULES
     from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
+    from langmem_plugin.agent.prompt.citations import Citation
+    from langmem_plugin.agent.tools.key_value_tools import KEY_VALUE_RULES
     from langmem_plugin.agent.turn_report import ReportedState, TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager

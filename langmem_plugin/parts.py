@@ -13,21 +13,21 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langmem_plugin import process_forks
-from langmem_plugin.agent.channel import Channel
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.commands.memory_list import PageLinks
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
-from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.identity import owner_of_thread
-from langmem_plugin.agent.instruction_choice import InstructionChoice
-from langmem_plugin.agent.languages import Languages
-from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
 from langmem_plugin.agent.memory_state import TRACE_POLICY
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.run_writing import RunWriting
-from langmem_plugin.agent.summary import Summaries
+from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.prompt.memory_in_prompt import RetrieverDocuments
+from langmem_plugin.agent.prompt.summary import Summaries
+from langmem_plugin.agent.replying.channel import Channel
+from langmem_plugin.agent.replying.confirmation_question import ConfirmationQuestions
+from langmem_plugin.agent.replying.graph_answers import GraphAnswers
+from langmem_plugin.agent.replying.languages import Languages
+from langmem_plugin.agent.tools.run_writing import RunWriting
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.agent.wiring import Wiring

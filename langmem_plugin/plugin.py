@@ -16,15 +16,15 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
 
-from langmem_plugin.agent.channel import Manner
-from langmem_plugin.agent.incoming_message import Delivery, Image, clean, incoming_message
-from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.prompt import joined
-from langmem_plugin.agent.steps import Graph, Reply, Steps, aperform, perform
-from langmem_plugin.agent.tool_node import tool_node
-from langmem_plugin.agent.tools import memory_tools
+from langmem_plugin.agent.prompt.prompt_texts import joined
+from langmem_plugin.agent.replying.channel import Manner
+from langmem_plugin.agent.replying.incoming_message import Delivery, Image, clean, incoming_message
+from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, perform
+from langmem_plugin.agent.tools.key_value_tools import key_value_tools
+from langmem_plugin.agent.tools.memory_tools import memory_tools
+from langmem_plugin.agent.tools.tool_node import tool_node
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Turn

@@ -8,7 +8,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
 
-from langmem_plugin.agent.incoming_message import of_topic
+from langmem_plugin.agent.replying.incoming_message import of_topic
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.errors import InvalidInput
 

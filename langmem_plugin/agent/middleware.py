@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
-from langmem_plugin.agent.model_input import sendable
-from langmem_plugin.agent.prompt import joined
+from langmem_plugin.agent.prompt.model_input import sendable
+from langmem_plugin.agent.prompt.prompt_texts import joined
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.memory.models import storable
 

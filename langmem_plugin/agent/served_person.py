@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.agent.identity import owner_of, owner_of_thread, run_config, thread_of_run
-from langmem_plugin.agent.incoming_message import sender_of
+from langmem_plugin.agent.replying.incoming_message import sender_of
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.database import Database

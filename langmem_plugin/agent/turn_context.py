@@ -13,23 +13,23 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.graph import END
 from langgraph.types import Command
 
-from langmem_plugin.agent.citations import Citation
-from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
 from langmem_plugin.agent.identity import run_config
-from langmem_plugin.agent.instruction_choice import InstructionChoice
-from langmem_plugin.agent.instruction_notices import InstructionNotices
-from langmem_plugin.agent.languages import Languages
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.memory_retriever import MemoryRetriever
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
-from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.recall import Recall
-from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.prompt.citations import Citation
+from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
+from langmem_plugin.agent.prompt.model_input import ModelInput
+from langmem_plugin.agent.prompt.recall import Recall
+from langmem_plugin.agent.prompt.references_in_prompt import ReferencesInPrompt
+from langmem_plugin.agent.prompt.summary import Summaries
+from langmem_plugin.agent.replying.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
+from langmem_plugin.agent.replying.instruction_notices import InstructionNotices
+from langmem_plugin.agent.replying.languages import Languages
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.strict_tools import StrictTools
-from langmem_plugin.agent.summary import Summaries
+from langmem_plugin.agent.tools.strict_tools import StrictTools
 from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import own_words

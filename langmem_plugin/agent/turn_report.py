@@ -10,11 +10,11 @@ from typing import NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import MemoryState, Recalled, last_said, topic
-from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
-from langmem_plugin.agent.run_writing import message_of_run
+from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.prompt.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.tools.run_writing import message_of_run
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.recall import search_for

@@ -8,11 +8,11 @@ from typing import Protocol
 from langchain_core.messages import BaseMessage
 from sqlalchemy import Connection
 
-from langmem_plugin.agent.citations import citations_in, cites
 from langmem_plugin.agent.identity import run_config, session_of_run, thread_of_run
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled, reply_of
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.prompt.citations import citations_in, cites
+from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver

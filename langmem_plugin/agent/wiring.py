@@ -13,8 +13,8 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.steps import Graph
-from langmem_plugin.agent.tool_node import may_ask
+from langmem_plugin.agent.replying.steps import Graph
+from langmem_plugin.agent.tools.tool_node import may_ask
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log

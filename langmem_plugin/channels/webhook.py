@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands import stands_alone
-from langmem_plugin.agent.steps import Reply
+from langmem_plugin.agent.replying.steps import Reply
 from langmem_plugin.channels.incoming import Incoming, TryLater
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.plugin import PhoneMemory

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent import steps
+from langmem_plugin.agent.replying import steps
 from tests.agent.test_exactly_once import Echo, _rows, history, until
 
 ERIN = "+972501234567"

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from sqlalchemy import func, select
 
-from langmem_plugin.agent import channel
+from langmem_plugin.agent.replying import channel
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable

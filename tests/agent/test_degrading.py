@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent.replying.replies import ENGLISH
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.stated import stated

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.agent import instruction_choice
+from langmem_plugin.agent.prompt import instruction_choice
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.settings import Settings
 from tests.chat_graph import chat_graph

@@ -13,8 +13,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Interrupt, interrupt
 from sqlalchemy import select
 
-from langmem_plugin.agent.questions import NotUnderstood, asked_by
-from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent.replying.questions import NotUnderstood, asked_by
+from langmem_plugin.agent.replying.replies import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.yes_or_no import agrees

@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 from langmem_plugin import agent
-from langmem_plugin.agent.replies import ENGLISH, replies_in
+from langmem_plugin.agent.replying.replies import ENGLISH, replies_in
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {

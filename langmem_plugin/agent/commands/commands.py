@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
+from langmem_plugin.agent.commands.command_words import CommandName, cleaned, may_be_typed, nearest, typed
 from langmem_plugin.agent.commands.confirming import Confirming, remembered, verdict
 from langmem_plugin.agent.commands.explaining import Explaining
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
@@ -23,10 +23,10 @@ from langmem_plugin.agent.commands.open_questions import (
 )
 from langmem_plugin.agent.commands.plain_words import Said, asks_why, said, wants_gone
 from langmem_plugin.agent.commands.privacy import Exporting, Privacy
-from langmem_plugin.agent.incoming_message import as_utc
-from langmem_plugin.agent.instruction_choice import InstructionChoice
-from langmem_plugin.agent.languages import Languages, written_in
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.replying.incoming_message import as_utc
+from langmem_plugin.agent.replying.languages import Languages, written_in
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.foreign_text import without_steering

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from langmem_plugin.agent.commands.lines import one_line, typed_in
 from langmem_plugin.agent.commands.open_questions import OpenQuestion
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.commands.lines import one_line, with_id
 from langmem_plugin.agent.commands.memory_list import MemoryList
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import DamagedMemory, EmbeddingUnavailable, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

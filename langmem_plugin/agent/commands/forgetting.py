@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin.agent.commands.lines import one_line, with_id
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

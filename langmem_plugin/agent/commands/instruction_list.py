@@ -4,8 +4,8 @@ import re
 from datetime import timedelta
 
 from langmem_plugin.agent.commands.lines import PAGE, instruction_told, page_number, pages_of, typed_in
-from langmem_plugin.agent.instruction_choice import InstructionChoice
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, order_of
 from langmem_plugin.identifiers import OwnerKey

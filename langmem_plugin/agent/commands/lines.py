@@ -3,7 +3,7 @@
 from datetime import time, timedelta
 from zoneinfo import ZoneInfo
 
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions.instructions import Instruction
 

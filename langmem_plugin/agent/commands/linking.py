@@ -6,7 +6,7 @@ from typing import Any
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.commands.lines import typed_in
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey, identified, is_group
 from langmem_plugin.people import People

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, short_id, typed_in, with_id
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langmem_plugin.agent.command_words import CommandName
+from langmem_plugin.agent.commands.command_words import CommandName
 from langmem_plugin.agent.commands.instruction_list import NEWEST
 from langmem_plugin.agent.words import words_in
 

@@ -7,7 +7,7 @@ from typing import Any
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import OwnerKey, is_group
 from langmem_plugin.people import People

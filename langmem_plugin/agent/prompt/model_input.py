@@ -12,15 +12,15 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
-from langmem_plugin.agent.incoming_message import as_shown
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled, newest_of_person
-from langmem_plugin.agent.prompt import joined, late_text, standing_text
-from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
+from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.prompt.prompt_texts import joined, late_text, standing_text
+from langmem_plugin.agent.prompt.references_in_prompt import ReferencesInPrompt
+from langmem_plugin.agent.prompt.summary import Summaries
+from langmem_plugin.agent.replying import outage_note
+from langmem_plugin.agent.replying.incoming_message import as_shown
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.conversation.context_block import looks_like_context, with_context
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.picture_urls import why_refused

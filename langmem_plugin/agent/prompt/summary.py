@@ -6,8 +6,8 @@ from hashlib import sha256
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langmem_plugin.agent.incoming_message import as_shown
 from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.replying.incoming_message import as_shown
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache

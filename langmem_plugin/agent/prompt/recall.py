@@ -5,10 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.agent import outage_note
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.memory_state import Recalled, last_said, topic
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
+from langmem_plugin.agent.replying import outage_note
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked

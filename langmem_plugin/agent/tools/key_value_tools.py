@@ -2,7 +2,7 @@
 
 from langchain_core.tools import BaseTool, tool
 
-from langmem_plugin.agent.run_writing import RunWriting
+from langmem_plugin.agent.tools.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from langchain_core.documents import Document
 from rapidfuzz import fuzz
 
-from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent.replying.replies import ENGLISH
 from langmem_plugin.memory import Memory
 
 _CITED = re.compile(r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?!\])\s*+[:#]?+\s*+([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE)

@@ -11,9 +11,9 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
-from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands.lines import instruction_told, typed_in
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying import outage_note
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.media.media_reference import words_in

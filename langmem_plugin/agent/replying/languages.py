@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from langmem_plugin.agent.command_words import language_of_command, may_be_typed
-from langmem_plugin.agent.replies import Replies, replies_in
+from langmem_plugin.agent.commands.command_words import language_of_command, may_be_typed
+from langmem_plugin.agent.replying.replies import Replies, replies_in
 from langmem_plugin.agent.words import words_in
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable

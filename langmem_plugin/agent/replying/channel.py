@@ -14,11 +14,12 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
 
-from langmem_plugin.agent import instruction_notices, outage_note
 from langmem_plugin.agent.commands import Commands, Reading
-from langmem_plugin.agent.confirmation_question import AddedQuestion
-from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
-from langmem_plugin.agent.incoming_message import (
+from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.replying import instruction_notices, outage_note
+from langmem_plugin.agent.replying.confirmation_question import AddedQuestion
+from langmem_plugin.agent.replying.graph_answers import GraphAnswers, Worded
+from langmem_plugin.agent.replying.incoming_message import (
     Delivery,
     IncomingMessage,
     album_of,
@@ -26,9 +27,8 @@ from langmem_plugin.agent.incoming_message import (
     ends_sentence,
     ids_of,
 )
-from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.replies import Replies
-from langmem_plugin.agent.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Sending, Steps
+from langmem_plugin.agent.replying.replies import Replies
+from langmem_plugin.agent.replying.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Sending, Steps
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.session_manager import SessionManager

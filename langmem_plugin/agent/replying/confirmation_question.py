@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.agent.commands.lines import one_line
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.facts import classify

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from langchain_core.messages import AIMessage
 from langgraph.types import Interrupt
 
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.yes_or_no import agrees

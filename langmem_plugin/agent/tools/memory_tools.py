@@ -9,9 +9,9 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
 from langmem_plugin.agent.memory_state import messages_of
-from langmem_plugin.agent.prompt import as_told
-from langmem_plugin.agent.run_writing import RunWriting
+from langmem_plugin.agent.prompt.prompt_texts import as_told
 from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.tools.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.foreign_text import one_line

@@ -13,14 +13,14 @@ from langgraph.channels import DeltaChannel
 from langgraph.types import Command, Interrupt, StateSnapshot
 from sqlalchemy import Connection
 
-from langmem_plugin.agent.citations import cites, with_sources
-from langmem_plugin.agent.confirmation_question import AddedQuestion, with_question
-from langmem_plugin.agent.incoming_message import clean, ids_of, put_together, sender_of
 from langmem_plugin.agent.memory_state import recalled_of
-from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
-from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.prompt.citations import cites, with_sources
+from langmem_plugin.agent.replying.confirmation_question import AddedQuestion, with_question
+from langmem_plugin.agent.replying.incoming_message import clean, ids_of, put_together, sender_of
+from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
+from langmem_plugin.agent.replying.replies import Replies
+from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.served_person import answered_now
-from langmem_plugin.agent.steps import Graph
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.own_words import is_own, own_words
 from langmem_plugin.conversation.session_manager import SessionManager

@@ -6,7 +6,7 @@ What rarely changes stands before the conversation, what changes at every turn a
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from langmem_plugin.agent.citations import Citation, source_of
+from langmem_plugin.agent.prompt.citations import Citation, source_of
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates import is_over

@@ -8,11 +8,11 @@ from langchain_core.exceptions import LangChainException
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
-from langmem_plugin.agent import outage_note
-from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
-from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.memory_state import Recalled, last_said, reply_of, topic
-from langmem_plugin.agent.prompt import context_block, context_line, when_told
+from langmem_plugin.agent.prompt.citations import Citation, citations_in, cites, with_sources
+from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.prompt.prompt_texts import context_block, context_line, when_told
+from langmem_plugin.agent.replying import outage_note
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.errors import LangMemError, StoreUnavailable, client_errors
 from langmem_plugin.identifiers import OwnerKey, masked
