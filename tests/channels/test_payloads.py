@@ -16,28 +16,35 @@ def fixtures(provider):
     return yaml.safe_load((Path(__file__).parent / f"{provider}.yaml").read_text("utf-8"))
 
 
+async def deliver(webhook, read):
+    if (pending := await webhook.receive(read())) is not None:
+        await pending()
+
+
+def expected(fixture):
+    return [*fixture["gets"], *itertools.chain(*fixture.get("others", {}).values())]
+
+
+def alike(texts, wanted):
+    return len(texts) == len(wanted) and all(
+        text == want or (not want.startswith("re:") and want in text) for text, want in zip(texts, wanted, strict=True)
+    )
+
+
 def got(webhook, caplog, fixture, *deliveries):
-    """What went out for deliveries that each come twice; what is not as the fixture says."""
+    """What is not as the fixture says, of deliveries that each come twice."""
     webhook.provider.sent.clear()
     caplog.clear()
 
-    async def deliver():
+    async def twice():
         for read in deliveries:
             for _ in range(2):
-                for message in (read(),):
-                    pending = await webhook.receive(message)
-                    if pending is not None:
-                        await pending()
+                await deliver(webhook, read)
 
-    asyncio.run(deliver())
-    texts = [text for _, text in webhook.provider.sent]
-    expected = [*fixture["gets"], *itertools.chain(*fixture.get("others", {}).values())]
-    alike = len(texts) == len(expected) and all(
-        text == wanted or (not wanted.startswith("re:") and wanted in text)
-        for text, wanted in zip(texts, expected, strict=True)
-    )
+    asyncio.run(twice())
+    texts = webhook.provider.texts()
     logged = fixture.get("logged", "") in caplog.text
-    return [] if alike and logged else [(fixture["name"], texts, expected, caplog.text if not logged else "")]
+    return [] if alike(texts, expected(fixture)) and logged else [(fixture["name"], texts, logged)]
 
 
 @pytest.mark.spec("U-1", "C-21")
@@ -64,10 +71,35 @@ def test_telegram(webhook, caplog, clock):
 def test_twilio(webhook, caplog):
     wrong = []
     for fixture in fixtures("twilio"):
-        number = next(NUMBERS)
-        given = {"MessageSid": f"SM{number}", "AccountSid": "AC0", "To": "+15005550007", "From": "", **fixture["form"]}
-        given["From"] += f"+1415867{number}"
-        wrong += got(webhook, caplog, fixture, lambda form=given: twilio.incoming(form))
+        wrong += got(webhook, caplog, fixture, *_of_twilio(fixture, next(NUMBERS)))
+    assert wrong == []
+
+
+@pytest.mark.spec("C-21", "C-1")
+def test_all_of_them_at_once_each_delivered_twice_at_once(webhook, clock):
+    """Messages are told apart by the `to` that their answers go to."""
+    now = clock()
+    every = [
+        *((each, [*_of_whatsapp(each, f"97250123{next(NUMBERS)}", now)]) for each in fixtures("whatsapp")),
+        *((each, [*_of_telegram(each, next(NUMBERS), now)]) for each in fixtures("telegram")),
+        *((each, [*_of_twilio(each, next(NUMBERS))]) for each in fixtures("twilio")),
+    ]
+
+    async def play(deliveries):
+        for read in deliveries:
+            await asyncio.gather(deliver(webhook, read), deliver(webhook, read))
+
+    async def all_of_them():
+        await asyncio.gather(*(play(deliveries) for _, deliveries in every))
+        await webhook.close()
+
+    asyncio.run(all_of_them())
+
+    wrong = []
+    for fixture, deliveries in every:
+        to = [message.to for read in deliveries for message in read()]
+        texts = [text for message, text in webhook.provider.sent if message.to in to]
+        wrong += [] if alike(texts, expected(fixture)) else [(fixture["name"], texts)]
     assert wrong == []
 
 
@@ -94,6 +126,12 @@ def _of_whatsapp(fixture, phone, now):
             about = {"from": phone, "id": f"wamid.{next(NUMBERS)}", "timestamp": str(at), "type": next(iter(given))}
             found.append({name: value for name, value in {**about, **given}.items() if value is not None})
         yield read(found)
+
+
+def _of_twilio(fixture, number):
+    given = {"MessageSid": f"SM{number}", "AccountSid": "AC0", "To": "+15005550007", "From": "", **fixture["form"]}
+    given["From"] += f"+1415867{number}"
+    yield lambda: twilio.incoming(given)
 
 
 def _of_telegram(fixture, number, now):

@@ -208,7 +208,7 @@ class Commands:
             if question.kind != "confirm":
                 self._close(owner, question)
         is_open = question is not None and question.kind == "confirm"
-        is_answered = self._asks_why(owner, text) or self._deletes(owner, text) is not None
+        is_answered = self._of_memory(owner, text) is not None
         return Reading(is_answered=is_answered, is_asked=is_open, may_ask=may_ask)
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
@@ -254,11 +254,10 @@ class Commands:
     def _spoken(self, owner: OwnerKey, text: str, question: OpenQuestion | None) -> str | None:
         if question is not None and (reply := self._to_question(owner, text, question)) is not None:
             return reply
-        if self._asks_why(owner, text):
-            replies = self._languages.language_for(owner, text)
-            role = self._role_of(owner)
+        found = self._said_by(owner, text) or self._of_memory(owner, text)
+        if found is not None and found.command == "why":
+            replies, role = self._languages.language_for(owner, text), self._role_of(owner)
             return self._kept(owner, "why", replies, lambda: self._explaining.of_last_reply(owner, role, replies))
-        found = self._said_by(owner, text) or self._deletes(owner, text)
         return self._answered(owner, text, found.command, found.rest) if found else None
 
     def _said(self, text: str) -> Said | None:
@@ -272,26 +271,22 @@ class Commands:
         order = instruction_in(text)
         return None if order is not None and order.names else found
 
-    def _deletes(self, owner: OwnerKey, text: str) -> Said | None:
-        """Something remembered, to be forgotten: only where a memory has all the words that name it."""
-        wanted = None if not self._remembers or may_be_typed(text) else wants_gone(cleaned(text))
-        if wanted is None:
+    def _of_memory(self, owner: OwnerKey, text: str) -> Said | None:
+        """What is about something remembered: why the last reply rests on it, or that it is to be forgotten, where a
+        memory has all the words that name it.
+        """
+        if not self._remembers or may_be_typed(text):
             return None
+        plain = cleaned(text)
+        wanted = wants_gone(plain)
         try:
-            return Said("forget", wanted) if self._forgetting.knows(owner, wanted) else None
+            if asks_why(plain) and self._explaining.can_explain(owner, self._role_of(owner)):
+                return Said("why")
+            if wanted is not None and self._forgetting.knows(owner, wanted):
+                return Said("forget", wanted)
         except StoreUnavailable:
-            log.warning("forget.not_read", exc_info=True, extra={"owner": masked(owner)})
-            return None
-
-    def _asks_why(self, owner: OwnerKey, text: str) -> bool:
-        """Only where the last reply rests on something that is remembered."""
-        if not self._remembers or may_be_typed(text) or not asks_why(cleaned(text)):
-            return False
-        try:
-            return self._explaining.can_explain(owner, self._role_of(owner))
-        except StoreUnavailable:
-            log.warning("why.not_read", exc_info=True, extra={"owner": masked(owner)})
-            return False
+            log.warning("command.not_read", exc_info=True, extra={"owner": masked(owner)})
+        return None
 
     def _answered(self, owner: OwnerKey, text: str, command: CommandName, rest: str, *, links: bool = True) -> str:
         replies = self._languages.language_for(owner, text)
