@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
-    "Citation": "agent.citations",
+    "Citation": "agent.prompt.citations",
     "ConversationSaver": "conversation.saver",
     "ErasureReceipt": "privacy.receipts",
-    "KEY_VALUE_RULES": "agent.key_value_tools",
+    "KEY_VALUE_RULES": "agent.tools.key_value_tools",
     "KeyValueMemory": "memory.write.key_value",
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
