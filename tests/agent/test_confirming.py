@@ -173,9 +173,8 @@ _DISMISSALS = [
 ]
 
 
-@pytest.mark.parametrize("said", _DISMISSALS)
-def test_what_waves_a_question_away_is_neither(said):
-    assert verdict(said) is None
+def test_what_waves_a_question_away_is_neither():
+    assert [each for each in _DISMISSALS if verdict(each) is not None] == []
 
 
 @pytest.mark.spec("W-6")

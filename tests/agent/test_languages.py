@@ -77,9 +77,9 @@ WRITTEN = {
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(("language", "text"), [(key, text) for key, texts in WRITTEN.items() for text in texts])
-def test_the_language_of_a_text_is_known_where_it_is_clear(language, text):
-    assert written_in(text) == language
+def test_the_language_of_a_text_is_known_where_it_is_clear():
+    wrong = [(text, found) for key, texts in WRITTEN.items() for text in texts if (found := written_in(text)) != key]
+    assert wrong == []
 
 
 @pytest.fixture

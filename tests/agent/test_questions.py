@@ -17,7 +17,7 @@ from langmem_plugin.agent.replying.questions import NotUnderstood, asked_by
 from langmem_plugin.agent.replying.replies import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.references.said.yes_or_no import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed, until
 from tests.chat_graph import chat_graph
 
@@ -67,11 +67,9 @@ NO = ["no", "No.", "nope", "👎", "no thanks", "לא", "לא תודה", "no gra
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize(("words", "yes"), [*((each, True) for each in YES), *((each, False) for each in NO)])
-def test_a_word_or_a_sign_says_yes_or_no(words, yes):
-    verdict = agrees(words)
-    assert verdict is not None
-    assert (verdict.yes, verdict.rest) == (yes, "")
+def test_a_word_or_a_sign_says_yes_or_no():
+    assert [each for each in YES if agrees(each) != Verdict(yes=True)] == []
+    assert [each for each in NO if agrees(each) != Verdict(yes=False)] == []
 
 
 @pytest.mark.parametrize(
