@@ -12,16 +12,16 @@ from langmem_plugin.agent.replying.replies import ENGLISH, replies_in
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {
-    "prompt.py",
+    "prompt_texts.py",
     "summary.py",
-    "tools.py",
+    "memory_tools.py",
     "key_value_tools.py",
     "run_writing.py",
-    "pictures.py",
+    "model_input.py",
     "strict_tools.py",
     "incoming_message.py",
 }
-WHAT_PEOPLE_WRITE = {"command_words.py", "plain_words.py", "forgetting.py", "languages.py", "questions.py"}
+WHAT_PEOPLE_WRITE = {"command_words.py", "forgetting.py", "languages.py", "questions.py"}
 FOR_WHO_WRITES_CODE = {"wiring.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 
