@@ -376,7 +376,7 @@ def test_a_yes_that_came_while_the_question_was_still_asked_approves_nothing_als
             return len(connection.execute(select(turn.c.ticket)).all())
 
     def dying():
-        memory.channel._answers.plan = lambda *_, **__: die()
+        memory.channel.answers.plan = lambda *_, **__: die()
         memory.reply(graph, ERIN, "yes", message_id="m2")
 
     with ThreadPoolExecutor() as pool:

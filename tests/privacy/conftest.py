@@ -92,7 +92,7 @@ def live(memory, clock, who, telegram, other):
     with memory.database.write() as connection:
         connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))
         verdicts.count(connection, who, verdicts.Verdicts(asked=3, confirmed=2))
-        claims = memory.channel._claims  # a turn of a process that was killed
+        claims = memory.channel.claims  # a turn of a process that was killed
         payload = claims.packed(HumanMessage(f"{SAID[who][1]} cut short", id="cut"))
         row = {"thread": who, "message_id": "cut", "position": 1, "ticket": 999_999, "attempts": 1}
         received = {"received_at": memory.service.now(), "payload": payload, "sent": False}
