@@ -186,9 +186,13 @@ class Commands:
         """What this text of this person is to the commands. What does not answer an open question closes it, unless a
         reply asked it: the text may be an earlier message, delivered again.
         """
-        if self.knows(text) and (may_be_typed(text) or self._said_by(owner, text) is not None):
-            return Reading(is_answered=True)
         command = typed(cleaned(text)) if may_be_typed(text) else None
+        meant = command or self._said_by(owner, text)
+        if meant is not None and self.knows(text):
+            if meant.command == "remember":
+                with suppress(StoreUnavailable):  # opened before the transaction in which a model is asked
+                    self._session_of(owner)
+            return Reading(is_answered=True)
         if command is not None and self._nearest(owner, command.word, text) is not None:
             return Reading(is_answered=True)
         if not self._remembers:
