@@ -38,6 +38,15 @@ def routes(shell: Shell) -> APIRouter:
         figures = memory.insight.analytics(person)
         return shell.page(request, "advice.html", person=person, found=found, texts=texts, figures=figures)
 
+    @router.get("/people/{ref}/playground")
+    def playground(request: Request, ref: str, q: Annotated[str, Query(max_length=1_000)] = "") -> Response:
+        """A question as a person would text it: every candidate, its signals, and why it was kept or not."""
+        caller, person = shell.operator(request), shell.person(ref)
+        if q.strip():
+            shell.note(caller, person, "recall")
+        found = memory.service.explain(person, q) if q.strip() else []
+        return shell.page(request, "playground.html", person=person, q=q, found=found)
+
     @router.post("/people/{ref}/advice")
     def follow(
         request: Request,

@@ -1,6 +1,7 @@
 """A person's memories: looked for as one types, filtered, told, and changed many at once."""
 
 from collections.abc import Callable, Sequence
+from datetime import date, datetime, time, timedelta
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -16,7 +17,6 @@ from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import OPERATOR, Filter, Found, Memory, SourceType, Status
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.console.typed_fields import beginning_of, end_of, tags_in
 
 TYPES, SOURCES, STATUSES = get_args(FactType), get_args(SourceType), get_args(Status)
 _PAGE, _MOST_FOUND, _MOST_CHOSEN = 50, 50, 200
@@ -200,3 +200,26 @@ def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> list[st
         else:
             changed.append(each)
     return changed
+
+
+def tags_in(typed: str) -> list[str]:
+    return [each for each in (part.strip() for part in typed.split(",")) if each]
+
+
+def beginning_of(day: str, zone: ZoneInfo) -> datetime | None:
+    """None for no day. Raises InvalidInput for what is none."""
+    return _midnight(day, zone, after=0)
+
+
+def end_of(day: str, zone: ZoneInfo) -> datetime | None:
+    """The same, when the day is over."""
+    return _midnight(day, zone, after=1)
+
+
+def _midnight(day: str, zone: ZoneInfo, *, after: int) -> datetime | None:
+    if not day:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(day) + timedelta(days=after), time(), zone)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"{day!r} is no day: give one as 2026-11-23") from error

@@ -8,16 +8,15 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from langmem_plugin.errors import StaleMemory
+from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import OPERATOR, Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller
-from langmem_plugin.web.console.memories import TYPES
+from langmem_plugin.web.console.memories import TYPES, end_of, tags_in
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.console.typed_fields import end_of, tags_in
 
 CHANGED = 409
 _INSTANT = timedelta(microseconds=1)
@@ -97,6 +96,7 @@ def routes(shell: Shell) -> APIRouter:
             memory.service.restore(person, memory_id)
         return back(request, ref, memory_id, "restored")
 
+    _in_its_list(shell, router)
     return router
 
 
@@ -139,3 +139,50 @@ def form_of(held: Memory, zone: ZoneInfo) -> Changed:
         expires_at=(held.expires_at - _INSTANT).astimezone(zone).date().isoformat() if held.expires_at else "",
         private=held.private,
     )
+
+
+def _in_its_list(shell: Shell, router: APIRouter) -> None:
+    """One memory in its place in the list: as it is, or as a form to change it there."""
+    memory = shell.memory
+
+    def row(
+        request: Request, person: str, memory_id: str, card: bool, typed: Changed | None = None, *, stale: bool = False
+    ) -> Response:
+        """By itself, as it stands in the list."""
+        found = memory.service.get(person, [memory_id])
+        if not found:
+            raise MemoryNotFound("this memory is not there any more: load the list again")
+        return shell.page(
+            request,
+            "memory_row.html",
+            status=CHANGED if stale else 200,
+            person=person,
+            memory=found[0],
+            typed=typed,
+            stale=stale,
+            card=card,
+            types=TYPES,
+            categories=memory.service.categories.list_categories(person),
+            zone=memory.people.time_zone(person),
+        )
+
+    @router.get("/row")
+    def show_row(request: Request, ref: str, memory_id: str, form: bool = False, card: bool = False) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, memory_id)
+        held = memory.service.get(person, [memory_id]) if form else []
+        return row(
+            request, person, memory_id, card, form_of(held[0], memory.people.time_zone(person)) if held else None
+        )
+
+    @router.post("/row")
+    def change_row(
+        request: Request, ref: str, memory_id: str, changed: Annotated[Changed, Form()], card: bool = False
+    ) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        try:
+            made = put(memory, caller, person, memory_id, changed)
+        except StaleMemory:
+            now = newest(memory, person, memory_id)
+            return row(request, person, now.id, card, changed, stale=True)
+        return row(request, person, made.id, card)

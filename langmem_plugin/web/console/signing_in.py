@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from langmem_plugin.web.access import CONSOLE, caller_by_cookie, let_in, let_out
-from langmem_plugin.web.attempts import Attempts
+from langmem_plugin.web.access import CONSOLE, Attempts, caller_by_cookie, let_in, let_out
 from langmem_plugin.web.console.shell import Shell
 
 

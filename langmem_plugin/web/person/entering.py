@@ -7,8 +7,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.web.access import PAGE, caller_by_cookie, let_in, let_out
-from langmem_plugin.web.attempts import RETRY_AFTER, Attempts
+from langmem_plugin.web.access import PAGE, RETRY_AFTER, Attempts, caller_by_cookie, let_in, let_out
 from langmem_plugin.web.person.visit import Here, browser_language, served_of, shown
 from langmem_plugin.web.served import root_of
 

@@ -18,10 +18,9 @@ from langmem_plugin.errors import (
     UnknownSession,
 )
 from langmem_plugin.logs import event_log
-from langmem_plugin.web.attempts import Attempts
+from langmem_plugin.web.access import Attempts
 from langmem_plugin.web.person import conversations, entering, instructions, memories, privacy
-from langmem_plugin.web.person.small_forms import SmallForms
-from langmem_plugin.web.person.unlogged_links import UnloggedLinks
+from langmem_plugin.web.person.around_requests import SmallForms, UnloggedLinks
 from langmem_plugin.web.person.visit import browser_language, shown
 from langmem_plugin.web.served import Served
 

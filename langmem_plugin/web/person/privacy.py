@@ -19,7 +19,7 @@ from langmem_plugin.people.consents import PERMISSIONS, Permission
 from langmem_plugin.people.person_settings import LanguageCode
 from langmem_plugin.portability import document_files
 from langmem_plugin.web.access import PAGE, let_out
-from langmem_plugin.web.look.languages import translations
+from langmem_plugin.web.look.pages import translations
 from langmem_plugin.web.person.visit import Here, Visit
 from langmem_plugin.web.person_refs import PersonRefs
 from langmem_plugin.writing.consent import QUESTION_VERSION

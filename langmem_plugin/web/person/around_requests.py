@@ -1,4 +1,4 @@
-"""Around every request to the page: what it does is noted as the person's, and no form is larger than one can be."""
+"""Around every request to the page: whose it is, how large a form may be, and a link that no server logs."""
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,3 +40,27 @@ class SmallForms:
 
         with acting(PERSON):
             await self._app(scope, receive_read, send)
+
+
+_OF_LINKS = "/in/"
+
+
+class UnloggedLinks:
+    """ASGI middleware: whatever is asked of a link, its token is gone from the request's path when it is answered,
+    which is when servers log it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_unlogged(message: Message) -> None:
+            if message["type"] == "http.response.start" and scope["type"] == "http":
+                before, found, _ = scope["path"].partition(scope.get("root_path", "") + _OF_LINKS)
+                if found:
+                    scope["path"] = f"{before}{found}…"
+                    scope["raw_path"] = scope["path"].encode()
+                    scope["query_string"] = b""
+            await send(message)
+
+        await self._app(scope, receive, send_unlogged)
