@@ -4,7 +4,7 @@
     python -m benchmarks.fit_pairs --write
 
 A pair is a new text and one that is remembered when it is told: of the stories in changes_tuning.jsonl, and of the
-tables in tests/facts/test_no_fact_is_lost.py, whose facts look alike and are not the same. Two questions are asked of
+facts in pairs_alike.tsv, which look alike and are not the same. Two questions are asked of
 each: does the new one say nothing else, and does it say that the old one is no longer so? Each is a logistic model
 (ridge 30, by Newton's method) over the features of langmem_plugin/memory/pairs, without the weights that hardly count.
 Of what should be kept, at most 1.5 % may be replaced and 1 % taken for a repetition; of all bounds that keep to that,
@@ -30,10 +30,10 @@ from langmem_plugin.facts import Statement, relation, statement_of
 from langmem_plugin.memory.pairs import judgement
 from langmem_plugin.memory.pairs.judgement import BIAS, QUESTIONS, Bounds, Chances, Known, chances_of, compared
 from langmem_plugin.memory.pairs.pair_features import Features
-from tests.facts import test_no_fact_is_lost as looking_alike
 
 TABLE_FILE = Path(judgement.__file__).with_suffix(".json")
 STORIES = Path(__file__).with_name("changes_tuning.jsonl")
+ALIKE = Path(__file__).with_name("pairs_alike.tsv")
 RIDGE, FOLDS = 30.0, 10
 LEAST = 0.02
 """Of a weight, on features of one spread."""
@@ -96,20 +96,11 @@ def steps_of_stories(path: Path = STORIES) -> Iterator[Step]:
 
 
 def steps_of_tables() -> Iterator[Step]:
-    """Of the tables of facts that look alike: what is of one thing may take its place, and is no duplicate."""
-    tables = {
-        "OF_ONE_THING": "no duplicate",
-        "BOTH_CAN_BE_SO": "keeps_both",
-        "OF_ANOTHER_PERSON_DEBT_OR_TIME": "keeps_both",
-        "TAKES_ITS_PLACE": "supersedes",
-        "NEWS_OF_SOMETHING_ELSE": "keeps_both",
-    }
-    for name, answer in tables.items():
-        table = getattr(looking_alike, name)
-        rows = looking_alike.pairs(table)
-        count = len(rows) // 2
-        for at, (new, old) in enumerate(rows if name[:2] in ("OF", "BO") else rows[:count]):
-            of = {"story": f"{name} {at % count}", "source": "alike", "language": "", "expected": answer}
+    """Of facts that look alike: what is of one thing may take its place, and is no duplicate."""
+    for line in ALIKE.read_text("utf-8").splitlines():
+        name, answer, ways, *texts = line.split("\t")
+        for new, old in (texts, texts[::-1]) if ways == "both ways" else (texts,):
+            of = {"story": f"{name} {texts}", "source": "alike", "language": "", "expected": answer}
             yield step_of(_stated(new, SAID_AT), [_stated(old, SAID_AT)], [answer], **of)
 
 
@@ -198,7 +189,7 @@ def best_bounds(judged: Sequence[Judged]) -> Bounds:
     """First of what is decided, then of what is doubted."""
     grid = [round(each / 50, 2) for each in range(20, 46)]
     best = _best(judged, [Bounds(*each, 0.05, 0.2) for each in product(grid[::2], grid)])
-    doubts = product((0.02, 0.05, 0.1, 0.2), (0.1, 0.2, 0.3, 0.4))
+    doubts = product((0.02, 0.05, 0.1, 0.2), (0.3, 0.4, 0.5))
     return _best(judged, [Bounds(best.duplicate, best.supersedes, *each) for each in doubts])
 
 

@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
-from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.others_words import own_words
+from langmem_plugin.facts.patterns import language_of
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.languages.language import LANGUAGES, Language, words
 from langmem_plugin.languages.plain_text import plain
@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
 _NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
 _CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")
-_QUOTED = re.compile(r"\"[^\"]*\"")
+_QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*+'(?!\w)")
 _STEM: Final = 4  # letters by which two forms of a word are taken for one
 _ALIKE: Final = 0.75
 _LONGEST_CORRECTION: Final = 8  # words

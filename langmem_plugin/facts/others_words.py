@@ -27,11 +27,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
 _QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop|values)\b", re.IGNORECASE)
 _CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
 _ME: Final = words("me|myself|i|yo|אני|אנחנו")
-_OWN_LABELS: Final = words(
-    "note|notes|fyi|update|updates|reminder|info|information|detail|details|about|bio|profile|important|question|answer|context|background|fact|facts|thing|things|ps|p.s|heads|edit|summary|correction|confession|warning|caution|news|attention|disclaimer|btw|also|remember|intro|introduction|restrictions|preferences|preference|requirements|constraints|family|pets|pet|hello|hi|hey|dear|good|p.s|tldr|spoiler|story|truth|long|short|problem|reason|"
-    "nota|notas|ojo|dato|datos|aviso|importante|pregunta|respuesta|actualizacion|correccion|noticia|noticias|recordatorio|sobre|perfil|contexto|hola|querida|querido|cosa|cosas|familia|alergias|advertencia|posdata|pd|"
-    "הערה|הערות|עדכון|תיקון|חשוב|שאלה|תשובה|תזכורת|פרט|פרטים|מידע|רקע|דבר|דברים|לידיעה|לידיעתך|נ.ב|שלום|היי|משפחה|אזהרה|חדשות|וידוי|אלרגיות|עובדה|עובדות|נושא"
-)
+_OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
 _PEOPLE: Final = words(
     "dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|landlord|lawyer|accountant|nanny|teacher|plumber|electrician|cleaner"
 )

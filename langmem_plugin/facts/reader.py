@@ -1,298 +1,546 @@
-"""Reads sentences from left to right and finds what each clause states."""
+"""Reads sentences from left to right, and finds what each clause states about whom."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 
+from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.clauses import after_leads, starts, stated_until
-from langmem_plugin.facts.copulas import copula
-from langmem_plugin.facts.finding import Finding
-from langmem_plugin.facts.grammar import begins
-from langmem_plugin.facts.noun_phrases import nameable, person_at
-from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied, switched_maker
-from langmem_plugin.facts.phrasings import (
-    asked_for,
-    called,
-    changed,
-    corrected,
-    employed_there,
-    here,
-    noted,
-    profession,
-    turned_round,
-)
-from langmem_plugin.facts.predicates import predicate
-from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.routines import led_by_days, routine, scheduled
-from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
-from langmem_plugin.facts.subjects import subject_at
+from langmem_plugin.facts.moments import moments
+from langmem_plugin.facts.patterns import Line, Match, begins, best_match, is_known, matches, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token
-from langmem_plugin.facts.value_checks import listed
-from langmem_plugin.facts.wording import Wording
-from langmem_plugin.languages.language import words
+from langmem_plugin.facts.values import number
+from langmem_plugin.facts.whom import SELF, SERVING, Subject, is_a_name, is_name, subject_at, with_name
+from langmem_plugin.languages.language import Language, words
 
-_TELLS: Final = words("do|does|did|have|has|only|been")
-# Verbs that nobody is told to do, so that it is the speaker who does: "hate coriander, leave it out".
-_WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|owe|allergic")
-_MOST_NAMES: Final = 3
-_GOES_ON: Final = frozenset(("'s", "'", "&", "and", "y"))  # "my sister Amara's birthday", of which more is said
-_ON_DAYS: Final = words("on|every|each|los|cada|בימי|כל|ביום")
-_SUBJECTS: Final = words("i|we|you|u|he|she|they|it|who")
-_OR: Final = frozenset(("or", "o", "או"))  # after "not" it is as little so
-_STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
-
-
-def read(reading: Reading, sentence: Sentence) -> None:
-    begin, end = stated_until(sentence, reading.language, noted=reading.noted)
-    _avoid(reading, sentence.tokens)
-    reading.tokens = sentence.tokens[:end]
-    _mention(reading, begin)
-    done, reading.spoke = begin, False
-    for at in starts(reading.tokens, begin, reading.language):
-        if at < done:
-            continue
-        place = after_leads(reading.tokens, at, reading.language)
-        led = place
-        place = _past_days(reading, place)
-        if place < done or place >= len(reading.tokens):
-            continue
-        if _named_now(reading, place):
-            continue
-        said = _clause(reading, place, first=at == begin)
-        if said is None and led < place < len(reading.tokens):
-            said = led_by_days(reading, led, place)
-        if said is None:
-            _speaks_of(reading, place)
-            continue
-        done = said.last
-        there = employed_there(reading, said) if said.subject.noun is None else None
-        for each in listed(said.value, said.attribute, reading.language):
-            reading.found.append(_worded(reading, replace(said, value=each)))
-        if there is not None:
-            reading.found.append(_worded(reading, there))
-            done = there.last
-        reading.unnamed = (
-            (len(reading.found) - 1, said.first)
-            if said.attribute in ("pet", "family") and len(said.value) == 1
-            else None
-        )
-        reading.known = said.subject if said.subject.who != SELF or reading.known is None else reading.known
-        if said.subject.role is not None and said.subject.role == said.attribute:
-            who = " ".join([said.attribute, *(token.plain for token in said.value)])
-            reading.known = replace(said.subject, who=who, noun=None, name=said.value, shown=said.value)
-        elif (
-            said.subject.noun is not None
-            and said.value
-            and said.value[0].capital
-            and not reading.language.drops_subject
-        ):
-            who = f"{said.attribute} {' '.join(token.plain for token in said.value)}"
-            reading.known = replace(
-                said.subject, who=who, noun=None, role=said.attribute, name=said.value, shown=said.value
-            )
-        reading.spoke = said.subject.who == SELF and said.subject.noun is None
-        _count_no_children_named(reading, said)
-        reading.children = reading.children or said.attribute == "children"
+_LONGEST_VALUE: Final = 14
+_OLDEST: Final = 105
+_DIALLED: Final = 5  # digits of the shortest number that somebody is called by
+_LONGEST_TAIL: Final = 2  # words of a value behind its last comma
+_LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear"})
+_OF_PEOPLE: Final = words(
+    "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
+    "monthly payment|relationship|smoking|fear"
+)
+"""What may be told of somebody who is only named."""
+_NAMES: Final = frozenset(("name", "nickname"))
+_STATES: Final = frozenset(("age", "relationship", "diet"))
+_DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
+_TASTES: Final = frozenset(("like", "dislike"))
+_PLANS: Final = frozenset(("goal", "plan", "strategy"))
+_A: Final = frozenset(("a", "an", "un", "una"))
+_MEANT: Final = {"counted": "possession", "illness": "health"}
+_SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # Hebrew, without "is"
+_DAYS: Final = words("days|weeks|months|hours|minutes|dias|semanas|meses|ימים|שבועות|חודשים|%")
+_FAR: Final = 5  # words of where or when, before "is"
+_PETS: Final = frozenset({"dog", "cat", "pet"})
+_UNTIMED: Final = frozenset(
+    ("instruction", "anniversary", "deadline", "routine", "due date", "launch date", "wedding date", "passport expiry")
+)
+_IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_:", "'s"))
 
 
-def _mention(reading: Reading, begin: int) -> None:
-    """Keeps who somebody of the speaker's is, by role and name, wherever that stands: "marrying my fiancée Steph"."""
-    tokens, language = reading.tokens, reading.language
-    if reading.noted or language.possessive_after:
-        return
-    for at in range(begin, len(tokens)):
-        if tokens[at].plain not in language.possessives:
-            continue
-        role, used = person_at(tokens, at + 1, language)
-        end = at + 1 + used
-        while end < len(tokens) and tokens[end].capital and nameable(tokens[end], language):
-            end += 1
-        name = tokens[at + 1 + used : end]
-        if (
-            role is not None
-            and 0 < len(name) < _MOST_NAMES
-            and not (end < len(tokens) and tokens[end].plain in _GOES_ON)
-        ):
-            subject = replace(SPEAKER, first=at, end=at, third=True, role=role)
-            reading.mentioned.append(_worded(reading, Finding(subject, role, name, at, end)))
+@dataclass(frozen=True)
+class Finding:
+    """One fact, which begins at the word `first` and ends before `last`. `instead_of` is what it corrects."""
+
+    subject: Subject
+    attribute: str
+    value: tuple[Token, ...]
+    first: int
+    last: int
+    negated: bool = False
+    over: bool = False
+    ahead: bool = False
+    instead_of: tuple[Token, ...] = ()
 
 
-def _past_days(reading: Reading, at: int) -> int:
-    """Past the days on which something is so, where they stand first: "los viernes toco el bajo", "on Fridays we …"."""
-    language, tokens = reading.language, reading.tokens
-    at_first = at
-    if at < len(tokens) and tokens[at].plain in _ON_DAYS:
-        at += 1
-        while at < len(tokens) and (
-            tokens[at].plain in language.weekdays or tokens[at].plain in language.joins | _ON_DAYS | language.periods
-        ):
-            at += 1
-        if at > at_first + 1 and at < len(tokens):
-            return at + (tokens[at].plain == ",")
-    return at_first
+class Reader:
+    """`noted`: it is a note, in which the person is left out."""
 
+    def __init__(self, language: Language, said_at: datetime | None, *, noted: bool) -> None:
+        self._language, self._said_at, self._noted = language, said_at, noted
+        self._known: Subject | None = None
+        self._of_speaker = False
 
-def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
-    if reading.tokens[at].plain in reading.language.others and reading.known is None:
-        reading.known = _spoken_of(reading, at)
-    subject = subject_at(reading.tokens, at, reading.language, known=reading.known, noted=reading.noted and first)
-    said = (
-        changed(reading, at)
-        or corrected(reading, at)
-        or set_anew(reading, at)
-        or mistaken(reading, at)
-        or switched_maker(reading, at)
-        or supplied(reading, at)
-    )
-    if first:
-        said = said or asked_for(reading, at) or here(reading, at)
-    if said is not None:
+    def read(self, sentence: Sentence) -> tuple[Line, list[Finding]]:
+        sentence = replace(sentence, tokens=taken_apart(sentence.tokens, self._language))
+        begin, end = stated_until(sentence, self._language, noted=self._noted)
+        line = Line(sentence.tokens[:end], self._language)
+        found: list[Finding] = []
+        done = begin
+        self._of_speaker = False
+        for at in starts(line.tokens, begin, self._language):
+            place = after_leads(line.tokens, at, self._language)
+            if at < done or place < done or place >= len(line.tokens):
+                continue
+            said = self._clause(line, place, first=at == begin)
+            if said is None:
+                continue
+            done = said.last
+            self._remember(said)
+            found += self._each(said)
+        return line, found if self._noted else [*found, *self._mentioned(line, begin, found)]
+
+    def _mentioned(self, line: Line, begin: int, found: Sequence[Finding]) -> Iterator[Finding]:
+        """Who somebody of the speaker's is, by role and name, wherever that stands: "marrying my fiancée Steph"."""
+        told = " ".join(f"{each.subject.who} {' '.join(token.plain for token in each.value)}" for each in found)
+        for at in range(begin, len(line.tokens)):
+            if line.tokens[at].plain not in self._language.possessives or self._language.possessive_after:
+                continue
+            subject = subject_at(line, at)
+            if subject is not None and subject.noun in SERVING:
+                subject = with_name(line, replace(subject, role=subject.noun, noun=None))
+            if subject is None or subject.role is None or subject.noun is not None or not subject.name:
+                continue
+            joined = subject.end < len(line.tokens) and line.tokens[subject.end].plain in self._language.joins
+            name = " ".join(token.plain for token in subject.name)
+            if is_name(subject.name[0], self._language) and not joined and name not in told:
+                yield Finding(replace(subject, who=SELF), subject.role, subject.name, subject.first, subject.end)
+
+    def _clause(self, line: Line, at: int, *, first: bool) -> Finding | None:
+        subject = subject_at(line, at, known=self._known, noted=self._noted and first)
+        if subject is not None:
+            said = self._of(line, subject)
+            if said is not None:
+                return said
+            if subject.role is not None and subject.noun is None:
+                self._known, self._of_speaker = subject, False
+            elif subject.is_speaker:
+                self._of_speaker = True
+            if subject.end > at and not (subject.loose or self._noted):
+                return None
+        speaker = Subject(SELF, at, at, at)
+        if self._noted and first:
+            return self._predicate(line, speaker, unsaid=True) or self._noted_of(line, at)
+        if not first and self._known is not None and not self._of_speaker:
+            return self._predicate(line, replace(self._known, first=at, end=at, noun=None), goes_on=True)
+        if (self._of_speaker and not first) or self._is_implied(line, at, first=first):
+            return self._predicate(line, speaker, goes_on=not first)
+        return None
+
+    def _is_implied(self, line: Line, at: int, *, first: bool) -> bool:
+        """A clause without its subject is the speaker's: "sold the car", "vivo en Madrid", "allergic to nuts"."""
+        language = self._language
+        passed = language.fillers | language.negations
+        word = next((token.plain for token in line.tokens[at:] if token.plain not in passed), "")
+        if begins(line.tokens, at + 1, language.copulas):
+            return False  # "love is …"
+        if language.name == "es":
+            return True
+        leading = language.events | language.implied
+        return (word in leading or line.tokens[at].plain in leading) and (first or language.name == "he")
+
+    def _of(self, line: Line, subject: Subject) -> Finding | None:
+        if subject.noun is not None:
+            return self._copula(line, subject)
+        said = self._predicate(line, subject)
+        if said is None and subject.role is not None:
+            said = self._copula(line, replace(subject, noun=subject.role))
+        if said is None and subject.name:
+            said = self._turned_round(line, subject)
         return said
-    if subject is not None:
-        said = _said_of(reading, subject) or profession(reading, subject) or turned_round(reading, subject)
-        if said is not None:
-            return said
-    known = reading.known or (_spoken_of(reading, at) if reading.language.drops_subject and not first else None)
-    if known is not None and known.who != SELF and not first:
-        said = predicate(reading, replace(known, first=at, end=at, noun=None)) or (
-            _goes_on(reading, replace(known, first=at, end=at, noun=None)) if not reading.spoke else None
-        )
-        if said is not None:
-            return said
-    return _implied(reading, at, first=first) or (
-        None if reading.noted else scheduled(reading, at) or called(reading, at)
-    )
 
+    def _predicate(
+        self, line: Line, subject: Subject, *, unsaid: bool = False, goes_on: bool = False
+    ) -> Finding | None:
+        third = not subject.is_speaker
+        found = matches(line, subject.end, third=third and not unsaid, unsaid=unsaid)
+        if unsaid and line.tokens[subject.end].plain in self._language.articles:
+            return None  # "in the north field": only "lives" was left out of a pattern
+        if not found and goes_on and line.tokens[subject.end - 1].plain in self._language.joins:
+            found = matches(line, subject.end, third=third, unsaid=True)
+            trade = line.tokens[subject.end].plain in _A  # "and a nurse", but not "and cook"
+            found = [each for each in found if each.attribute in _STATES or (trade and each.attribute == "job")]
+        told = (self._matched(line, subject, each) for each in found)
+        said = next((each for each in told if each is not None), None)
+        return said or self._introduced(line, subject) or self._routine(line, subject)
 
-def _speaks_of(reading: Reading, at: int) -> None:
-    """Who is spoken of goes on, although nothing was said of them that is kept: "my gran can't come, she's diabetic"."""
-    subject = subject_at(reading.tokens, at, reading.language, known=reading.known)
-    if subject is not None and subject.role is not None and subject.noun is None:
-        reading.known, reading.spoke = subject, False
-    elif subject is not None and subject.who == SELF and subject.noun is None and subject.end > subject.first:
-        reading.spoke = True
+    def _matched(self, line: Line, subject: Subject, match: Match) -> Finding | None:
+        tokens, language = line.tokens, self._language
+        of_theirs = not subject.is_speaker and tokens[subject.end].plain == "'s"
+        if of_theirs and match.attribute == "job" and tokens[subject.end + 1].plain not in language.articles:
+            return None  # "Nan's carer comes at 8"
+        first = line.token_at(match.start)
+        last = line.token_at(match.end)
+        if match.is_open:
+            last = self._value_end(line, last, match.attribute)
+        value = list(line.tokens[first:last])
+        if not value:
+            return None
+        value[0] = _bare(value[0], line.offset_in_token(match.start))
+        return self._checked(line, subject, match, value, max(last, line.token_at(match.through)))
 
+    def _introduced(self, line: Line, subject: Subject) -> Finding | None:
+        """As in "I'm Dana, …", "soy Ana y …"."""
+        tokens, language = line.tokens, self._language
+        at = subject.end + begins(tokens, subject.end, language.introducing)
+        if not subject.is_speaker or at == subject.end or at >= len(tokens) or not is_name(tokens[at], language):
+            return None
+        last = at + 1 + (at + 1 < len(tokens) and is_name(tokens[at + 1], language))
+        if last < len(tokens) and tokens[last].word and tokens[last].plain not in language.joins:
+            return None
+        return Finding(subject, "name", tuple(tokens[at:last]), subject.first, last)
 
-def _goes_on(reading: Reading, subject: Subject) -> Finding | None:
-    """What else somebody is, after "and": "I'm 34 and single", "es mi marido y es camionero"."""
-    said = profession(reading, subject) if reading.language.drops_subject else None
-    if said is None and reading.tokens[subject.end - 1].plain in reading.language.joins - _OR:
-        said = predicate(reading, subject, unsaid=True)
-    if said is None or said.attribute not in _STATES or said.value[-1].plain == "veggies":
-        return None
-    return said
+    def _routine(self, line: Line, subject: Subject) -> Finding | None:
+        """As in "I run every morning", "I never fly before noon"."""
+        tokens, language = line.tokens, self._language
+        if not subject.is_speaker or subject.end >= len(tokens):
+            return None
+        if subject.end == subject.first and not self._is_first_person(tokens[subject.end : subject.end + 2]):
+            return None
+        last = self._value_end(line, subject.end, "routine")
+        value = list(tokens[subject.end : last])
+        often = any(token.plain in language.frequencies for token in value)
+        always = bool(value) and value[0].plain in language.always
+        verb = value[1:] if always else value
+        if not (often or always) or len(verb) < 2 or verb[0].plain in language.no_values["routine"] | language.moods:
+            return None
+        if verb[0].plain.endswith("ed") or not verb[0].plain.isalpha():
+            return None  # "I never watched it", "I've been …"
+        negated = any(token.plain in language.negations for token in value)
+        match = Match("routine", 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=False)
+        return self._checked(line, subject, match, value, last)
 
+    def _is_first_person(self, said: Sequence[Token]) -> bool:
+        """By the ending of a verb, where it can be said without "I": "siempre viajo en ventanilla"."""
+        verbs = [token.plain for token in said if token.plain not in self._language.always]
+        return bool(verbs) and re.fullmatch(self._language.first_person, verbs[0]) is not None
 
-def _said_of(reading: Reading, subject: Subject) -> Finding | None:
-    if subject.noun is not None:
-        return copula(reading, subject, subject.noun)
-    said = predicate(reading, subject)
-    if said is None and subject.role is not None:
-        return copula(reading, subject, subject.role)
-    return said
-
-
-def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
-    """A clause without its subject: "sold the car", "vivo en Madrid", "allergic to peanuts" in a note."""
-    speaker = replace(SPEAKER, first=at, end=at)
-    if reading.noted and (first or not reading.found):
-        said = predicate(reading, speaker, unsaid=True)
-        if said is not None and said.attribute == "home" and not first:
-            return None  # "I work in Wakefield, at the hospital"
-        return said or noted(reading, at) or routine(reading, speaker, implied=True)
-    while at + 1 < len(reading.tokens) and reading.tokens[at].plain in reading.language.fillers - _TELLS:
-        at += 1
-    word = reading.tokens[at].plain
-    if not first and reading.spoke:
-        said = predicate(reading, speaker) or _goes_on(reading, speaker)
-        return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
-    following = reading.tokens[at + 1].plain if at + 1 < len(reading.tokens) else ""
-    if not first and not reading.language.drops_subject and _is_of_another(reading, at):
-        return None
-    alone = first or not reading.tokens[at - 1].word
-    if (alone and word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (
-        word == "can" and following == "not"
-    ):
-        return predicate(reading, replace(speaker, first=at, end=at))
-    if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
-        return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
-    return None
-
-
-def _is_of_another(reading: Reading, at: int) -> bool:
-    """Whether who was named last ahead of a clause without subject is not the speaker: "you left and became a nurse"."""
-    said = (token.plain for token in reversed(reading.tokens[:at]))
-    return next((word not in reading.language.selves for word in said if word in _SUBJECTS), False)
-
-
-def _avoid(reading: Reading, tokens: Sequence[Token]) -> None:
-    """Remembers what was wanted left out: "a recipe without nuts"."""
-    for at, token in enumerate(tokens[:-1]):
-        if token.plain in reading.language.without:
-            end = at + 1
-            while (
-                end < len(tokens)
-                and tokens[end].word
-                and end - at < 3
-                and tokens[end].plain not in reading.language.joins | reading.language.cuts
+    def _copula(self, line: Line, subject: Subject) -> Finding | None:
+        """What is said of something by "is": "my dentist is …", "my sister's name is …"."""
+        tokens, language, noun = line.tokens, self._language, subject.noun or ""
+        at = subject.end
+        while at < len(tokens) and tokens[at].plain in language.fillers:
+            at += 1
+        used = begins(tokens, at, language.copulas) or (at < len(tokens) and tokens[at].plain in (":", "="))
+        if not used and at < len(tokens) and tokens[at].plain in language.between:  # "my manager at the hotel is …"
+            at = next((place for place in range(at, at + _FAR) if begins(tokens, place, language.copulas)), at)
+            used = begins(tokens, at, language.copulas)
+        dictated = at < len(tokens) and tokens[at].plain[:1].isdigit() and attribute_of(noun).category in _DICTATED
+        alone = language.name == "he" and (noun in SERVING or attribute_of(noun).category in _SAID_ALONE)
+        if not (used or dictated or alone) or (not used and noun == subject.role):
+            return None
+        if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
+            at = next(
+                (place for place in range(at, min(at + _FAR, len(tokens))) if tokens[place].plain[:1].isdigit()), at
+            )
+        at += used
+        negated = at < len(tokens) and tokens[at].plain in language.negations
+        at += negated
+        while at < len(tokens) and tokens[at].plain in language.fillers:
+            at += 1
+        if at >= len(tokens):
+            return None
+        last = self._value_end(line, at, noun)
+        value = list(tokens[at:last])
+        if used and tokens[at - 1].plain == "'s" and value and not (value[0].capital or self._counts(value[:1])):
+            return None  # "my dentist's assistant", "my parents' rent"
+        if noun == "name" and subject.role is not None:
+            noun = subject.role
+        attribute = noun
+        if noun == subject.role:
+            was = (
+                language.name == "he"
+                and tokens[at - 1].plain[:2] == "הי"
+                and tokens[at - 1].plain not in language.others
+            )
+            if (
+                was
+                or not value
+                or value[-1].plain == "'s"
+                or (not is_a_name(self._without_articles(value), language) and language.name != "he")
             ):
-                end += 1
-            if end > at + 1:
-                reading.avoided = tuple(tokens[at:end])
+                return None
+            subject = replace(subject, who=SELF)
+            if noun in _PETS:
+                attribute, value = "pet", [*tokens[subject.shown : subject.shown + 1], *value]
+        match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=False)
+        return self._checked(line, subject, match, value, last)
 
+    def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
+        """As in "Priya Nair is my accountant"."""
+        tokens, language = line.tokens, self._language
+        used = begins(tokens, subject.end, language.copulas)
+        theirs = subject_at(line, subject.end + used) if used else None
+        if theirs is None or theirs.is_speaker or theirs.loose or not (theirs.noun or theirs.role) or theirs.name:
+            return None
+        if theirs.end < len(tokens) and tokens[theirs.end].word and tokens[theirs.end].plain not in language.joins:
+            return None
+        attribute = theirs.noun or theirs.role or ""
+        return Finding(replace(subject, who=SELF), attribute, subject.name, subject.first, theirs.end)
 
-def _named_now(reading: Reading, at: int) -> bool:
-    """Takes "her name is Waffles" for the name of the pet that was just spoken of."""
-    used = begins(reading.tokens, at, reading.language.names_it)
-    if (
-        reading.unnamed is None
-        or not used
-        or at + used >= len(reading.tokens)
-        or not reading.tokens[at + used].written[:1].isalpha()
-    ):
-        return False
-    place, name = reading.unnamed[0], reading.tokens[at + used]
-    held = reading.found[place]
-    beginning = reading.text.find(held.quote)
-    reading.found[place] = replace(
-        held,
-        text=f"{held.text}, {name.written}",
-        quote=reading.text[beginning : name.end],
-        value=f"{held.value} {name.written}",
-    )
-    reading.unnamed = None
-    return True
+    def _noted_of(self, line: Line, at: int) -> Finding | None:
+        """A note of a thing: "choir practice: mondays at 18:30"."""
+        colon = next(
+            (place for place in range(at + 1, min(at + 4, len(line.tokens))) if line.tokens[place].plain == ":"), 0
+        )
+        if not colon:
+            return None
+        noun = " ".join(token.plain for token in line.tokens[at:colon])
+        return self._copula(line, Subject(SELF, at, colon, at, noun=noun))
 
+    def _value_end(self, line: Line, at: int, attribute: str) -> int:
+        """Where what began at `at` ends: at a new clause, or at words that end it, but at no comma alone."""
+        tokens, language = line.tokens, self._language
+        named = attribute_of(attribute).category in ("people", "identity", "work", "place", "health", "secrets")
+        exact = attribute_of(attribute).category == "identity"
+        placed = attribute_of(attribute).category in ("place", "work")
+        for place in range(at, min(at + _LONGEST_VALUE, len(tokens))):
+            token = tokens[place]
+            if (
+                language.name == "he"
+                and token.plain[:1] == "ו"
+                and token.plain[1:] in language.opens | language.negations
+            ):
+                return place
+            if token.plain in language.cuts or token.plain == "i":
+                return place
+            if named and token.plain in language.negations | language.asks:
+                return place
+            if placed and place > at and token.plain in language.joins and not tokens[place + 1 : place + 2][0].capital:
+                return place
+            if language.name == "he" and place > at and self._is_joined(token, placed=placed):
+                return place
+            if begins(tokens, place, language.ended_after) or begins(tokens, place, language.instead):
+                return place
+            if token.plain == "," and exact and not (place + 1 < len(tokens) and tokens[place + 1].plain[:1].isdigit()):
+                return place
+            if token.plain == "," or token.plain in language.joins:
+                following = after_leads(tokens, place, language)
+                if following >= len(tokens) or self._opens_clause(line, following, comma=token.plain == ","):
+                    return place
+            elif (not token.word and token.plain not in _IN_VALUES) or (
+                token.plain == "-" and token.start > tokens[place - 1].end
+            ):
+                return place
+        return min(at + _LONGEST_VALUE, len(tokens))
 
-def _spoken_of(reading: Reading, at: int) -> Subject | None:
-    """Who was named earlier in the sentence without anything being said that is kept."""
-    for place in range(at):
-        token = reading.tokens[place]
-        if (
-            token.plain in reading.language.possessives
-            or (token.capital and token.plain not in reading.language.common)
-            or token.plain == "חברת"
+    def _is_joined(self, token: Token, *, placed: bool) -> bool:
+        """Hebrew writes "and" and "that" onto the word that begins a clause."""
+        rest = token.plain[1:]
+        return (token.plain[:1] == "ש" and is_known(rest, self._language)) or (
+            placed and token.plain[:1] == "ו" and len(rest) > 2
+        )
+
+    def _opens_clause(self, line: Line, at: int, *, comma: bool) -> bool:
+        tokens, language = line.tokens, self._language
+        word = tokens[at].plain
+        opening = language.selves | language.possessives | language.asks | language.negations | language.opens
+        if word in opening or (word in language.others and tokens[at].written != "el"):
+            return True
+        if any(best_match(line, at, third=third) for third in (False, True)):
+            return True
+        subject = subject_at(line, at)
+        if subject is not None and not subject.loose:
+            return True
+        if subject is not None and best_match(line, subject.end, third=True):
+            return True
+        # A list goes on to its "and", and a value to its end ("Portland, Oregon"), but not to what is said besides.
+        listed = any(token.plain in language.joins | language.listing | {","} for token in tokens[at : at + 4])
+        idle = language.courtesies | language.fillers | language.common | language.moods | language.questions
+        return comma and not listed and (word in idle | language.pronouns or len(tokens) - at > _LONGEST_TAIL)
+
+    def _checked(self, line: Line, subject: Subject, match: Match, value: list[Token], last: int) -> Finding | None:
+        tokens, language = line.tokens, self._language
+        clause = tokens[subject.first : last + 2]
+        told = not language.events.isdisjoint(token.plain for token in clause)
+        brief = any(begins(clause, place, language.momentary) for place in range(len(clause)))
+        if brief and not told and not self._noted and match.attribute != "event":
+            return None
+        ended = begins(tokens, last, language.ended_after)
+        counts_days = match.attribute == "age" and last < len(tokens) and tokens[last].plain in _DAYS
+        if counts_days:
+            return None  # "ninety days out of rehab"
+        over = match.over or bool(ended and match.negated)
+        negated = match.negated or (match.over and not self._was(line, subject, last))
+        if match.attribute == "event" and not self._is_planned(clause):
+            return None
+        pointed = len(value) > 1 and value[0].plain in language.pointing and not value[1].capital
+        placed = (
+            len(value) > 1 and value[0].plain in language.determiners | language.possessives and not value[1].capital
+        )
+        if not self._noted and (
+            (match.attribute in _TASTES and pointed)
+            or ((match.attribute == "home" or (match.attribute == "employer" and match.negated)) and placed)
         ):
-            start = place + (token.plain == "חברת")
-            end = start
-            while end < at and (reading.tokens[end].capital or end == start) and reading.tokens[end].word:
-                end += 1
-            subject = subject_at(reading.tokens, place, reading.language)
-            if subject is not None and subject.noun is None and subject.who != SELF:
-                return subject
-            name = reading.tokens[start:end]
-            if name and token.plain not in reading.language.possessives:
-                who = " ".join(each.plain for each in name)
-                return Subject(who, place, end, name=name, loose=True, shown=name)
-    return None
+            return None  # "I love the toppings", "I'm in a meeting now"
+        if match.attribute == "routine" and not self._is_habit(subject, value):
+            return None
+        value = self._trimmed(value, match)
+        if not value or not self._is_value(value, subject, match.attribute, negated=match.negated):
+            return None
+        return Finding(
+            subject,
+            _MEANT.get(match.attribute, match.attribute),
+            tuple(value),
+            subject.first,
+            last + ended,
+            negated=negated,
+            over=over,
+            ahead=match.ahead,
+            instead_of=self._instead_of(line, last),
+        )
+
+    def _is_habit(self, subject: Subject, value: Sequence[Token]) -> bool:
+        """Said outright of somebody, and of no more than this once: not "keep that in mind", "I keep forgetting"."""
+        language = self._language
+        said_outright = subject.end > subject.first or language.drops_subject
+        following = value[1].plain if len(value) > 1 else ""
+        idle = language.no_values["routine"] | language.pronouns | language.pointing
+        return said_outright and bool(following) and following not in idle and not following.endswith("ing")
+
+    def _is_planned(self, clause: Sequence[Token]) -> bool:
+        """For a day that is not today nor tomorrow: what is sooner is done before it is of use."""
+        if self._said_at is None:
+            return False
+        soon = self._said_at + timedelta(days=2)
+        return any(each.start > soon for each in moments(clause, self._language, self._said_at, ahead=True))
+
+    def _was(self, line: Line, subject: Subject, last: int) -> bool:
+        """It is only said that it was so: "used to", but not "no longer"."""
+        words = {token.plain for token in line.tokens[subject.end : last]}
+        return words.isdisjoint(self._language.no_more)
+
+    def _instead_of(self, line: Line, last: int) -> tuple[Token, ...]:
+        """As in "…, not Dina", "… instead of Postgres"."""
+        tokens, language = line.tokens, self._language
+        for at in range(last, min(last + 2, len(tokens))):
+            used = begins(tokens, at, language.instead) or int(tokens[at].plain in language.negations)
+            if used and at + used < len(tokens):
+                return tuple(tokens[at + used : self._value_end(line, at + used, "name")])
+        return ()
+
+    def _trimmed(self, value: list[Token], match: Match) -> list[Token]:
+        """Without articles before it, and times and idle words behind it."""
+        language = self._language
+        while (
+            match.attribute not in _NAMES
+            and len(value) > 1
+            and (value[0].plain in language.articles or not (value[0].word or value[0].written in "$€₪£"))
+        ):
+            value = value[1:]
+        if self._said_at is not None and is_timed(match.attribute):
+            for moment in reversed(moments(value, language, self._said_at, ahead=match.ahead)):
+                if moment.last == len(value) and moment.first > 0:
+                    value = value[: moment.first]
+        if value and not self._noted and value[-1].plain in language.opens:
+            return []  # "the sound of it"
+        idle = language.fillers | language.joins
+        while value and ((not value[-1].word and value[-1].plain not in ("%", "'s")) or value[-1].plain in idle):
+            value = value[:-1]
+        return value
+
+    def _is_value(self, value: Sequence[Token], subject: Subject, attribute: str, *, negated: bool) -> bool:
+        """Whether the words can be a value at all: "in fear" is no home, "it" is none of anything."""
+        language, first = self._language, value[0].plain
+        if not any(token.word for token in value):
+            return False
+        counted = number([token.plain for token in value])
+        if attribute == "age" and subject.loose and not self._noted and counted is not None and counted[0] < 2:
+            return False  # "Stanley is one"
+        if attribute == "age":
+            return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
+        accented = language.name == "es" and value[0].written.casefold() != first  # "té", but not "te"
+        if first in language.pronouns and not accented and attribute not in ("pronouns", "name"):
+            return False
+        if attribute == "birthday":
+            return self._counts(value) or not language.months.keys().isdisjoint(token.plain for token in value)
+        if attribute in _NAMES and first in language.common | language.moods | language.no_values["name"]:
+            return False
+        if attribute in _NAMES:
+            return len(value) <= 3 and (language.name != "he" or not first.startswith("כש"))
+        if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
+            return False
+        if attribute == "illness":
+            return any(re.fullmatch(language.illnesses, token.plain) for token in value[:3]) and len(value) < 6
+        if attribute == "counted":
+            noun = [token.plain for token in value if not (token.plain[:1].isdigit() or number([token.plain]))]
+            kept = language.no_values["counted"] | language.periods_said.keys() | language.currencies.keys()
+            return 0 < len(noun) <= 2 and not {form for each in noun for form in (each, each.removesuffix("s"))} & kept
+        if attribute == "possession" and not negated:
+            return any(is_name(token, language) or re.fullmatch(r"(?:19|20)\d\d", token.plain) for token in value[:2])
+        refused = language.no_values.get(attribute, frozenset()) | language.no_values.get("", frozenset())
+        if (
+            attribute_of(attribute).category in ("work", "place")
+            and first in language.months.keys() | language.weekdays.keys()
+        ):
+            return False
+        if not self._noted and not value[0].capital and first in refused:
+            return False
+        if attribute in ("allergy", "intolerance") and not self._noted:
+            days = {form for day in language.weekdays for form in (day, f"{day}s")}
+            if any(token.plain in refused | days or token.plain.removeprefix("ה") in refused | days for token in value):
+                return False  # "allergic to Mondays", "to stupid people"
+        if subject.noun is None:
+            return not subject.loose or attribute in _OF_PEOPLE
+        if not self._noted and not language.no_values["health"].isdisjoint(subject.noun.split()):
+            return False  # "my order is 5521"
+        if (
+            not value[0].capital
+            and attribute not in _PLANS
+            and len(first) > 5
+            and first.endswith(("ing", "ando", "iendo"))
+        ):
+            return False  # "my car is leaking"
+        if first in language.moods or (
+            attribute_of(attribute).category == "money" and counted is None and not self._counts(value)
+        ):
+            return False
+        named = is_name(value[0], language) or first in language.honorifics
+        return (
+            self._noted
+            or not subject.loose
+            or named
+            or self._counts(value)
+            or subject.noun.split()[0] in language.favorites
+        )
+
+    def _counts(self, value: Sequence[Token]) -> bool:
+        return any(any(c.isdigit() for c in token.plain) or number([token.plain]) for token in value)
+
+    def _remember(self, said: Finding) -> None:
+        """Who "he" and "she" are in what follows."""
+        subject = said.subject
+        self._of_speaker = subject.is_speaker and subject.role is None
+        named = subject.role is not None and said.attribute == subject.role
+        if named:
+            who = " ".join([said.attribute, *(token.plain for token in said.value)])
+            self._known = replace(subject, who=who, noun=None, name=said.value)
+        elif not subject.is_speaker and subject.noun is None:
+            self._known = subject
+
+    def _each(self, said: Finding) -> list[Finding]:
+        """The parts of "peanuts, milk and eggs", where each is a fact of its own."""
+        if said.attribute not in _LISTED:
+            return [said]
+        parts: list[list[Token]] = [[]]
+        for token in said.value:
+            if token.plain[:2] == "ול" and said.attribute in ("allergy", "intolerance"):  # "לאגוזים ולדגים"
+                parts.append([_bare(token, 2)])
+            elif token.plain == "," or token.plain in self._language.listing:
+                parts.append([])
+            else:
+                parts[-1].append(token)
+        kept = [self._without_articles(part) for part in parts if part]
+        if any(len(part) > 4 for part in kept):
+            return [said]
+        if len(kept) > 1 and any(token.plain in _A for token in kept[-1]):
+            kept.pop()  # "allergic to peanuts and carries an EpiPen"
+        return [replace(said, value=part) for part in kept if part]
+
+    def _without_articles(self, part: Sequence[Token]) -> tuple[Token, ...]:
+        while len(part) > 1 and part[0].plain in self._language.articles:
+            part = part[1:]
+        return tuple(part)
 
 
-def _count_no_children_named(reading: Reading, said: Finding) -> None:
-    """As in "Two kids, Mia is 6 and Leo is 3": those named say how many there are."""
-    if reading.children and said.attribute == "age":
-        reading.found = [each for each in reading.found if each.slot is None or each.slot.attribute != "children"]
+def is_timed(attribute: str) -> bool:
+    return attribute_of(attribute).category != "identity" and attribute not in _UNTIMED
 
 
-def _worded(reading: Reading, said: Finding) -> Statement:
-    return Wording(reading.text, reading.tokens, reading.language, reading.said_at).statement(said)
+def _bare(token: Token, letters: int) -> Token:
+    """A word without its first letters."""
+    return Token(token.plain[letters:], token.start + letters, token.end, token.written[letters:]) if letters else token

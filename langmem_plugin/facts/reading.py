@@ -1,28 +1,169 @@
-"""What is known of a text while it is read, sentence after sentence."""
+"""What somebody states about themselves and theirs, read by rules where no model reads: rather nothing than a wrong one."""
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
-from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subject import Subject
-from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.clauses import after_leads, is_automated, is_invented
+from langmem_plugin.facts.guards import Claim, laughs, unbelieved
+from langmem_plugin.facts.others_words import own_words
+from langmem_plugin.facts.patterns import begins, language_of
+from langmem_plugin.facts.reader import Reader
+from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.standing_orders import instructions_in
+from langmem_plugin.facts.statement import Slot, Statement
+from langmem_plugin.facts.tokens import Token, sentences
+from langmem_plugin.facts.whom import SELF
+from langmem_plugin.facts.wording import worded
 from langmem_plugin.languages.language import Language
+from langmem_plugin.languages.plain_text import plain
+
+_LONGEST_SENTENCE: Final = 120  # words
+_MOST: Final = 20  # facts of one message: nobody states more at once, and each is looked up among all that is known
+_EVENT_SURE: Final = 0.9
+_LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind it
 
 
-@dataclass
-class Reading:
-    """`tokens` are those of the sentence that is read, `known` who was spoken of last; `noted`: it is a note."""
+def statements(text: str, *, said_at: datetime) -> list[Statement]:
+    """Every fact that is plainly stated in `text` and that no guard speaks against, in its order; 20 at most.
 
-    text: str
-    language: Language
-    said_at: datetime | None
-    noted: bool
-    tokens: tuple[Token, ...] = ()
-    found: list[Statement] = field(default_factory=list)
-    known: Subject | None = None
-    children: bool = False  # they were spoken of
-    naming: bool = False  # what is read now is names
-    spoke: bool = False  # the clause before was about the speaker
-    mentioned: list[Statement] = field(default_factory=list)  # "my sister Amara", whatever is said of her
-    avoided: tuple[Token, ...] = ()  # "without nuts"
-    unnamed: tuple[int, int] | None = None  # the fact whose name may follow, and where it begins
+    Nothing of a question, an idea, a joke or another's words. What is said twice is one fact, told where it was said last.
+    """
+    if laughs(text) or is_invented(plain(text)):
+        return []
+    told: dict[tuple[object, ...], Statement] = {}
+    for each in reversed(_read(own_words(text), text, said_at, noted=False)):
+        about_speaker = each.slot is None or each.slot.who == SELF
+        if unbelieved(Claim(each.text, each.quote, about_speaker), text, said_at.date()) is None:
+            told.setdefault((plain(each.text), each.slot, plain(each.value or ""), each.negated, each.over), each)
+    return list(reversed(told.values()))
+
+
+def statement_of(text: str, said_at: datetime | None = None) -> Statement:
+    """One short fact as a memory words it, in the third person too; `slot` is None where it was not understood."""
+    found = _read(text, text, said_at, noted=True)
+    whole = text.strip()
+    if not found:
+        return Statement(whole, whole, sensitive=is_sensitive(text))
+    holding = [each for each in found if not (each.negated or each.over)]
+    slotted = [each for each in holding or found if each.slot is not None]
+    told = (slotted or found)[-1]
+    also = tuple(replace(each, text=whole, quote=whole) for each in found if each is not told)
+    return replace(told, text=whole, quote=whole, also=also)
+
+
+def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list[Statement]:
+    if is_automated(plain(text)):
+        return []
+    language = language_of(plain(text), text)
+    reader = Reader(language, said_at, noted=noted)
+    read: list[Statement] = []
+    for sentence in sentences(own, language.contractions):
+        tokens = sentence.tokens[:_LONGEST_SENTENCE]
+        if read and (named := _named_now(text, read[-1], tokens, language)) is not None:
+            read[-1] = named
+        line, found = reader.read(replace(sentence, tokens=tokens))
+        told = [worded(text, line, each, said_at) for each in found]
+        event = None if sentence.asked else _life_event(text, tokens, language)
+        if event is not None and (noted or not any(_same_words(each, event) for each in told)):
+            told = [event, *(each for each in told if not _same_words(each, event))]
+        if not told and not noted and not sentence.asked and tokens:
+            told = _ordered(text[tokens[0].start : tokens[-1].end]) or _asked_to_keep(text, tokens, language)
+        read += told
+        if len(read) >= _MOST:
+            break
+    return read[:_MOST]
+
+
+def _named_now(text: str, pet: Statement, tokens: Sequence[Token], language: Language) -> Statement | None:
+    """With the name that is told after it: "We got a puppy! Her name is Waffles"."""
+    at = after_leads(tokens, 0, language)
+    used = begins(tokens, at, language.names_it)
+    if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in ("pet", "family"):
+        return None
+    name = tokens[at + used]
+    quote = text[text.find(pet.quote) : name.end]
+    return replace(pet, text=f"{pet.text}, {name.written}", quote=quote, value=f"{pet.value} {name.written}")
+
+
+def _same_words(one: Statement, other: Statement) -> bool:
+    ours, theirs = one.quote.strip(" ."), other.quote.strip(" .")
+    return ours in theirs or theirs in ours
+
+
+def _ordered(sentence: str) -> list[Statement]:
+    """How the person wants to be answered from now on."""
+    return [
+        _plainly(sentence, order.text, order.quote, "instruction")
+        for order in instructions_in(sentence)
+        if not order.names
+    ]
+
+
+def _plainly(sentence: str, value: str, quote: str, attribute: str) -> Statement:
+    kind = attribute_of(attribute)
+    return Statement(
+        value[:1].upper() + value[1:],
+        quote,
+        slot=Slot(SELF, attribute, kind.single),
+        value=value,
+        fact_type=kind.fact_type,
+        confidence=_EVENT_SURE,
+        sensitive=is_sensitive(sentence),
+        category=kind.category,
+    )
+
+
+def _asked_to_keep(text: str, tokens: Sequence[Token], language: Language) -> list[Statement]:
+    """All that stands behind "remember that", where nothing else was read in it."""
+    for at in range(min(len(tokens), _LATEST_ASKED)):
+        used = begins(tokens, at, language.remember_that)
+        rest = tokens[at + used :]
+        joined = language.name == "he"  # "that" is written onto the next word
+        if not used or len(rest) < _LEAST_ASKED - joined or (joined and rest[0].plain[:1] != "ש"):
+            continue
+        if is_errand(text, tokens, language):
+            continue
+        said = text[rest[0].start + joined : rest[-1].end].rstrip(" .!…,")
+        return [_plainly(said, said, said, "note")]
+    return []
+
+
+def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
+    """As in "remember that I need a taxi at 5": wanted at one moment, and done once; not with "every Monday"."""
+    if not tokens or any(token.plain in language.frequencies for token in tokens):
+        return False
+    used = next((at + used for at in range(_LATEST_ASKED) if (used := begins(tokens, at, language.remember))), 0)
+    said = plain(text[tokens[0].start : tokens[-1].end])
+    brief = re.search(language.hours, said) or any(begins(tokens, at, language.momentary) for at in range(len(tokens)))
+    needed = any(begins(tokens, at, language.needs) for at in range(used, used + _LATEST_ASKED))
+    return bool(used and needed and brief)
+
+
+def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
+    """What has ended without being named: "I got laid off", "we broke up"; nobody else's."""
+    leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
+    for at in range(len(tokens)):
+        for (attribute, value), events in language.life_events.items():
+            used = begins(tokens, at, events)
+            following = tokens[at + used].plain if used and at + used < len(tokens) else ""
+            if used and following not in language.determiners:  # "we split up the bill"
+                quote = text[tokens[0].start : tokens[at + used - 1].end]
+                kind = attribute_of(attribute)
+                return Statement(
+                    quote[:1].upper() + quote[1:],
+                    quote,
+                    slot=Slot(SELF, attribute, kind.single),
+                    value=value,
+                    over=True,
+                    fact_type=kind.fact_type,
+                    confidence=_EVENT_SURE,
+                    sensitive=is_sensitive(quote),
+                    category=kind.category,
+                )
+        if tokens[at].word and tokens[at].plain not in leading:
+            return None
+    return None

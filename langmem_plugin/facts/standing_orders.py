@@ -5,9 +5,10 @@ what the person tells of themselves ("I always eat lunch at noon") are none.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from types import SimpleNamespace
 
 from langmem_plugin.languages.calendar_names import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAY_NUMBERS
 from langmem_plugin.languages.language import LANGUAGES, Language
@@ -29,44 +30,15 @@ _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class OrderWords:
+class OrderWords(SimpleNamespace):
     """Patterns of `orders` in a language's file, held against the beginning of what is left of a sentence.
 
     Those of `…_end` end it, and so does `unless`. `topic` ends before the topic; `whenever` is a condition that only a
     model can read, up to its comma. `never_ever` says both that it is important and that it must not be. `wanted` is
     what an assistant is told to do where it is plain that it is meant to last, `answering` how to answer, and `lasting`
-    says by itself that it is meant to last. `more` is a request of another kind, behind the order.
+    says by itself that it is meant to last. `more` is a request of another kind, behind the order; `releases` say that
+    an order is over, of something that it was about.
     """
-
-    letters: re.Pattern[str]
-    greeting: re.Pattern[str]
-    polite_end: re.Pattern[str]
-    from_now: re.Pattern[str]
-    from_now_end: re.Pattern[str]
-    important: re.Pattern[str]
-    never_ever: re.Pattern[str]
-    until: re.Pattern[str]
-    until_end: re.Pattern[str]
-    times: re.Pattern[str]
-    times_end: re.Pattern[str]
-    topic: re.Pattern[str]
-    whenever: re.Pattern[str]
-    unless: re.Pattern[str]
-    determiner: re.Pattern[str]
-    then: re.Pattern[str]
-    wanted: re.Pattern[str]
-    answering: re.Pattern[str]
-    lasting: re.Pattern[str]
-    more: re.Pattern[str]
-    names: re.Pattern[str]
-    releases: tuple[re.Pattern[str], ...]
-    """How an order is said to be over, of something that it was about."""
-    never: str
-    numbers: Mapping[str, int]
-    units: Mapping[str, str]
-    periods: Mapping[str, str]
-    no_last_word: frozenset[str]
 
 
 _PART = re.compile("«(\\w+)»")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from langmem_plugin.facts.codes import codes
-from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
@@ -14,89 +14,11 @@ _TENS = re.compile(r"(?<=ty)-(?=[a-z])")  # "forty-five"
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
-_ARTICLES: Final = words(
-    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|ahora|עכשיו|current|city|ciudad|עיר|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
-)
-_SAME: Final = {
-    word: group.split()[0]
-    for group in [
-        "mother mom mum mama madre אמא אימא",
-        "father dad papa padre אבא",
-        "kid child children kids",
-        "veggie vegetarian vegetariano vegetariana צמחוני צמחונית צמחונים vegetarians vegetarianos",
-        "vegan vegans vegano vegana veganos טבעוני טבעונית טבעונים",
-        "weekday weekdays workday",
-        "flat apartment",
-        "film movie",
-        "celiac coeliac celiaco celiaca",
-        "nyc newyork",
-        "uk britain england",
-        "us usa america",
-        "tv television",
-        "car automobile",
-        "minus negative",
-        "plus positive",
-        "favourite favorite",
-        "colour color",
-        "soccer football",
-        "mail email",
-        "postgres postgresql psql",
-        "js javascript",
-        "db database",
-        "k8s kubernetes",
-        "owe owes",
-        "pay pays",
-        "go goes",
-        "run runs",
-        "get gets",
-    ]
-    for word in group.split()
-}
+_ARTICLES: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values)
+_SAME: Final = {word: group.split()[0] for each in LANGUAGES for group in each.same_words for word in group.split()}
 _PARTS_OF_DAY: Final = tuple(
-    (said, meant)
-    for meant, cell in (
-        ("am", "am|a m|in the morning|בבוקר|de la manana"),
-        ("pm", "pm|in the evening|in the afternoon|at night|בערב|בצהריים|אחר הצהריים|de la tarde|de la noche"),
-        ("", "o'clock"),
-    )
-    for said in cell.split("|")
+    (said, meant) for each in LANGUAGES for meant, cell in each.parts_of_day.items() for said in cell.split("|")
 )
-ORDINALS: Final = {
-    word: place
-    for place, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-            "thirteenth",
-            "fourteenth",
-            "fifteenth",
-            "sixteenth",
-            "seventeenth",
-            "eighteenth",
-            "nineteenth",
-            "twentieth",
-        ],
-        1,
-    )
-} | {
-    "thirtieth": 30,
-    "fortieth": 40,
-    "fiftieth": 50,
-    "sixtieth": 60,
-    "seventieth": 70,
-    "eightieth": 80,
-    "ninetieth": 90,
-}
 _NUMBERS: Final = {word: float(said) for each in reversed(LANGUAGES) for word, said in each.numbers.items()}
 _COUNTING: Final = _NUMBERS.keys() | {"half", "quarter"}
 _MONTHS: Final = {word: number for each in reversed(LANGUAGES) for word, number in each.months.items()}

@@ -67,22 +67,17 @@ class Language:
     `selves` are the speaker; `possessives` make what stands beside them the speaker's (before it, or after it where
     `possessive_after`). `people` maps a phrase to its role in English, `attributes` a noun to what it is of somebody.
     `predicates` maps an attribute, with "-" where it is then not so and "+" where it will be, to patterns of words, one
-    after each semicolon:
+    after each semicolon (`facts/patterns.py` says how they are written). A value begins behind `articles`, ends at one
+    of `cuts` or where one of `opens` begins a clause, and is none where it begins with a word of `no_values`.
 
-        a|b     any of these             a|b/c|d  of the speaker / of another        (a)   may be missing
-        ~a      not said in notes        =a       is the value itself                V N   the value; a number
-        b+      written onto the value (Hebrew)
-
-    `cuts` end a value. `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something
-    that will not hold for long, unless one of `events` is told of it. What one of `needs` asks for at a moment is done
-    once, unless one of `frequencies` says how often. `articles` begin a value without being of it.
-    `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said`
-    what an amount is of and for; what is asked about with one of `spending` costs money. `binding` say how the words
-    around them stand to each other ("than", "to").
-    After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
-    words say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's
-    where it is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
-    `writing_to` only where it goes on with "that" or with the speaker ("text Dana I'm late").
+    `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something that will not hold
+    for long, unless one of `events` is told of it. `implied` begin a clause whose speaker is left out. `telling` are
+    words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what an amount
+    is of and for, `spending` asks what costs money; by `beside` a fact may be so beside another. `binding` say how
+    the words around them stand to each other ("than", "to"). `empty` words say nothing that tells one fact from
+    another. `life_events` are what ends a value (all of the attribute's where it is "") without naming it: "got laid
+    off". `passing_on` is what begins a message to somebody else ("tell"), `writing_to` only where it goes on with
+    "that" or with the speaker.
     """
 
     name: str
@@ -110,9 +105,6 @@ class Language:
     events: frozenset[str]
     momentary: tuple[tuple[str, ...], ...]
     moods: frozenset[str]
-    jokes: frozenset[str]
-    sarcasm: tuple[tuple[str, ...], ...]
-    without: frozenset[str]
     pronouns: frozenset[str]
     common: frozenset[str]
     wishes: tuple[tuple[str, ...], ...]
@@ -122,10 +114,38 @@ class Language:
     frequencies: frozenset[str]
     names_it: tuple[tuple[str, ...], ...]
     switched: tuple[tuple[str, ...], ...]
-    it_is: tuple[tuple[str, ...], ...]
     instead: tuple[tuple[str, ...], ...]
-    day_kinds: Mapping[tuple[str, ...], str]
-    professions: frozenset[str]
+    leading: frozenset[str]
+    determiners: frozenset[str]
+    clause_openers: frozenset[str]
+    before_relative: frozenset[str]
+    objects: frozenset[str]
+    automated: str
+    hours: str
+    invented: str
+    between: frozenset[str]
+    idle_in_values: frozenset[str]
+    same_words: tuple[str, ...]
+    parts_of_day: Mapping[str, str]
+    own_labels: frozenset[str]
+    sensitive: Mapping[str, Any]
+    beside: tuple[tuple[str, ...], ...]
+    adjectives_after: frozenset[str]
+    illnesses: str
+    pointing: frozenset[str]
+    remember_that: tuple[tuple[str, ...], ...]
+    introducing: tuple[tuple[str, ...], ...]
+    favorites: frozenset[str]
+    trade_forms: str
+    first_person: str
+    trades: frozenset[str]
+    adjectives: frozenset[str]
+    honorifics: frozenset[str]
+    implied: frozenset[str]
+    opens: frozenset[str]
+    no_more: frozenset[str]
+    listing: frozenset[str]
+    no_values: Mapping[str, frozenset[str]]
     addressed: frozenset[str]
     periods: frozenset[str]
     composing: frozenset[str]
@@ -143,12 +163,11 @@ class Language:
     spending: frozenset[str]
     periods_said: Mapping[str, str]
     binding: frozenset[str]
-    endings: tuple[tuple[str, ...], ...]
-    ends_at: frozenset[str]
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
     guards: GuardWords
     orders: Mapping[str, Any]
+    pairs: Mapping[str, Any]
     life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
     possessive_after: bool = False
     drops_subject: bool = False
@@ -158,6 +177,7 @@ class Language:
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("people", "attributes", "day_kinds"), named),
     **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
+    "no_values": lambda cells: {name: words(cell) for names, cell in cells.items() for name in names.split("|")},
     "guards": lambda cells: GuardWords(**cells),
     "times": lambda cells: {name: phrases(cell) for name, cell in cells.items()},
     "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},

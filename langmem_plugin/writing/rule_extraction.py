@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 
 from langmem_plugin.facts import Statement
-from langmem_plugin.facts.guards import laughs
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 
@@ -24,7 +23,6 @@ class RuleExtraction:
         return [
             fact
             for each in said
-            if not laughs(each.text)  # a joke is not told from a fact by rules
             for statement in self._statements(each.text, said_at=each.said_at)
             if (fact := ExtractedFact.believed(statement, each)) is not None
         ]

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spec("W-2")
         ("I prefer short emails", "preference", "short emails"),
         ("my assistant is David", "assistant", "David"),
         ("Remember that the office closes at 4 on Fridays", "note", "the office closes at 4 on Fridays"),
-        ("from now on reply in English", "instruction", "from now on reply in English"),
+        ("from now on reply in English", "instruction", "reply in English"),
         ("use a formal tone", "instruction", "use a formal tone"),
         ("remind me every morning to drink water", "instruction", "remind me every morning to drink water"),
         ("my daughter Mia is 7", "daughter_mia_age", "7"),
@@ -114,7 +114,7 @@ def test_a_keyed_memory_says_what_it_would_save():
         "success": True,
         "should_store": True,
         "type": "preference",
-        "key": "preference",
+        "key": "short_emails_preference",
         "value": "short emails",
         "reason": "User preference detected",
     }

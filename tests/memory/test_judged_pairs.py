@@ -32,7 +32,6 @@ BOTH_SO = [
     ("The cellar key hangs behind the boiler", "The attic key hangs behind the boiler"),
     ("My prescription is -2.25 in the right eye", "My prescription is -2.75 in the left eye"),
     ("Dana lent me 200", "I lent Dana 200"),
-    ("Dana is allergic to peanuts", "Peanuts allergic to Dana is a joke of hers"),
     ("We sold the old car", "We bought a new car"),
     ("The gate code of the cabin is 4410", "The gate code of the cabin is in my notebook, and so is the alarm code"),
 ]

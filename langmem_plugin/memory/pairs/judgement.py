@@ -16,9 +16,9 @@ from typing import Final, Literal, TypeAlias
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
-from langmem_plugin.facts.relation import SAME_WORDS
+from langmem_plugin.facts.new_against_old import SAME_WORDS
 from langmem_plugin.languages.plain_text import plain
-from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
+from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness
 
 Question = Literal["duplicate", "supersedes"]
 QUESTIONS: Final[tuple[Question, Question]] = ("duplicate", "supersedes")
@@ -38,8 +38,6 @@ _OF_ITS_OWN: Final = (
     "swap period",
     "turned round",
     "turned about",
-    "bound otherwise",
-    "passed by another",
     "another in its place",
 )
 
@@ -111,7 +109,7 @@ def _likeliness(new: Statement, known: Known) -> tuple[bool, float]:
 
 
 def _decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bounds: Bounds) -> list[Relation]:
-    rules = [_doubted(new, each, chance, bounds) for each, chance in zip(known, found, strict=True)]
+    rules = [_doubted(each, chance, bounds) for each, chance in zip(known, found, strict=True)]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
         return rules
     if not known:
@@ -127,14 +125,11 @@ def _decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], b
     return rules
 
 
-def _doubted(new: Statement, known: Known, chance: Chances, bounds: Bounds) -> Relation:
+def _doubted(known: Known, chance: Chances, bounds: Bounds) -> Relation:
     """What the rules say, but where that is unlikely: only one value holds at a time, yet of what?"""
     rule = known.rule
     doubtful = (rule.kind == "duplicate" and chance.duplicate < bounds.doubted_duplicate) or (
-        rule.kind == "supersedes"
-        and rule.by_place
-        and chance.supersedes < bounds.doubted
-        and not of_one_thing(new, known.statement)
+        rule.kind == "supersedes" and rule.by_place and chance.supersedes < bounds.doubted
     )
     return Relation("keeps_both", "both can be so") if doubtful else rule
 
@@ -159,8 +154,8 @@ def stored_bounds() -> Bounds:
 def chances_of(row: Features, weights: Weights) -> Chances:
     values = row | {BIAS: 0.0}
     duplicate, supersedes = (_chance(values, weights[question]) for question in QUESTIONS)
-    if row["other side"] or row["of one alone"]:
-        supersedes = 0.0  # "the right eye" after "the left eye"; something else of the same person
+    if row["of one alone"] or row["turned about"]:
+        supersedes = 0.0  # something else of the same person; what is begun ends nothing else
     if row["no things"]:
         duplicate = supersedes = 0.0  # a number alone, or a day, makes no two texts speak of one thing
     elif row["cov new"] < _LEAST_SAID:

@@ -6,16 +6,13 @@ from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts import Relation, Statement, another_subject
-from langmem_plugin.facts.changes import ended
-from langmem_plugin.facts.marks import adds, marks_of
-from langmem_plugin.facts.values import canonical, within
+from langmem_plugin.facts.marks import adds
 from langmem_plugin.memory.pairs.text_profile import Kind, Profile, Word, initial, profile
 
 Features = dict[str, float]
 
 _KINDS: Final[tuple[Kind, ...]] = ("number", "time", "day", "name", "role", "period", "word")
 _MARKS: Final[tuple[Kind, ...]] = ("number", "time", "day")
-_NAMING: Final = frozenset(("name", "role", "word"))
 _EXACT: Final = frozenset(("number", "time", "day", "period", "role"))
 _MOVING: Final = frozenset(("change", "amount", "end", "correct", "paid", "back"))
 _DECIDED: Final = frozenset(("duplicate", "supersedes"))
@@ -35,18 +32,17 @@ def features(told: Statement, held: Statement, rule: Relation) -> Features:
     of_new = {word: best_match(word, theirs) for word in ours.words if word.kind != "cue"}
     of_old = {word: best_match(word, ours) for word in theirs.words if word.kind != "cue"}
     found = _shares(of_new, of_old) | _kinds(of_new, of_old) | _cues(ours, theirs)
-    found |= _subjects(ours, theirs, of_new, of_old)
-    found |= _order(ours, theirs) | _sides(told, held, ours) | _read(told, held, rule)
-    found["longer"] = max(-_MOST_SHARED, min(_MOST_SHARED, (len(ours.in_order) - len(theirs.in_order)) / 6))
-    over = ended(told.text)
-    found["ends it"] = float(any(within(each, held.text) for each in over))
-    found["of one alone"] = float(_of_one_alone(of_new, ours.capitals & theirs.capitals) and not _tied(found))
-    found["turned round"] = float(
-        bool(found["names turned"] or found.pop("numbers turned")) and ours.forms == theirs.forms
-    )
-    passed = ours.passes and theirs.passes
-    found["passed by another"] = float(passed and bool(found["names turned"] or found["other who"]))
-    return found | _together(found)
+    found |= _subjects(ours, theirs, of_new, of_old) | _order(ours, theirs) | _read(told, held, rule)
+    found["of one alone"] = float(_of_one_alone(of_new, found, ours.capitals & theirs.capitals))
+    quiet = 1 - found.pop("moving")
+    return found | {f"quiet x {name}": quiet * found[name] for name in ("new add", "cov new", "cov old")}
+
+
+def _of_one_alone(of_new: Mapping[Word, float], found: Features, capitals: frozenset[str]) -> bool:
+    """Whether both have no more in common than whom they name: "Ben owes me 50" and "Ben sold his car"."""
+    shared = [word for word, sure in of_new.items() if sure >= _HALF and word.kind not in ("period", "cue")]
+    tied = found["rule decides"] or found["same attribute"]
+    return not tied and len(shared) == 1 and (shared[0].kind in ("name", "role") or shared[0].written in capitals)
 
 
 def compare_candidates(rows: Sequence[Features]) -> None:
@@ -56,10 +52,8 @@ def compare_candidates(rows: Sequence[Features]) -> None:
     for row, lead, lead_shared in zip(rows, ahead, shared, strict=True):
         best = row["best"] = float(lead >= 0)
         row["ahead shared"] = lead_shared
-        row["cov new x best"], row["cov old x best"] = row["cov new"] * best, row["cov old"] * best
         row["shared number x best"] = min(row["shared number"], 1.0) * best
-        row["swap x best"] = max(row["marks swap"], row["swap name"], row["swap word"]) * best
-        row["moving or now x best"] = row["moving or now"] * best
+        row |= {f"{name} x best": row[name] * best for name in ("cov new", "cov old", "moving or now")}
         row["moving or happened x ahead"] = row["moving or happened"] * lead
 
 
@@ -73,22 +67,6 @@ def nearness(new: str, old: str) -> float:
     """How much both say, roughly: by the words that are the same in both."""
     ours, theirs = profile(new), profile(old)
     return sum(word.weight for word in ours.words if word.form in theirs.forms)
-
-
-def of_one_thing(new: Statement, old: Statement) -> bool:
-    """Whether both say the same of the same thing but for the value: no word of theirs names another one."""
-    if _telling(new.text) != _telling(old.text):
-        return False
-    for one, other in ((new, old), (old, new)):
-        value, beside = canonical(one.value or ""), profile(other.text)
-        said = (word for word in profile(one.text).words if word.kind in _NAMING and word.written not in value)
-        if any(best_match(word, beside) < _HALF for word in said):
-            return False
-    return True
-
-
-def _telling(text: str) -> set[str]:
-    return {mark for mark in marks_of(text) if mark.startswith("telling")}
 
 
 @lru_cache(65_536)
@@ -161,7 +139,6 @@ def _shares(of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Featu
         "cov new": new,
         "cov old": old,
         "cov both": new * old,
-        "heavy left new": min(sum(word.weight * (1 - sure) for word, sure in of_new.items()), _MOST_LEFT),
         "heavy left old": min(sum(word.weight * (1 - sure) for word, sure in of_old.items()), _MOST_LEFT),
         "heavy shared": min(sum(word.weight * sure for word, sure in of_new.items()), _MOST_LEFT),
     }
@@ -181,36 +158,28 @@ def _kinds(of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Featur
     for word, sure in of_old.items():
         left_old[word.kind] += 1 - sure
     found = {f"left new {kind}": min(left_new[kind], 3.0) for kind in ("time", "day", "name")}
-    found |= {f"left old {kind}": min(left_old[kind], 3.0) for kind in ("number", "day")}
-    found |= {f"shared {kind}": min(shared[kind], 3.0) for kind in ("number", "time", "day", "word")}
-    for kind in ("number", "period", "name", "word"):
+    for kind in ("number", "period"):
         found[f"swap {kind}"] = float(left_new[kind] >= _NEARLY and left_old[kind] >= _NEARLY)
-    new, old, both = (sum(each[kind] for kind in _MARKS) > 0 for each in (left_new, left_old, shared))
     things = shared["word"] + shared["name"] + shared["role"]
-    found["marks old"] = float(old)
-    found["marks swap"] = float(new and old)
-    found["marks all"] = float(both and not new and not old)
+    found["shared number"] = min(shared["number"], 3.0)
+    found["marks old"] = float(sum(left_old[kind] for kind in _MARKS) > 0)
     found["things"] = min(things, _MOST_SHARED)
     found["no things"] = float(things < _HALF)
     return found
 
 
 def _cues(ours: Profile, theirs: Profile) -> Features:
-    found = {f"new {cue}": float(cue in ours.cues) for cue in ("now", "fresh", "same", "change", "add")}
-    found |= {f"old {cue}": float(cue in theirs.cues) for cue in ("now", "fresh", "change", "end")}
     moving = not _MOVING.isdisjoint(ours.cues)
-    found["moving"] = float(moving)
-    found["moving or now"] = float(moving or "now" in ours.cues)
-    found["same moving"] = float(not _MOVING.isdisjoint(ours.cues & theirs.cues))
-    found["moved before"] = found["moving or now"] * float(not {"now", "change", "end"}.isdisjoint(theirs.cues))
-    turns = (("begin", "end"), ("end", "begin"))
-    found["turned about"] = float(
-        any(one in ours.cues - theirs.cues and two in theirs.cues - ours.cues for one, two in turns)
-    )
-    found["happened new"] = float(ours.happened > 0)
-    found["moving or happened"] = float(moving or ours.happened > 0)
-    found["now last"] = float(ours.now_last)
-    return found
+    return {
+        "moving": float(moving),
+        "moving or now": float(moving or "now" in ours.cues),
+        "moving or happened": float(moving or ours.happened > 0),
+        "new add": float("add" in ours.cues),
+        "turned about": float(
+            ("begin" in ours.cues - theirs.cues and "end" in theirs.cues - ours.cues)
+            or ("end" in ours.cues - theirs.cues and "begin" in theirs.cues - ours.cues)
+        ),
+    }
 
 
 def _subjects(ours: Profile, theirs: Profile, of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Features:
@@ -221,18 +190,6 @@ def _subjects(ours: Profile, theirs: Profile, of_new: Mapping[Word, float], of_o
         "first new": float(_begins_with_another(ours, of_new)),
         "first same": float(begins),
     }
-
-
-def _tied(found: Features) -> bool:
-    """Whether two texts have more in common than whom they name."""
-    marks = any(found[f"shared {kind}"] for kind in _MARKS)
-    return marks or any(found[name] for name in ("marks swap", "ends it", "rule decides", "same attribute"))
-
-
-def _of_one_alone(of_new: Mapping[Word, float], capitals: frozenset[str]) -> bool:
-    """Whether both have no more in common than whom they name: "Ben owes me 50" and "Ben sold his car"."""
-    shared = [word for word, sure in of_new.items() if sure >= _HALF and word.kind in _NAMING]
-    return len(shared) == 1 and all(word.kind != "word" or word.written in capitals for word in shared)
 
 
 def _begins_with_another(one: Profile, matched: Mapping[Word, float]) -> bool:
@@ -246,44 +203,22 @@ def _order(ours: Profile, theirs: Profile) -> Features:
     one, other = ([word.form for word in each.words] for each in (ours, theirs))
     steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     same = sum(end - start for tag, start, end, *_ in steps if tag == "equal")
-    built = 2 * same / max(len(one) + len(other), 1)
-    only_replaced = all(tag in ("equal", "replace") for tag, *_ in steps)
-    another = any(
+    another = all(tag in ("equal", "replace") for tag, *_ in steps) and any(
         tag == "replace"
         and end - start == stop - begin == 1
         and _tells_apart(ours.words[start], theirs)
         and _tells_apart(theirs.words[begin], ours)
         for tag, start, end, begin, stop in steps
     )
-    shared = (ours.named | theirs.named | {"self"}) & ours.said & theirs.said
-    first, last = ([*dict.fromkeys(word for word in each.in_order if word in shared)] for each in (ours, theirs))
-    counted = [[word.form for word in each.words if word.kind == "number"] for each in (ours, theirs)]
+    shared = (ours.named | theirs.named | {"self"}) & set(ours.in_order) & set(theirs.in_order)
+    named = ([*dict.fromkeys(word for word in each.in_order if word in shared)] for each in (ours, theirs))
+    counted = ([word.form for word in each.words if word.kind == "number"] for each in (ours, theirs))
+    turned = any(first != last and sorted(first) == sorted(last) for first, last in (tuple(named), tuple(counted)))
     return {
-        "built alike": built,
-        "replaced once": float(sum(tag == "replace" for tag, *_ in steps) == 1) * built,
-        "only replaced": float(only_replaced) * built,
-        "another in its place": float(another and only_replaced and len(ours.in_order) == len(theirs.in_order)),
-        "names turned": float(first != last),
-        "numbers turned": float(counted[0] != counted[1] and sorted(counted[0]) == sorted(counted[1])),
-        "bound otherwise": float(_bound_otherwise(ours, theirs)),
+        "built alike": 2 * same / max(len(one) + len(other), 1),
+        "another in its place": float(another and len(ours.in_order) == len(theirs.in_order)),
+        "turned round": float(turned and ours.forms == theirs.forms),
     }
-
-
-def _sides(told: Statement, held: Statement, ours: Profile) -> Features:
-    """Whether each says a side that the other does not, and nothing has changed: "the right eye", "the left eye"."""
-    said, heard = _telling(told.text), _telling(held.text)
-    swapped = bool(said - heard and heard - said)
-    return {"other side": float(swapped and _MOVING.isdisjoint(ours.cues) and "now" not in ours.cues)}
-
-
-def _bound_otherwise(ours: Profile, theirs: Profile) -> bool:
-    """Whether one word binds another one in each, of words that both say: "allergic to peanuts", "allergic to Dana"."""
-    return any(
-        bound != held and bound in theirs.said and held in ours.said
-        for word, bound in ours.bound - theirs.bound
-        for other, held in theirs.bound - ours.bound
-        if word == other
-    )
 
 
 def _tells_apart(word: Word, other: Profile) -> bool:
@@ -295,26 +230,8 @@ def _read(told: Statement, held: Statement, rule: Relation) -> Features:
     one, other = told.slot, held.slot
     return {
         "rule decides": float(rule.kind in _DECIDED),
-        "rule keeps": float(rule.kind == "keeps_both"),
         "another subject": float(another_subject(told, held)),
-        "other who": float(one is not None and other is not None and one.who != other.who),
         "same attribute": float(one is not None and other is not None and one.attribute == other.attribute),
         "adds new": float(adds(told.text, held.text)),
         "adds old": float(adds(held.text, told.text)),
-    }
-
-
-def _together(found: Features) -> Features:
-    """What counts only beside something else."""
-    quiet, still = 1 - found["moving"], 1 - found["moving or now"]
-    return {
-        "quiet x add": quiet * found["new add"],
-        "quiet x cov new": quiet * found["cov new"],
-        "quiet x cov old": quiet * found["cov old"],
-        "quiet x name new": quiet * found["name new"],
-        "still x cov new": still * found["cov new"],
-        "moving or now x things": found["moving or now"] * found["things"],
-        "moving or happened x marks all": found["moving or happened"] * found["marks all"],
-        "moving or happened x first new": found["moving or happened"] * found["first new"],
-        "marks swap x things": found["marks swap"] * found["things"],
     }

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
@@ -14,7 +14,7 @@ from langmem_plugin.languages.language import named as phrases_of
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, stemmer
-from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES, TRANSFERS
+from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES
 
 Kind = Literal["number", "time", "day", "period", "name", "role", "word", "cue"]
 
@@ -22,7 +22,6 @@ _KEPT: Final = 8_192
 _LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
 _WRITTEN_ON = re.compile(r"'(?:s|m|ve|re|d|ll|t)\b")
 _WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
-_LETTERS = re.compile(r"[^\W\d_]++")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")  # "50mg"
 _IN_GROUPS = re.compile(r"(?<![\d.,:/])\d{2,5}(?:[ -]\d{2,8}){1,4}(?![\d.,:/])")  # "07700 900321"
 _DATE = re.compile(r"(?<!\d)(\d{1,2})[./](\d{1,2})(?:[./](?:20)?(\d{2}))?(?!\d|[.,:]\d)")
@@ -43,7 +42,6 @@ _WEEKDAYS: Final = {
 _EMPTY: Final = frozenset(
     word for language in LANGUAGES for word in language.empty | language.fillers | language.articles
 ) | frozenset(word for language in ("english", "spanish", "hebrew") for word in STOP_WORDS[language])
-_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)
 _PERIODS: Final = {word: meant for language in LANGUAGES for word, meant in language.periods_said.items()}
 _UNITS: Final = phrases_of(
@@ -78,8 +76,6 @@ _HAPPENED_ENDINGS: Final = {
     "english": ("ed",),
 }
 _SHORTEST_HAPPENED: Final = {"hebrew": 4, "spanish": 5, "english": 5}
-_CLAUSES = re.compile(r"(?<![,;.:!])[,;.:!]++(?=\s|$)")
-_NOW: Final = (["now"], ["ahora"], ["עכשיו"])
 _SELF: Final = "self"
 _SPOKEN: Final = frozenset(("word", "name", "cue"))
 _MARK, _DAY, _PLAIN, _PERIOD, _LIGHT, _CUE = 1.5, 1.2, 1.0, 0.5, 0.4, 0.15
@@ -107,15 +103,10 @@ class Profile:
     capitals: frozenset[str]
     cues: frozenset[str]
     roles: frozenset[str]
-    of_self: bool
-    now_last: bool
     times: tuple[Word, ...]
     begins: str
     happened: int
-    passes: bool
     in_order: tuple[str, ...]
-    said: frozenset[str]
-    bound: frozenset[tuple[str, str]]
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
@@ -141,18 +132,13 @@ def profile(whole: str) -> Profile:
             {word.form for word in kept if word.kind in _SPOKEN} | {stem[each] for each in tokens if each[0].isalpha()}
         ),
         named=frozenset(word.form for word in kept if word.kind == "name"),
-        capitals=frozenset(plain(word) for word in _LETTERS.findall(whole) if word[0].isupper()),
+        capitals=frozenset(plain(word) for word in _WORD.findall(whole) if word[0].isupper()),
         cues=cues,
         roles=roles,
-        of_self=not SELVES.isdisjoint(tokens),
-        now_last=any(clause.split()[-1:] in _NOW for clause in _CLAUSES.split(said)),
         begins=tokens[0] if tokens and text[:1].isupper() else "",
         happened=_happened(tokens, language),
         times=tuple(word for word in kept if word.kind == "time"),
-        passes=not TRANSFERS.isdisjoint(tokens),
         in_order=in_order,
-        said=frozenset(in_order),
-        bound=frozenset(_bound(tokens, in_order)),
     )
 
 
@@ -166,15 +152,6 @@ def _by_initial(words: Iterable[str]) -> dict[str, frozenset[str]]:
 def initial(word: str) -> str:
     """Words of other initials are no forms of one word; all Hebrew ones share one: letters are written onto them."""
     return "\u05d0" if "\u05d0" <= word[:1] <= "\u05ea" else word[:1]
-
-
-def _bound(tokens: Sequence[str], in_order: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each word that binds ("to", "than") with the next one that tells something."""
-    for at, word in enumerate(tokens):
-        if word in _BINDING:
-            told = (form for each, form in zip(tokens[at + 1 :], in_order[at + 1 :], strict=True) if each not in _EMPTY)
-            if (first := next(told, None)) is not None:
-                yield word, first
 
 
 def bare_forms(word: str) -> list[str]:

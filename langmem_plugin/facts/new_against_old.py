@@ -1,0 +1,248 @@
+"""What a new fact does to an old one, as far as rules are sure: says it again, takes its place, or stands beside it.
+
+When in doubt both are kept, since losing a fact is worst; `memory/pairs` then judges by the words of both.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.marks import accents_differ, adds, names
+from langmem_plugin.facts.statement import Slot, Statement
+from langmem_plugin.facts.values import canonical, in_one_form, same, within
+from langmem_plugin.facts.whom import SELF
+from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.plain_text import plain
+
+_WORD: Final = re.compile(r"[^\W_]++")
+_OPPOSITES: Final = {"dislike": "like"}
+_ALIKE: Final = tuple(
+    words(group)
+    for group in (
+        "home|address",
+        "car|possession|vehicle",
+        "doctor|gp",
+        "drinking|diet",
+        "allergy|intolerance",
+        "job|employer",
+        "boss|manager",
+        "pin|password",
+        "health|accessibility",
+        "dog|cat|pet",
+        "fee|price|monthly payment",
+        "goal|plan",
+        "wife|husband|partner|relationship|status",
+    )
+)
+_ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
+_ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|boss")
+_COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
+_SECRETS: Final = words(
+    "password|passcode|passphrase|pin|code|key|username|login|wifi|contrasena|clave|codigo|usuario|סיסמה|הסיסמה|קוד|הקוד|סיסמת|מפתח"
+)
+_NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
+_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
+_JOINS: Final = words("and|y|e|,|ו|&")
+_SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
+_BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
+_RESTS_ON: Final = {
+    "home": words(
+        "rent|alarm code|doctor|roommate|gp|vet|neighbor|landlord|cleaner|school|dentist|timezone|electrician|plumber|gym|"
+        "hairdresser|pediatrician|address|commute|door code"
+    ),
+    **dict.fromkeys(
+        ("employer", "job"),
+        words("commute|boss|manager|salary|work address|work schedule|job|team|colleague|office"),
+    ),
+    "relationship": words("wife|husband|partner|anniversary"),
+}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`by_place`: only one value holds where each text says one, and the place is not one of the speaker's own that is
+    well known ("home", "employer"): it may be two places.
+    """
+
+    kind: Literal["duplicate", "supersedes", "keeps_both", "unrelated"]
+    reason: str
+    by_place: bool = False
+
+
+SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
+
+
+def alike_slots(key: str) -> set[str]:
+    """The keys of the slots in which the same thing may be said: of "self/home" also "self/address"."""
+    who, _, attribute = key.partition("/")
+    alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
+    alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
+    return {f"{who}/{each}" for each in alike}
+
+
+def resting_on(changed: Slot) -> frozenset[str]:
+    """The keys of the slots ("self/gym") whose values become doubtful once the value of `changed` is another one."""
+    attributes = _RESTS_ON.get(changed.attribute, frozenset()) - {changed.attribute} if changed.who == SELF else ()
+    return frozenset(f"{SELF}/{attribute}" for attribute in attributes)
+
+
+def relation(new: Statement, old: Statement) -> Relation:
+    """What `new` does to `old`, were it said after it."""
+    if _worded_alike(new, old):
+        return SAME_WORDS
+    told = [_of_one(each, old) for each in (new, *new.also)]
+    repeats = any(_of_one(new, each).kind == "duplicate" for each in (old, *old.also))
+    if not repeats and (over := next((each for each in told if each.kind == "supersedes"), None)):
+        return over
+    known = all(any(_of_one(part, each).kind == "duplicate" for each in (old, *old.also)) for part in new.also)
+    return told[0] if told[0].kind != "duplicate" or known else Relation("keeps_both", "says something more")
+
+
+def another_subject(new: Statement, old: Statement) -> bool:
+    """Whether the two are surely about different people or things."""
+    return new.slot is not None and old.slot is not None and _same_subject(new.slot.who, old.slot.who) == "no"
+
+
+def cannot_repeat(new: Statement, old: Statement) -> bool:
+    """Whether `new` says something that `old` does not, whoever holds them to be the same: it is about somebody else,
+    names a number, day or name of its own, or denies what the other states.
+    """
+    return another_subject(new, old) or adds(new.text, old.text) or _differ(new, old)
+
+
+def _differ(new: Statement, old: Statement) -> bool:
+    return (
+        accents_differ(new.text, old.text) or _denies(new.text) != _denies(old.text) or _is_over(new) != _is_over(old)
+    )
+
+
+def _of_one(new: Statement, old: Statement) -> Relation:
+    if new.instead_of and old.value and same(new.instead_of, old.value):
+        return Relation("supersedes", "corrects the value")
+    if new.slot is None or old.slot is None or new.value is None or old.value is None:
+        return Relation("unrelated", "what one of them states is not clear")
+    alike = _same_subject(new.slot.who, old.slot.who)
+    if alike == "no":
+        return Relation("unrelated", "is about somebody or something else")
+    if alike == "perhaps" or accents_differ(new.text, old.text):
+        return Relation("keeps_both", "may be about somebody else")
+    ours, theirs = (_OPPOSITES.get(slot.attribute, slot.attribute) for slot in (new.slot, old.slot))
+    if ours != theirs and not any({ours, theirs} <= group for group in _ALIKE):
+        return Relation("unrelated", "is about something else")
+    return _of_one_attribute(new, old, is_same=ours == theirs)
+
+
+def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
+    over, was_over = _is_over(new), _is_over(old)
+    ours, theirs = new.value or "", old.value or ""
+    if _same_value(new, old):
+        if over != was_over and _beside(new) != _beside(old):
+            return Relation("keeps_both", "may be another one")  # "sold the old car", "bought a new car"
+        if over != was_over:
+            return Relation("supersedes", "says that it is no more so" if over else "says that it is so after all")
+        if adds(new.text, old.text):
+            return Relation("keeps_both", "says something more of the same")
+        return Relation("duplicate", "says the same value in other words")
+    if over and not was_over:
+        said = set(plain(theirs).replace(",", " , ").split())
+        another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
+        ends = (not ours and (is_same or not _is_job(old))) or (
+            ours and within(ours, theirs) and not _JOINS & said and not another
+        )  # "Acme" is not "Acme North"
+        return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
+    if over or was_over:
+        return Relation("keeps_both", "what is not so does not contradict what is")
+    if not (is_same and new.slot is not None and new.slot.single):
+        return Relation("keeps_both", "there can be several of these")
+    if new.slot.who == (old.slot.who if old.slot else "") and new.slot.who in _ROLES - _ONE_OF_A_KIND:
+        return Relation("keeps_both", "may be about somebody else")
+    if _beside(new) != _beside(old):
+        return Relation("keeps_both", "is so as well, or at another time")
+    named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
+    own = named and new.slot.attribute in _SURELY_ONE
+    return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place=not own)
+
+
+def _is_job(statement: Statement) -> bool:
+    """What somebody is stays with them when an employer does not."""
+    return statement.slot is not None and statement.slot.attribute == "job"
+
+
+def _worded_alike(new: Statement, old: Statement) -> bool:
+    """In one order: "Dana owes Ron" is not what "Ron owes Dana" says; nor need "0" be what "00" is."""
+    if _is_secret(new) and not _same_value(new, old):
+        return False
+    if adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old):
+        return False
+    told = in_one_form(new.text)
+    if not any(word.isalpha() for word in told):
+        return plain(new.text) == plain(old.text)
+    bound = [[word for word in plain(each.text).split() if word in _BINDING] for each in (new, old)]
+    return told == in_one_form(old.text) and bound[0] == bound[1]
+
+
+def _beside(statement: Statement) -> set[str]:
+    """By what a fact may be so beside another of its kind: "too", "on weekends", "my other", "my old"."""
+    whole = statement.quote if len(statement.quote) > len(statement.text) else statement.text
+    said = f" {' '.join(_WORD.findall(plain(whole)))} "
+    return {phrase for phrase in _BESIDE if f" {phrase} " in said}
+
+
+def _same_value(new: Statement, old: Statement) -> bool:
+    ours, theirs = new.value or "", old.value or ""
+    if _is_secret(new) or _is_secret(old):
+        return _as_typed(ours) == _as_typed(theirs)
+    return same(ours, theirs, exactly=not (_inflects(new) and _inflects(old)))
+
+
+def _as_typed(secret: str) -> str:
+    """Without what groups its digits, where it is only digits."""
+    bare = secret.strip(" .")
+    return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
+
+
+def _inflects(statement: Statement) -> bool:
+    """Whether the value is no name: "oat" and "oats" are one allergy, "Daniel" and "Daniela" are two dentists."""
+    if statement.slot is None or names(f"- {statement.value}"):
+        return False
+    kind = attribute_of(statement.slot.attribute)
+    several = kind.category in ("taste", "health", "life", "work") and not kind.single
+    return several or statement.slot.attribute == "job"
+
+
+def _is_secret(statement: Statement) -> bool:
+    """A password or the like, in which every letter counts."""
+    if statement.slot is None:
+        return not _SECRETS.isdisjoint(plain(statement.text).split())
+    attribute = statement.slot.attribute
+    return attribute_of(attribute).category == "secrets" or not _SECRETS.isdisjoint(attribute.split())
+
+
+def _denies(text: str) -> bool:
+    return not _NEGATIONS.isdisjoint(plain(text).replace("n't", " not").split())
+
+
+def _is_over(statement: Statement) -> bool:
+    opposite = statement.slot is not None and statement.slot.attribute in _OPPOSITES
+    return (statement.negated ^ opposite) or statement.over
+
+
+def _same_subject(one: str, other: str) -> Literal["yes", "no", "perhaps"]:
+    if one == other:
+        return "yes"
+    if SELF in (one, other):
+        return "no"
+    (role, name), (other_role, other_name) = _parts(one), _parts(other)
+    if name and other_name:
+        child = "child" in (role, other_role) and not {role, other_role}.isdisjoint({"son", "daughter"})
+        one_role = not (role and other_role) or role == other_role or child
+        return "yes" if name == other_name and one_role else "no"
+    if role and role == other_role:
+        return "yes" if role in _ONE_OF_A_KIND else "perhaps"
+    return "no"
+
+
+def _parts(who: str) -> tuple[str, frozenset[str]]:
+    role = max((each for each in _ROLES if who == each or who.startswith(f"{each} ")), key=len, default="")
+    return role, canonical(who.removeprefix(role)) - _COMPANY

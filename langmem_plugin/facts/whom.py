@@ -1,0 +1,263 @@
+"""Whom a clause is about: the speaker, somebody or something of theirs, or who was named."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.patterns import Line, begins, best_match
+from langmem_plugin.facts.tokens import Token
+from langmem_plugin.languages.language import Language, words
+
+SELF: Final = "self"
+_MOST_NAMES: Final = 3
+_LONGEST_NOUN: Final = 3
+_LONGEST_PHRASE: Final = 5
+_SHORTEST_WORN: Final = 2
+SERVING: Final = words(
+    "dentist|doctor|gp|vet|pediatrician|accountant|lawyer|landlord|plumber|electrician|cleaner|nanny|teacher|hairdresser|therapist"
+)
+_WITHOUT_MINE: Final = SERVING | words(
+    "rent|supplier|anniversary|birthday|phone|email|address|plan|goal|strategy|deadline|budget"
+)
+_OF: Final = frozenset(("of", "de", "del", "של"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`who` as in a slot, named by the words from `first` to `end`; `noun` is the attribute it names ("my dentist").
+
+    `role` is the kind of person, `name` the words of a name; `shown` is where what is said begins in a note: after
+    "my". `loose`: nothing says that it is theirs.
+    """
+
+    who: str
+    first: int
+    end: int
+    shown: int
+    noun: str | None = None
+    role: str | None = None
+    name: tuple[Token, ...] = ()
+    loose: bool = False
+
+    @property
+    def is_speaker(self) -> bool:
+        return self.who == SELF and self.noun is None
+
+
+def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool = False) -> Subject | None:
+    """`known` is who "he" and "she" are; in a note the person is left out."""
+    tokens, language = line.tokens, line.language
+    if at >= len(tokens):
+        return None
+    word = tokens[at].plain
+    if word in language.selves:
+        return Subject(SELF, at, at + 1, at + 1)
+    if word in language.others and known is not None and not known.is_speaker:
+        return replace(known, first=at, end=at + 1, shown=at, noun=None)
+    named = _named(line, at)
+    if noted and named is not None and named.noun is None and _of_a_person(line, named.end):
+        return named
+    start = at + (word in language.articles and at + 1 < len(tokens))
+    return (
+        (_of_a_thing(line, start, noted=noted) if start == at or not language.possessive_after else None)
+        or (_owned(line, at + 1, at) if word in language.possessives else None)
+        or (_owned_before(line, at, noted=noted) if language.possessive_after else None)
+        or (_owned(line, at, at) if noted or _is_of_family(tokens[at].plain, language) else None)
+        or _named_by_role(line, at)
+        or _bare_noun(line, start, at)
+        or named
+    )
+
+
+def _of_a_person(line: Line, at: int) -> bool:
+    """As in "Theo has moved to York", a note of which "Theo has" is no noun."""
+    said = best_match(line, at, third=True)
+    return said is not None and said.attribute in ("home", "employer", "age")
+
+
+def _looked_up(
+    line: Line, at: int, table: Mapping[tuple[str, ...], str], longest: int = _LONGEST_PHRASE
+) -> tuple[str, int]:
+    """What the longest phrase at `at` means, with its length; in Hebrew also behind the letters written onto it."""
+    said = tuple(token.plain for token in line.tokens[at : at + longest])
+    worn = line.language.name == "he" and said and said[0][:1] in "הל" and len(said[0]) > _SHORTEST_WORN
+    for length in range(len(said), 0, -1):
+        for phrase in (said[:length], (said[0][1:], *said[1:length])) if worn else (said[:length],):
+            if phrase in table:
+                return table[phrase], length
+    return "", 0
+
+
+def _is_of_family(word: str, language: Language) -> bool:
+    """Who is one's own without "my": "mum", "dads"."""
+    return word in language.bare_people or (language.name == "en" and word.removesuffix("s") in language.bare_people)
+
+
+def _phrases(words: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple((word,) for word in words)
+
+
+def _owned(line: Line, at: int, first: int) -> Subject | None:
+    """What stands behind "my": a person, with their name, or a noun; and what is theirs: "my son's school"."""
+    tokens, language = line.tokens, line.language
+    at += begins(tokens, at, _phrases(language.adjectives))
+    role, used = _looked_up(line, at, language.people)
+    if used and _looked_up(line, at, language.attributes)[1] <= used:
+        return _of_theirs(line, with_name(line, Subject(role, first, at + used, at, role=role)))
+    if language.name == "en" and at < len(tokens) and (kin := language.people.get((tokens[at].plain[:-1],))):
+        theirs = _noun(line, at + 1, first) if tokens[at].plain.endswith("s") else None  # "my wifes birthday"
+        if theirs is not None and not theirs.loose:
+            return replace(theirs, who=kin, shown=at, role=kin)
+    return _noun(line, at, first)
+
+
+def _noun(line: Line, at: int, first: int) -> Subject | None:
+    tokens, language = line.tokens, line.language
+    noun, used = _looked_up(line, at, language.attributes)
+    if used:
+        return Subject(SELF, first, at + used, at, noun=noun)
+    for length in range(1, _LONGEST_NOUN + 1):
+        if begins(tokens, at + length, language.copulas) or tokens[at + length : at + length + 1] == ():
+            words = [token.plain for token in tokens[at : at + length]]
+            if not words or _is_of_family(words[-1], language):
+                return None
+            if all(word.replace("-", "").isalpha() for word in words):
+                return Subject(SELF, first, at + length, at, noun=" ".join(words), loose=True)
+            return None
+    return None
+
+
+def with_name(line: Line, subject: Subject) -> Subject:
+    """Words with a capital letter, or one word behind which it goes on with what can be said of somebody."""
+    tokens, language = line.tokens, line.language
+    end = subject.end
+    end += begins(tokens, end, _phrases(language.adjectives_after))
+    subject = replace(subject, end=end)
+    apart = tokens[end : end + 3]  # "my eldest, Ella, …"
+    if len(apart) > 2 and apart[0].plain == apart[2].plain == "," and is_name(apart[1], language):
+        who = " ".join([subject.role or "", apart[1].plain]).strip()
+        return replace(subject, who=who, end=end + 3, name=(apart[1],))
+    while end < len(tokens) and end - subject.end < _MOST_NAMES and is_name(tokens[end], language):
+        end += 1
+    if end == subject.end and end + 1 < len(tokens) and tokens[end].plain.isalpha() and not _says(line, end):
+        unknown = tokens[end].plain not in language.common | language.fillers | language.negations | language.joins
+        if unknown and _says(line, end + 1):
+            end += 1
+    name = tuple(tokens[subject.end : end])
+    if not name:
+        return subject
+    return replace(
+        subject, who=" ".join([subject.role or "", *(token.plain for token in name)]).strip(), end=end, name=name
+    )
+
+
+def _says(line: Line, at: int) -> bool:
+    return bool(best_match(line, at, third=True)) or bool(begins(line.tokens, at, line.language.copulas))
+
+
+def _of_theirs(line: Line, subject: Subject) -> Subject:
+    """As in "my son's school", also where it is typed without its sign: "my niece Lilas birthday"."""
+    tokens, at = line.tokens, subject.end
+    marked = at < len(tokens) and tokens[at].plain == "'s"
+    joined = line.language.name == "en" and bool(subject.name) and subject.who.endswith("s")
+    theirs = _noun(line, at + marked, subject.first) if marked or joined else None
+    if theirs is None or theirs.loose:
+        return subject
+    return replace(subject, who=subject.who if marked else subject.who[:-1], end=theirs.end, noun=theirs.noun)
+
+
+def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
+    """As in "el cumple de mi mamá", "יום ההולדת של אמא שלי"."""
+    tokens, language = line.tokens, line.language
+    noun, used = _looked_up(line, at, language.attributes)
+    if not used or at + used + 1 >= len(tokens) or tokens[at + used].plain not in _OF:
+        return None
+    owner = subject_at(line, at + used + 1, noted=noted)
+    if owner is None and language.name == "he":
+        name = tokens[at + used + 1]
+        owner = Subject(name.plain, at, at + used + 2, at, name=(name,))
+    if owner is None or not (owner.role or owner.name) or owner.noun is not None:
+        return None
+    if owner.role is None and attribute_of(noun).category != "identity":
+        return None  # "la casa de Calanda"
+    return replace(owner, loose=False, first=at, shown=at, noun=noun)
+
+
+def _owned_before(line: Line, at: int, *, noted: bool) -> Subject | None:
+    """Hebrew: "הבת שלי נועה", "רופא השיניים שלי"."""
+    tokens, language = line.tokens, line.language
+    for length in range(min(_LONGEST_NOUN, len(tokens) - at), 0, -1):
+        owned = at + length < len(tokens) and tokens[at + length].plain in language.possessives
+        if not owned and not noted:
+            continue
+        role, used = _looked_up(line, at, language.people, length)
+        if used == length:
+            return with_name(line, Subject(role, at, at + length + owned, at, role=role))
+        noun, used = _looked_up(line, at, language.attributes, length)
+        if used == length:
+            return Subject(SELF, at, at + length + owned, at, noun=noun)
+    return None
+
+
+def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
+    """As in "the wifi password is …", which whoever says it may use; "rent for flat 4 is …" only with a value."""
+    for start in range(at, min(at + _LONGEST_NOUN, len(line.tokens)) if at == first or line.tokens[first].word else at):
+        noun, used = _looked_up(line, start, line.language.attributes)
+        if used and attribute_of(noun).category == "secrets":
+            return Subject(SELF, first, start + used, at, noun=noun)
+        of_whom = line.tokens[start + used : start + used + 1]
+        if used and of_whom and of_whom[0].plain in _OF:
+            return None
+        if used and start == first and noun in _WITHOUT_MINE:
+            return Subject(SELF, first, start + used, at, noun=noun, loose=True)
+        if begins(line.tokens, start, line.language.copulas):
+            break
+    return None
+
+
+def _named_by_role(line: Line, at: int) -> Subject | None:
+    """As in "grandson Ben is 7": without "my"."""
+    role, used = _looked_up(line, at, line.language.people)
+    if not used or at + used >= len(line.tokens) or not is_name(line.tokens[at + used], line.language):
+        return None
+    return _of_theirs(line, with_name(line, Subject(role, at, at + used, at, role=role)))
+
+
+def _named(line: Line, at: int) -> Subject | None:
+    tokens, language = line.tokens, line.language
+    end = at
+    while end < len(tokens) and end - at < _MOST_NAMES and is_name(tokens[end], language):
+        end += 1
+    if language.name == "he":
+        if tokens[at].plain[:1] == "ל" and tokens[at + 1 : at + 2] and tokens[at + 1].plain == "יש":
+            whose = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
+            return Subject(whose.plain, at, at + 1, at, name=(whose,), loose=True)  # "לאלמה יש אלרגיה"
+        end += _length_of_a_name(line, at)
+    if end == at:
+        return None
+    name = tuple(tokens[at:end])
+    subject = Subject(" ".join(token.plain for token in name), at, end, at, name=name, loose=True)
+    return _of_theirs(line, subject)
+
+
+def _length_of_a_name(line: Line, at: int) -> int:
+    """Hebrew, where no capital letter tells a name: what is not known stands before an age or a debt."""
+    for length in range(1, _MOST_NAMES + 1):
+        word = line.tokens[at + length - 1 : at + length]
+        if not word or not word[0].plain.isalpha() or word[0].plain in line.language.common | line.language.selves:
+            return 0
+        said = best_match(line, at + length, third=True)
+        if said is not None:
+            return length if said.attribute in ("age", "debt") else 0
+    return 0
+
+
+def is_name(token: Token, language: Language) -> bool:
+    known = language.common | language.weekdays.keys() | language.months.keys() | language.questions | language.fillers
+    return token.capital and token.plain.replace("-", "").isalpha() and token.plain not in known
+
+
+def is_a_name(value: Sequence[Token], language: Language) -> bool:
+    """As the value of somebody's role: "my sister is Amara"."""
+    return 0 < len(value) <= _MOST_NAMES and (is_name(value[0], language) or value[0].plain in language.honorifics)
