@@ -109,7 +109,8 @@ class _Reading:
         ]
         parts += self._pointed(sentence, parts)
         corrected = max((place for place, word in enumerate(sentence.words) if "correction" in word), default=-1)
-        if not parts and not placed and self.findings and _turns_down(sentence):
+        taken_back = "correction" in sentence.words[0] or (not parts and not placed and _turns_down(sentence))
+        if self.findings and taken_back:
             self.refused += self.findings[-1].entries
         for part in parts:
             taken_back = part.start < corrected and any(other.start > corrected for other in parts)
@@ -154,7 +155,11 @@ class _Reading:
             return [], None
         listed = list_of(each, sentence, self.lists)
         if listed is None:
-            if each.explicit and not each.refused and (each.marked or self._points(each)):
+            if (
+                each.explicit
+                and not each.refused
+                and (self._points(each) or (each.marked and (not self.lists or any(one.of_data for one in self.lists))))
+            ):
                 self.unresolved.append(self._words(sentence, each.start, each.end))
             return [], None
         other = self._printed_elsewhere(each, sentence, listed) or _titled_otherwise(each, sentence, listed)
@@ -231,7 +236,7 @@ class _Reading:
         return listed
 
     def _pointed(self, sentence: Sentence, parts: Sequence[_Part]) -> Iterator[_Part]:
-        if self.findings:
+        if self.findings or any("others" in word for word in sentence.words):  # "the other dates for this event"
             return
         for point in pointed(sentence, self.ledger, self.focus, self._just_shown()):
             if any(part.start <= point.start for part in parts):  # "the pancake one, save it"
