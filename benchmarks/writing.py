@@ -2,9 +2,9 @@
 
 python -m benchmarks.writing --data ../shared/evaldata [--show]
 
-`--data` is the folder with store_or_not_dev.jsonl (LAPS, MIT, and LoCoMo, CC BY-NC 4.0), which is no part of this
-project. facts_*.jsonl and changes_*.jsonl beside this file were written for it: rules are tuned on the first half of
-each, and believed on the unseen one.
+`--data` is the folder with store_or_not_dev.jsonl (LAPS, MIT, and LoCoMo, CC BY-NC 4.0) and everyday_dev.jsonl, which
+are no part of this project. facts_*.jsonl and changes_*.jsonl beside this file were written for it: rules are tuned
+on the first half of each, and believed on the unseen one.
 
 A fact found is right where one of those written down is about the same subject (the speaker, the same role or name, or
 a thing whose words stand in the quote, a thing of their own, or those they say "we" with), of the same class of
@@ -19,7 +19,7 @@ Miramar"). The rows with no fact count too: whatever is found in them is wrong.
 import argparse
 import json
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from langmem_plugin.facts import Statement, classify, statements
@@ -30,9 +30,11 @@ from langmem_plugin.languages.plain_text import plain
 from langmem_plugin.memory import MemoryService
 
 _HERE = Path(__file__).parent
+_EVERYDAY_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
 _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
 _CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
 _STORE = "store_or_not_dev.jsonl"
+_EVERYDAY = "everyday_dev.jsonl"
 _POSSESSIVES = frozenset(word for language in LANGUAGES for word in language.possessives)
 _OWN_PLACES = words(
     "company|business|shop|office|flat|house|apartment|empresa|negocio|tienda|oficina|piso|casa|חברה|עסק|חנות|משרד|דירה"
@@ -49,6 +51,7 @@ def main() -> None:
     said = parser.parse_args()
     if said.data is not None:
         classification(said.data / _STORE, show=said.show)
+        everyday(said.data / _EVERYDAY, show=said.show)
     for name in _FACTS:
         if rows := _rows(_HERE / name):
             extraction(name, rows, show=said.show)
@@ -81,6 +84,26 @@ def classification(path: Path, *, show: bool) -> None:
                         )
             name = part + (", the question known" if asked else "")
             print(f"  {name:32} {_scores(counts[True, True], counts[True, False], counts[False, True])}")
+
+
+def everyday(path: Path, *, show: bool) -> None:
+    """How many messages in everyday words that hold something, and that hold nothing, something was read in.
+
+    What is expected is written in other words, so whether it is right is for a reader: `--show` lists it.
+    """
+    counts: Counter[tuple[bool, bool]] = Counter()
+    rows = _rows(path)
+    for row in rows:
+        found = statements(row["message"], said_at=_EVERYDAY_AT)
+        counts[bool(row["expect"]), bool(found)] += 1
+        if show and found:
+            print("  ", row["message"], "|", "; ".join(row["expect"]), "=>", "; ".join(each.text for each in found))
+    if rows:
+        held, empty = (counts[each, True] + counts[each, False] for each in (True, False))
+        print(
+            f"everyday: read in {counts[True, True]} of {held} that hold a fact ({counts[True, True] / held:.1%}), "
+            f"and in {counts[False, True]} of {empty} that hold none"
+        )
 
 
 def extraction(name: str, rows: list[dict], *, show: bool) -> None:

@@ -66,7 +66,7 @@ def asks_not_to_keep(message: str) -> bool:
 
 def corrects(message: str) -> bool:
     """The message may take back what the same person said in the one before: "sorry i meant 8", "*Bath", "not me"."""
-    return bool(_correction(message) or _contrast(message) or _found("not_me", message)) or _refuses_last(message)
+    return bool(_is_correction(message) or _contrast(message) or _found("not_me", message)) or _refuses_last(message)
 
 
 def is_corrected(fact: str, quote: str, following: str) -> bool:
@@ -169,7 +169,7 @@ def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
     text, following = said.message, _flat(following)
     if claim.about_speaker and is_short and _found("not_me", following):
         return "is about somebody else"
-    if _correction(following) or _contrast(following):
+    if _is_correction(following) or _contrast(following):
         if any(_same(word, held) for word in _contrast(following) for held in _words(claim.text)):
             return "was corrected"
         text = f"{text}\n{following}"
@@ -226,13 +226,13 @@ def _contrast(message: str) -> list[str]:
     return [found[1]] if found else []
 
 
-def _correction(message: str) -> str:
-    """The words of a message that begins or ends as a correction does; "" where it is none."""
+def _is_correction(message: str) -> bool:
+    """The message is short, and begins or ends as a correction does."""
     said = _flat(message).strip()
     if not said or len(said.split()) > _LONGEST_CORRECTION + 2:
-        return ""
+        return False
     found = list(_correcting().finditer(said))
-    return said if found and (found[0].start() == 0 or not said[found[-1].end() :].strip(" .!?")) else ""
+    return bool(found) and (found[0].start() == 0 or not said[found[-1].end() :].strip(" .!?"))
 
 
 @cache

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from langmem_plugin.facts.numbers import kinds_of_numbers
+from langmem_plugin.facts.secret_numbers import kinds_of_numbers
 from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.plain_text import plain
 

@@ -13,7 +13,7 @@ from langmem_plugin.conversation.storage.codec import decompress
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import REPLY
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.facts.redaction import MASK, without_secrets
+from langmem_plugin.facts.is_redacted import MASK, without_secrets
 from tests.agent.test_exactly_once import Echo
 
 ERIN, TELEGRAM = "+972501234567", "telegram:4242777"

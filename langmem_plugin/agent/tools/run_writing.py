@@ -17,7 +17,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import classify
-from langmem_plugin.facts.redaction import is_redacted
+from langmem_plugin.facts.is_redacted import is_redacted
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey

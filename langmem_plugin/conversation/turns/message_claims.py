@@ -31,7 +31,7 @@ from langmem_plugin.database.encryption.moved_rows import bind_anew
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
-from langmem_plugin.facts.redaction import without_secrets
+from langmem_plugin.facts.is_redacted import without_secrets
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
