@@ -15,8 +15,8 @@ from operator import mul
 from typing import Final, Literal, TypeAlias
 
 from langmem_plugin.facts import Relation, Statement
-from langmem_plugin.facts.codes import codes
 from langmem_plugin.facts.new_against_old import SAME_WORDS
+from langmem_plugin.facts.values import codes
 from langmem_plugin.languages.plain_text import plain
 from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness
 
