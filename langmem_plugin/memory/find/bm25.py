@@ -94,10 +94,6 @@ class WordIndex:
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
 
-    def holds(self, forms: Sequence[str]) -> bool:
-        """Whether a row that was not removed has one of these terms."""
-        return any(self._live[self._number[form]] > 0 for form in forms if form in self._number)
-
     def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
         """Of each word's forms the first that occurs, else the first."""
         return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
@@ -159,11 +155,6 @@ class WordIndex:
         if number is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         return np.array(self._rows[number], dtype=np.int64), np.array(self._counts[number], dtype=np.float32)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Of each row, in terms."""
-        return np.array(self._lengths, dtype=np.int64)
 
     @property
     def size(self) -> int:
