@@ -25,8 +25,8 @@ class Nothing:
         self.given = carried
         self.begun_with = []
 
-    def is_readable(self, connection, session):
-        return self.readable
+    def waits(self, connection, session):
+        return False if self.readable else None
 
     def has_run(self, connection, session):
         return False
@@ -92,9 +92,9 @@ def test_all_that_fell_silent_are_archived_at_once(sessions, clock, database):
 @pytest.mark.spec("C-9")
 def test_a_turn_shuts_out_the_one_before_it(sessions, database):
     with database.write() as connection:
-        late = sessions.open(connection, MOM, 1, None).config
+        late = sessions.open(connection, MOM, 1).config
     with database.write() as connection:
-        sessions.open(connection, MOM, 2, None)
+        sessions.open(connection, MOM, 2)
     with pytest.raises(TurnLost):
         sessions.touch(late)
     with pytest.raises(TurnLost), sessions.fenced(late), database.write():
