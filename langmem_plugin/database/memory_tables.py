@@ -47,12 +47,12 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _sealed() -> Column[bytes]:
-    """The row's words, encrypted as one value (memory/sealed_rows.py); null where the row holds them in plain."""
+    """The row's words, encrypted as one value (memory/keep/sealed_rows.py); null where the row holds them in plain."""
     return Column("sealed", LargeBinary)
 
 
 def _checksum() -> Column[int]:
-    """Of what was written in the row (memory/checksums.py); a row without one is believed."""
+    """Of what was written in the row (memory/keep/memory_rows.py); a row without one is believed."""
     return Column("checksum", BigInteger)
 
 

@@ -27,7 +27,7 @@ OF_NOBODY = frozenset(
         erasure_tables.held_file,
     }
 )
-"""Tables without a person's key. Every other one needs a column of _NAMES: tests/privacy/test_personal_tables.py."""
+"""Tables without a person's key. Every other one needs a column of _NAMES: tests/privacy/test_erasure.py."""
 
 
 @cache

@@ -48,8 +48,8 @@ class MemoryService:
     cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
-    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such, and
-    memory/index/store_contract.py says what another has to be. It follows the database in
+    process; `chroma(folder)` and `pgvector(database)` of memory/index/stores.py are such, and
+    memory/index/stores.py says what another has to be. It follows the database in
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     and what another application has stored in them is taken over (`adopt_collection`). The constructor

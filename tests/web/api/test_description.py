@@ -63,6 +63,7 @@ def asked(tmp_path_factory, migrated_file, offline_model, many_requests):
 
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "C-13")
+@pytest.mark.filterwarnings("ignore:Overriding standard format:hypothesis.errors.HypothesisWarning")
 def test_every_route_answers_as_it_says_and_never_fails(asked):
     schema, how = asked
     operations = [each.ok() for each in schema.get_all_operations()]
