@@ -1,7 +1,8 @@
 """Whether a new fact says what is known or replaces it, by a chat model, where the rules cannot tell.
 
 Only about a fact that the rules would store beside what is there, and only against a few memories of the same person
-that are near it. The model sees small numbers instead of ids, and what it answers is advice: see memory/write/decisions.py.
+that are near it. The model sees small numbers instead of ids, and what it answers is advice: see
+memory/write/decisions.py.
 """
 
 from collections.abc import Mapping, Sequence
