@@ -16,32 +16,32 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 534, 600, 20
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 481, 600, 20
 ROOMS = {
-    "agent": 5587,
+    "agent": 5449,
     "channels": 700,
-    "cli": 2722,
-    "conversation": 6245,
-    "database": 3136,
-    "facts": 6118,
+    "cli": 2728,
+    "conversation": 6260,
+    "database": 3218,
+    "facts": 3116,
     "identifiers": 300,
     "insight": 701,
-    "languages": 200,
+    "languages": 212,
     "mcp_server": 628,
-    "memory": 10691,
+    "memory": 10176,
     "offline": 687,
     "people": 1191,
     "portability": 3067,
     "privacy": 954,
     "references": 4000,
-    "root": 2040,
+    "root": 2042,
     "store": 769,
-    "web": 4698,
+    "web": 4816,
     "writing": 1700,
 }
-CROWDED = {"agent": 45, "cli": 24, "conversation/storage": 24, "database": 24, "facts": 45, "web/api": 26}
+CROWDED = {"cli": 24, "database": 24, "web/api": 26}
 ALIKE = {("facts", "subject", "subjects")}
-RIDDLES = 598
+RIDDLES = 536
 """How many docstrings still begin with What or Whether."""
 
 _ENDINGS = ("s", "er", "or", "ing", "ion", "ation", "ed")
