@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 _FENCE = "```"
 _CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL)
-_LIST_LINE = re.compile(r"[ \t]*(?:[-*•–]|\(?\d{1,4}[.)]|\(?[a-zA-Z][.)]|\|)\s?")
+_LIST_LINE = re.compile(r"\A[ \t]*(?:[-*•–]|\(?\d{1,4}[.)]|\(?[a-zA-Z][.)]|\|)\s?")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[ \t]+|(?<=[。！？])")
 _JOINS = ("\u200d", "\ufe0e", "\ufe0f")
 

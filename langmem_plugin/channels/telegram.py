@@ -9,7 +9,7 @@ from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
-_COMMAND = re.compile(r"\s*(/\w{1,64})@(\w{1,64})", re.IGNORECASE)
+_COMMAND = re.compile(r"\A\s*(/\w{1,64})@(\w{1,64})", re.IGNORECASE)
 _NOT_TEXT = (
     "animation",
     "audio",
