@@ -87,7 +87,7 @@ COMMANDS = {
     ),
     "doctor": Listed(
         "upkeep:doctor",
-        "Read every session and every memory and report what is damaged.",
+        "Say what there is, read every session and every memory, and report what is damaged.",
     ),
     "resolve": Listed("talk:resolve", "Explain what an utterance refers to, and why."),
     "say": Listed("talk:say", "Answer a chat command as the person would get it."),
