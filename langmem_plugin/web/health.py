@@ -28,10 +28,14 @@ _HOURS = 1
 
 
 def add_health(app: FastAPI) -> None:
-    """`/health/live` and `/health/ready` need no token, `/metrics` an operator's, and the extra `metrics`."""
+    """`/health/live` and `/health/ready` need no token, `/metrics` an operator's, and the extra `metrics`.
+
+    `/api/health` is `/health/ready` too: clients of the API look for it there.
+    """
     app.state.health_threads = CapacityLimiter(2)  # a database that hangs takes these and no other thread
     app.add_route("/health/live", _live, include_in_schema=False)
     app.add_route("/health/ready", _ready, include_in_schema=False)
+    app.add_route("/api/health", _ready, include_in_schema=False)
     if HAS_PROMETHEUS:
         app.add_route("/metrics", _metrics, include_in_schema=False)
 

@@ -31,6 +31,8 @@ def client(memory):
 
 def _ready(client):
     response = client.get("/health/ready")
+    in_the_api = client.get("/api/health")
+    assert (in_the_api.status_code, in_the_api.json()) == (response.status_code, response.json())
     return response.status_code, response.json()["status"], response.json()["away"]
 
 
