@@ -73,6 +73,7 @@ docs: $(VENV)/installed-dev  ## the documentation, into site/
 	$(BIN)/python -m mkdocs build --strict
 
 dist: $(VENV)/installed-dev  ## wheel and sdist into dist/, checked
+	@! grep -n 'phone-memory\.example' pyproject.toml || { echo 'set the address of the repository in pyproject.toml first: nobody has phone-memory.example'; exit 1; }
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python -m pytest tests/test_distribution.py
