@@ -34,6 +34,14 @@ def test_of_talks_of_equal_meaning_with_an_assistant_the_later_comes_first(memor
 
 
 @pytest.mark.spec("M-7")
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+def test_of_equal_talks_with_an_assistant_the_newest_comes_first_then_the_one_that_began_it(memory, clock, mode):
+    talked(memory, clock, "user", "assistant")
+
+    assert sessions(memory, "the plan for the wedding", mode=mode)[:3] == ["s4", "s0", "s3"]
+
+
+@pytest.mark.spec("M-7")
 @pytest.mark.parametrize(("first", "second"), [("Gina", "Jon"), ("user", "user")])
 def test_between_people_and_in_notes_it_does_not_matter_when_it_was(memory, clock, first, second):
     talked(memory, clock, first, second)
@@ -119,6 +127,30 @@ def said_in(memory, clock, *talks):
         ]
         memory.history.add(ANNA, said)
         clock.forward(days=1)
+
+
+@pytest.mark.spec("M-7")
+def test_the_talk_that_brought_a_word_up_comes_before_those_in_the_midst_of_it(memory, clock):
+    said_in(memory, clock, *[("The Kyoto trip again", "Noted, as before") for _ in range(7)])
+
+    found = sessions(memory, "the Kyoto trip", mode="text")
+
+    assert found[0] == "s6"
+    assert found.index("s0") < found.index("s3")
+
+
+@pytest.mark.spec("M-7")
+def test_of_talks_that_say_the_same_the_one_in_which_the_person_told_more_comes_first(memory, clock):
+    told = "The Kyoto trip: my sister comes along, she eats no fish, wants quiet rooms, early trains and a garden a day"
+    said_in(
+        memory,
+        clock,
+        (told, "Noted"),
+        ("The Kyoto trip", "Your sister comes along, eats no fish, wants quiet rooms, early trains and a garden a day"),
+        ("Which wine goes with fish?", "A dry white one, such as a Riesling"),
+    )
+
+    assert sessions(memory, "the Kyoto trip", mode="text")[0] == "s0"
 
 
 @pytest.mark.spec("M-7")

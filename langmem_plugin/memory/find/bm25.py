@@ -82,7 +82,7 @@ class WordIndex:
 
     def grouped(self, groups: Iterable[Group]) -> tuple[Scores, float]:
         """The same with the terms of a group counted as one word."""
-        lengths = np.array(self._lengths, dtype=np.float32)
+        lengths = self.lengths()
         average = max(self._total_length / max(self._documents, 1), 1.0)
         scores, ceiling = np.zeros(len(self._terms_of), dtype=np.float32), 0.0
         for group in dict.fromkeys(groups):
@@ -105,6 +105,10 @@ class WordIndex:
         """Those that hold it; some may have been removed."""
         return self._postings_of(term)[0]
 
+    def lengths(self) -> Scores:
+        """By row: of how many terms it was made."""
+        return np.array(self._lengths, dtype=np.float32)
+
     def grouped_scores(
         self, terms: Sequence[str], groups: NDArray[np.int32], live: NDArray[np.bool_]
     ) -> tuple[Scores, float]:
@@ -113,7 +117,7 @@ class WordIndex:
         `groups` holds the number of each row's group, counted from 0 without gaps.
         """
         size = int(groups.max(initial=-1)) + 1
-        lengths = np.bincount(groups[live], np.array(self._lengths)[live], size)
+        lengths = np.bincount(groups[live], self.lengths()[live], size)
         documents = int(np.count_nonzero(np.bincount(groups[live], minlength=size)))
         average = max(float(lengths.sum()) / max(documents, 1), 1.0)
         scores = np.zeros(size, dtype=np.float32)

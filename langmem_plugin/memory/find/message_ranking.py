@@ -1,14 +1,14 @@
 """One question against what was said: messages gain from neighbours, session, speaker and the day they were said."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory.find import fact_ranking
-from langmem_plugin.memory.find.bm25 import Scores, WordIndex
+from langmem_plugin.memory.find.bm25 import Group, Scores, WordIndex
 from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.dates import nearness, without_days
 from langmem_plugin.memory.find.fact_ranking import (
@@ -32,6 +32,9 @@ _SPEAKER = 1.4
 _DAY = 3.0
 _NEAREST = 1.5
 _LATELY = 0.15
+_MENTIONS = 2.0
+_TOLD = 0.15
+_AVERAGE_PLACE = 0.5  # what a word counts in a talk that neither begins nor ends its row of two or three
 _MOST_SESSIONS = 40  # that are compared with each other: those that score best,
 _MOST_MESSAGES = 8  # and of each the messages that do: long talks are about much
 _TEMPERATURE = 0.5  # of a score: how soon what is behind the best counts for nothing
@@ -75,7 +78,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     they address them. The best message of a session stands for all of it, and gains what the session's message
     of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
     Words count in the wording of the question that a message covers best, with the names that mean the same.
-    Talks with an assistant gain by how late they were and by what talks like them score, where no day is named.
+    Talks with an assistant gain by how late they were, by standing first or last among those that say a word of the
+    question, by how much the person told in them and by what talks like them score, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
@@ -116,7 +120,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     if near is None and assisted.any():
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
-        score += _spread_over_sessions(corpus.words, score, group_of, assisted)
+        score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
     similarity = fact_ranking.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
@@ -216,6 +220,65 @@ def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: 
         places[np.argsort(-newest[there], kind="stable")] = np.log(np.arange(1, len(there) + 1))
         late[there] = places.mean() - places
     return late[group_of]
+
+
+def _gained_by_talks(
+    corpus: Corpus,
+    query: Query,
+    score: Scores,
+    group_of: NDArray[np.intp],
+    *,
+    late: Scores,
+    assisted: NDArray[np.bool_],
+) -> Scores:
+    """What messages of talks with an assistant gain by their talk and by those like it, or lose.
+
+    What the talk itself adds counts for its best message alone, so that few talks do not fill the first places.
+    """
+    wanted = asked_groups(corpus, query, query.words) if query.mode != "semantic" else []
+    gains = _mentions(corpus.words, wanted, group_of, late, assisted)
+    lent = _spread_over_sessions(corpus.words, score + gains, group_of, assisted)
+    gains += _told(corpus, group_of, assisted)
+    best_ones = score >= _best_scores(score, group_of, assisted)[group_of]
+    return lent + np.where(best_ones, gains, np.minimum(gains, 0.0))
+
+
+def _mentions(
+    words: WordIndex, asked_for: Iterable[Group], group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]
+) -> Scores:
+    """What every message gains by its session's place among those that say the words asked for, or loses in the midst
+    of many; one number a session, 0 on the average.
+
+    A word that comes up in talk after talk tells little about each: the talk that brought it up and the one that had
+    it last hold what was said of it.
+    """
+    sessions, first_rows = np.unique(group_of[fits], return_index=True)
+    in_order = sessions[np.argsort(late[fits][first_rows], kind="stable")]
+    turn = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.intp)
+    turn[in_order] = np.arange(len(in_order))
+    turn_of = np.where(fits, turn[group_of], len(in_order))  # after the last: what does not fit
+    gained, total = np.zeros(len(in_order) + 1), 0.0
+    for group in dict.fromkeys(asked_for):
+        says = np.zeros(len(gained), dtype=np.bool_)
+        for term in group:
+            says[turn_of[words.rows(term)]] = True
+        holding = np.flatnonzero(says[:-1])
+        if len(holding):
+            rarity = np.log(1 + (len(in_order) - len(holding) + 0.5) / (len(holding) + 0.5))
+            before = np.arange(len(holding))
+            gained[holding] += rarity * (1 / (1 + np.minimum(before, before[::-1])) - _AVERAGE_PLACE)
+            total += rarity
+    if total:
+        gained -= gained[:-1].mean()
+        gained *= _MENTIONS / total
+    return (gained[turn_of] * fits).astype(np.float32)
+
+
+def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
+    """What every message gains by how much the person said in its session, or loses; 0 on the average of sessions."""
+    by_person = fits & (corpus.columns["kind"] != corpus.code_of(_ASSISTANT))
+    said = np.log1p(np.bincount(group_of, corpus.words.lengths() * by_person))
+    return (_TOLD * (said - said[np.unique(group_of[fits])].mean())[group_of] * fits).astype(np.float32)
 
 
 def _spread_over_sessions(
