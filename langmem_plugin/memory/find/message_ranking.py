@@ -278,7 +278,9 @@ def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -
     """What every message gains by how much the person said in its session, or loses; 0 on the average of sessions."""
     by_person = fits & (corpus.columns["kind"] != corpus.code_of(_ASSISTANT))
     said = np.log1p(np.bincount(group_of, corpus.words.lengths() * by_person))
-    return (_TOLD * (said - said[np.unique(group_of[fits])].mean())[group_of] * fits).astype(np.float32)
+    said -= said[np.unique(group_of[fits])].mean()
+    gained: Scores = (_TOLD * said[group_of] * fits).astype(np.float32)
+    return gained
 
 
 def _spread_over_sessions(
