@@ -231,7 +231,7 @@ def _gained_by_talks(
     late: Scores,
     assisted: NDArray[np.bool_],
 ) -> Scores:
-    """What messages of talks with an assistant gain by their talk and by those like it, or lose.
+    """Scores messages of talks with an assistant by their talk and by those like it.
 
     What the talk itself adds counts for its best message alone, so that few talks do not fill the first places.
     """
@@ -246,8 +246,8 @@ def _gained_by_talks(
 def _mentions(
     words: WordIndex, asked_for: Iterable[Group], group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]
 ) -> Scores:
-    """What every message gains by its session's place among those that say the words asked for, or loses in the midst
-    of many; one number a session, 0 on the average.
+    """Scores sessions by their place among those that say the words asked for: the first and the last gain, those in
+    the midst of many lose; 0 on the average.
 
     A word that comes up in talk after talk tells little about each: the talk that brought it up and the one that had
     it last hold what was said of it.
@@ -275,7 +275,7 @@ def _mentions(
 
 
 def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
-    """What every message gains by how much the person said in its session, or loses; 0 on the average of sessions."""
+    """Scores sessions by how much the person said in them; 0 on the average of sessions."""
     by_person = fits & (corpus.columns["kind"] != corpus.code_of(_ASSISTANT))
     said = np.log1p(np.bincount(group_of, corpus.words.lengths() * by_person))
     said -= said[np.unique(group_of[fits])].mean()
