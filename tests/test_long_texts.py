@@ -120,7 +120,7 @@ def test_a_long_text_is_read_in_time_by_everything_that_reads_texts(part, tmp_pa
         asked,
         plain,
         split,
-        lambda text: parsed('message contains "soup bowl"').holds(Situation(NOW, message=text)),
+        lambda text: parsed('message contains "soup bowl"')(Situation(NOW, message=text)),
         number_of,
     ):
         assert is_linear(work, repeating(part))

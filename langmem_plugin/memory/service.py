@@ -198,16 +198,15 @@ class MemoryService:
         *,
         limit: int = 5,
         min_similarity: float = 0.7,
-        where: Filter = EVERYTHING,
     ) -> list[Found]:
         """The memories that are about `query`, best first; [] when there is none."""
-        return self.search(owner, query, limit=limit, min_relevance=min_similarity, where=where)
+        return self.search(owner, query, limit=limit, min_relevance=min_similarity)
 
-    def foremost(self, owner: str | int, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
+    def foremost(self, owner: str | int, *, limit: int = 5) -> list[Memory]:
         """With nothing to go by: the memories used or told lately, used often and held to be sure."""
         owner = owner_key(self.database, owner)
         with self.database.read() as connection:
-            return self.facts.foremost(connection, owner, where, limit)
+            return self.facts.foremost(connection, owner, limit)
 
     @timed("search")
     def search(

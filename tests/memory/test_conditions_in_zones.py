@@ -13,7 +13,7 @@ MADRID, JERUSALEM = ZoneInfo("Europe/Madrid"), ZoneInfo("Asia/Jerusalem")
 
 
 def holds(condition, instant, zone):
-    return parsed(condition).holds(Situation(instant.astimezone(zone)))
+    return parsed(condition)(Situation(instant.astimezone(zone)))
 
 
 @pytest.mark.spec("I-3")

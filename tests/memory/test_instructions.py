@@ -110,7 +110,7 @@ def test_an_if_that_is_no_condition_is_left_to_the_model():
     ],
 )
 def test_conditions_hold_where_they_should(condition, situation, holds):
-    assert parsed(condition).holds(situation) is holds
+    assert parsed(condition)(situation) is holds
 
 
 @pytest.mark.spec("I-3")
@@ -163,4 +163,4 @@ def test_any_text_is_either_a_condition_or_refused(text):
         condition = parsed(text)
     except InvalidInput:
         return
-    assert condition.holds(Situation(MONDAY_MORNING)) in (True, False)
+    assert condition(Situation(MONDAY_MORNING)) in (True, False)

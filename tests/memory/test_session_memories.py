@@ -201,10 +201,12 @@ class Repeating:
 
 
 @pytest.mark.spec("M-14", "ERR-MEMORY-004")
-@pytest.mark.parametrize("place", ["repository", "instructions"])
+@pytest.mark.parametrize("place", ["keep.repository", "instructions.instructions"])
 def test_an_id_that_is_taken_is_drawn_again_three_times(memory, monkeypatch, place):
+    instructions = memory.instructions if place.startswith("instructions") else None
+
     def store(number):
-        if place == "instructions":
+        if instructions:
             return memory.instructions.add(ANNA, f"Do {number}")
         return memory.remember(ANNA, f"note {number}")
 
@@ -217,7 +219,7 @@ def test_an_id_that_is_taken_is_drawn_again_three_times(memory, monkeypatch, pla
         store(8)
     monkeypatch.undo()
     stored = [*stored, kept, store(9)]
-    held = memory.instructions.list_instructions(ANNA) if place == "instructions" else memory.list_memories(ANNA)
+    held = instructions.list_instructions(ANNA) if instructions else memory.list_memories(ANNA)
     assert {each.id for each in held} == {each.id for each in stored}
 
 

@@ -94,7 +94,7 @@ def test_a_condition_on_a_topic_asks_what_the_talk_is_about(topics, clock):
     dinner = "any ideas for dinner with chicken?"
     told = Situation(clock(), message=dinner, topic=dinner, is_about=topics.of([dinner]))
 
-    assert parsed('topic is "recipes"').holds(told)
-    assert not parsed('topic is not "recipes"').holds(told)
-    assert not parsed('topic contains "recipes"').holds(told)
-    assert not parsed('topic is "recipes"').holds(Situation(clock(), message=dinner, topic=dinner))
+    assert parsed('topic is "recipes"')(told)
+    assert not parsed('topic is not "recipes"')(told)
+    assert not parsed('topic contains "recipes"')(told)
+    assert not parsed('topic is "recipes"')(Situation(clock(), message=dinner, topic=dinner))

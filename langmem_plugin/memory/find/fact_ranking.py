@@ -25,7 +25,7 @@ from langmem_plugin.memory.find.corpus import Corpus, microseconds
 from langmem_plugin.memory.find.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
 from langmem_plugin.memory.find.tokenizer import asked, language_of, stemmed, stems_of, telling, terms
 from langmem_plugin.memory.find.wordings import Groups, Wording, by_aliases, with_full_names
-from langmem_plugin.memory.models import Explanation, Filter, Left, MatchType, Mode, storable
+from langmem_plugin.memory.models import EVERYTHING, Explanation, Filter, Left, MatchType, Mode, storable
 
 LIKELY = 0.5
 """The relevance of what is as likely about a question as not."""
@@ -389,9 +389,9 @@ def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:
     return Hit(corpus.ids[row], score, similarity, match_type(signals), signals, explanation)
 
 
-def foremost(corpus: Corpus, where: Filter, now: datetime, limit: int) -> list[str]:
+def foremost(corpus: Corpus, now: datetime, limit: int) -> list[str]:
     """The ids of those that rank first when nothing is asked."""
-    return [corpus.ids[row] for row in best(_lived(corpus, now).total, corpus.fitting(where, now), limit)]
+    return [corpus.ids[row] for row in best(_lived(corpus, now).total, corpus.fitting(EVERYTHING, now), limit)]
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:

@@ -22,7 +22,7 @@ from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.owner_changes import OwnerStates
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
-from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Left, Memory
+from langmem_plugin.memory.models import EVERYTHING, Candidate, Found, Left, Memory
 
 _CANDIDATES = 100  # of a search through an index
 
@@ -143,11 +143,11 @@ class FactSearch:
         answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
 
-    def foremost(self, connection: Connection, owner: OwnerKey, where: Filter, limit: int) -> list[Memory]:
+    def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
 
         def rank(corpus: Corpus) -> dict[str, None]:
-            return dict.fromkeys(foremost(corpus, where, self._now(), limit))
+            return dict.fromkeys(foremost(corpus, self._now(), limit))
 
         found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
         return [fact for _, fact in found]

@@ -17,7 +17,7 @@ from langmem_plugin.memory.find.recall import RELEVANT, Scope, asks_about, scope
 from langmem_plugin.memory.find.tokenizer import telling, words_of
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.owner_changes import OwnerStates, states_of
-from langmem_plugin.memory.models import EVERYTHING, Found, Memory
+from langmem_plugin.memory.models import Found, Memory
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
@@ -106,7 +106,7 @@ class ReplyMemory:
                 said = " ".join(messages[-1:])
                 rest = [each.memory for each in found if each.similarity < bound and _may_fill(each, said)]
                 if not asks:
-                    lately = service.facts.foremost(connection, owner, EVERYTHING, limit)
+                    lately = service.facts.foremost(connection, owner, limit)
                     rest = [each for each in lately if not _is_guarded(each)]
                 reminded += [(each, 0.0) for each in rest]
             reminded = reminded[:limit]

@@ -5,7 +5,7 @@
     date before 2027-01-01 and (topic is "work" or message starts with "please")
 
 `topic is "work"` holds for whatever is about work, whether it says the word or not.
-Nothing in it is ever run as code: it is read into the classes below, and those answer.
+Nothing in it is ever run as code: it is read into the functions below, and those answer.
 """
 
 import functools
@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Protocol
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.find.tokenizer import stems
@@ -21,8 +20,9 @@ from langmem_plugin.memory.models import plain
 
 _LONGEST = 500  # letters
 _DEEPEST = 20  # brackets and nots inside one another
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY_GROUPS = {"weekday": range(5), "weekend": range(5, 7)}
+_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = {name: range(day, day + 1) for day, name in enumerate(_DAY_NAMES)}
+_DAYS |= {"weekday": range(5), "weekend": range(5, 7)}
 _TOKEN = re.compile(
     r"""(?<!\s)\s*+(?:
     (?P<text>"[^"]*"|“[^“”]*”|'[^']*')
@@ -49,83 +49,7 @@ class Situation:
     is_about: Callable[[str], bool] | None = None
 
 
-class Condition(Protocol):
-    def holds(self, situation: Situation) -> bool: ...
-
-
-@dataclass(frozen=True)
-class _Both:
-    left: Condition
-    right: Condition
-
-    def holds(self, situation: Situation) -> bool:
-        return self.left.holds(situation) and self.right.holds(situation)
-
-
-@dataclass(frozen=True)
-class _Either:
-    left: Condition
-    right: Condition
-
-    def holds(self, situation: Situation) -> bool:
-        return self.left.holds(situation) or self.right.holds(situation)
-
-
-@dataclass(frozen=True)
-class _Not:
-    denied: Condition
-
-    def holds(self, situation: Situation) -> bool:
-        return not self.denied.holds(situation)
-
-
-@dataclass(frozen=True)
-class _Text:
-    field: str
-    compare: Callable[[str, str], bool]
-    wanted: str
-
-    def holds(self, situation: Situation) -> bool:
-        return self.compare(getattr(situation, self.field), self.wanted)
-
-
-@dataclass(frozen=True)
-class _Topic:
-    wanted: str
-
-    def holds(self, situation: Situation) -> bool:
-        if situation.is_about is None:
-            return contains(situation.topic, self.wanted)
-        return situation.is_about(self.wanted)
-
-
-@dataclass(frozen=True)
-class _Time:
-    first: time
-    last: time  # not included; before `first` when the span runs over midnight
-
-    def holds(self, situation: Situation) -> bool:
-        at = situation.at.time()
-        if self.first <= self.last:
-            return self.first <= at < self.last
-        return at >= self.first or at < self.last
-
-
-@dataclass(frozen=True)
-class _Day:
-    days: tuple[int, ...]
-
-    def holds(self, situation: Situation) -> bool:
-        return situation.at.weekday() in self.days
-
-
-@dataclass(frozen=True)
-class _Date:
-    first: date
-    last: date  # not included
-
-    def holds(self, situation: Situation) -> bool:
-        return self.first <= situation.at.date() < self.last
+Condition = Callable[[Situation], bool]
 
 
 @functools.lru_cache(maxsize=1_024)
@@ -153,12 +77,29 @@ def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
     return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
 
 
-def _is(text: str, wanted: str) -> bool:
-    return plain(text) == plain(wanted)
+def _denied(condition: Condition) -> Condition:
+    return lambda situation: not condition(situation)
 
 
-def _starts(text: str, wanted: str) -> bool:
-    return plain(text).startswith(plain(wanted))
+def _compared(field: str, wanted: str, compare: Callable[[str, str], bool]) -> Condition:
+    return lambda situation: compare(getattr(situation, field), wanted)
+
+
+def _about(wanted: str) -> Condition:
+    def holds(situation: Situation) -> bool:
+        return (situation.is_about or functools.partial(contains, situation.topic))(wanted)
+
+    return holds
+
+
+def _between(first: time, last: time) -> Condition:
+    """Without `last`; over midnight where that is before `first`."""
+
+    def holds(situation: Situation) -> bool:
+        at = situation.at.time()
+        return first <= at < last if first <= last else at >= first or at < last
+
+    return holds
 
 
 class _Reader:
@@ -179,26 +120,25 @@ class _Reader:
         self.next = 0
 
     def read_either(self, depth: int) -> Condition:
-        read = self.read_both(depth)
+        read = [self.read_both(depth)]
         while self.skip("or"):
-            read = _Either(read, self.read_both(depth))
-        return read
+            read.append(self.read_both(depth))
+        return lambda situation: any(each(situation) for each in read)
 
     def read_both(self, depth: int) -> Condition:
-        read = self.read_single(depth)
+        read = [self.read_single(depth)]
         while self.skip("and"):
-            read = _Both(read, self.read_single(depth))
-        return read
+            read.append(self.read_single(depth))
+        return lambda situation: all(each(situation) for each in read)
 
     def read_single(self, depth: int) -> Condition:
         if depth == 0:
             raise self.refusal("fewer brackets inside one another")
         if self.skip("not"):
-            return _Not(self.read_single(depth - 1))
+            return _denied(self.read_single(depth - 1))
         if self.skip("("):
             read = self.read_either(depth - 1)
-            if not self.skip(")"):
-                raise self.refusal("a closing bracket")
+            self.need(")", "a closing bracket")
             return read
         for field in ("message", "topic", "role"):
             if self.skip(field):
@@ -213,50 +153,43 @@ class _Reader:
 
     def read_text(self, field: str) -> Condition:
         if self.skip("contains"):
-            return _Text(field, contains, self.read_quoted())
+            return _compared(field, self.read_quoted(), contains)
         if self.skip("starts"):
-            if not self.skip("with"):
-                raise self.refusal("with")
-            return _Text(field, _starts, self.read_quoted())
-        if self.skip("is"):
-            denied = self.skip("not")
-            wanted = self.read_quoted()
-            read: Condition = _Topic(wanted) if field == "topic" else _Text(field, _is, wanted)
-            return _Not(read) if denied else read
-        raise self.refusal('contains, starts with, is or is not, and a text in "quotes"')
+            self.need("with", "with")
+            return _compared(field, self.read_quoted(), lambda text, wanted: plain(text).startswith(plain(wanted)))
+        self.need("is", 'contains, starts with, is or is not, and a text in "quotes"')
+        denied = self.skip("not")
+        wanted = self.read_quoted()
+        same = _compared(field, wanted, lambda text, wanted: plain(text) == plain(wanted))
+        read = _about(wanted) if field == "topic" else same
+        return _denied(read) if denied else read
 
     def read_time(self) -> Condition:
         if self.skip("between"):
             first = self.read_clock()
-            if not self.skip("and"):
-                raise self.refusal("and")
-            return _Time(first, self.read_clock())
+            self.need("and", "and")
+            return _between(first, self.read_clock())
         if self.skip("before"):
-            return _Time(time.min, self.read_clock())
-        if self.skip("after"):
-            return _Not(_Time(time.min, self.read_clock()))
-        raise self.refusal("before, after or between")
+            return _between(time.min, self.read_clock())
+        self.need("after", "before, after or between")
+        return _denied(_between(time.min, self.read_clock()))
 
     def read_day(self) -> Condition:
-        if not self.skip("is"):
-            raise self.refusal("is")
+        self.need("is", "is")
         denied = self.skip("not")
-        name = self.take("word", "a day, weekday or weekend").casefold()
-        if name in _DAY_GROUPS:
-            days = tuple(_DAY_GROUPS[name])
-        elif name in _DAYS:
-            days = (_DAYS.index(name),)
-        else:
+        days = _DAYS.get(self.take("word", "a day, weekday or weekend").casefold())
+        if days is None:
             self.next -= 1
             raise self.refusal("a day of the week in English, weekday or weekend")
-        return _Not(_Day(days)) if denied else _Day(days)
+        return lambda situation: (situation.at.weekday() in days) is not denied
 
     def read_date(self) -> Condition:
         if self.skip("before"):
-            return _Date(date.min, self.read_calendar())
-        if self.skip("from"):
-            return _Date(self.read_calendar(), date.max)
-        raise self.refusal("before or from")
+            last = self.read_calendar()
+            return lambda situation: situation.at.date() < last
+        self.need("from", "before or from")
+        first = self.read_calendar()
+        return lambda situation: situation.at.date() >= first
 
     def read_clock(self) -> time:
         hour, minute = map(int, self.take("time", "a time such as 18:30").split(":"))
@@ -294,6 +227,10 @@ class _Reader:
                 self.next += 1
                 return True
         return False
+
+    def need(self, word: str, expected: str) -> None:
+        if not self.skip(word):
+            raise self.refusal(expected)
 
     def end(self) -> None:
         if self.next < len(self.tokens):

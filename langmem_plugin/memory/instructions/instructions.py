@@ -373,7 +373,7 @@ def _refuse_changed(instruction: Instruction, if_still: Instruction | None) -> N
 
 def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
     """Those whose condition holds, in their order."""
-    return [each for each in instructions if each.condition is None or parsed(each.condition).holds(situation)]
+    return [each for each in instructions if each.condition is None or parsed(each.condition)(situation)]
 
 
 def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:

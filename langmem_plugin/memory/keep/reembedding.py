@@ -114,12 +114,12 @@ class Reembedding:
                 self._index.collections.drop_other_models(owner)
         return done
 
-    def run_in_background(self, progress: Callable[[int], object] = lambda _: None) -> None:
+    def run_in_background(self) -> None:
         """The same while the service answers: what has no vector yet is found by words. Closing the service stops it.
 
         Call it where the model was changed on purpose: the vectors of the other are deleted in the end.
         """
-        self._background.ask("embeddings", lambda: self.run(progress))
+        self._background.ask("embeddings", self.run)
 
     def _mend_soon(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))

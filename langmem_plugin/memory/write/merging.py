@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import memory, memory_collection, memory_owner
+from langmem_plugin.database.memory_tables import history_message, memory, memory_collection, memory_owner
 from langmem_plugin.database.memory_tables import standing_instruction as instruction
 from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
@@ -24,7 +24,7 @@ from langmem_plugin.memory.models import LIVE, Memory, Status
 from langmem_plugin.memory.write import moved_rows
 from langmem_plugin.memory.write.decisions import Decision, decided
 from langmem_plugin.memory.write.key_value import value_of
-from langmem_plugin.memory.write.moved_rows import OwnerMove
+from langmem_plugin.memory.write.moved_rows import OwnerMove, ids_of
 from langmem_plugin.memory.write.reconciler import WEIGHED, stated
 
 log = event_log(__name__)
@@ -47,17 +47,19 @@ class OwnerMerge:
         other said it, as that. Of more than 200 instructions those that are least important are switched off.
         """
         move = OwnerMove(connection, source, target)
-        memories = move.memories(moved_rows.memory_ids(connection, source))
+        memories = move.memories(ids_of(connection, source, memory.c.memory_id, memory.c.position))
         record: Record = {
             "memories": list(memories.values()),
             "memory_names": _other_names(memories),
             "superseded": self.settle(connection, target, list(memories.values()), now),
-            "instructions": move.instructions(moved_rows.instruction_ids(connection, source)),
+            "instructions": move.instructions(
+                ids_of(connection, source, instruction.c.instruction_id, instruction.c.created_at)
+            ),
             "marks": _marks_moved(connection, source, target),
         }
         record["aliases"] = list(aliases.move(connection, source, target, memories).values())
         record["silenced"] = _silenced(connection, target, record["instructions"])
-        messages = move.messages(moved_rows.message_ids(connection, source))
+        messages = move.messages(ids_of(connection, source, history_message.c.message_id, history_message.c.change))
         record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
         record["marks_of_both"] = _marks_left(connection, source)
         record["verdicts"] = verdicts.move(connection, source, target)
@@ -130,20 +132,15 @@ class OwnerMerge:
         self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
     ) -> Iterable[tuple[str, str]]:
         """(older, newer) of values that are kept under one key."""
-        arrived, held = (
-            set(moved),
-            [each for each in self._keyed(connection, owner, now) if value_of(each) != each.text],
-        )
-        by_key: dict[str | None, list[Memory]] = {}
-        for each in held:
-            by_key.setdefault(each.key, []).append(each)
+        arrived = set(moved)
+        by_key: defaultdict[str | None, list[Memory]] = defaultdict(list)
+        for each in self._repository.keyed(connection, owner, valid_at=now):
+            if value_of(each) != each.text:
+                by_key[each.key].append(each)
         for values in by_key.values():
             if len({each.id in arrived for each in values}) > 1:
                 newest = max(values, key=lambda each: each.updated_at)
                 yield from ((each.id, newest.id) for each in values if each is not newest)
-
-    def _keyed(self, connection: Connection, owner: OwnerKey, now: datetime) -> list[Memory]:
-        return self._repository.keyed(connection, owner, valid_at=now)
 
     def _restore(
         self,
@@ -153,7 +150,7 @@ class OwnerMerge:
         changes: dict[str, Any],
         *,
         now: datetime,
-        marked: Status = "superseded",
+        marked: Status,
     ) -> None:
         """Unless it was changed since."""
         held = self._repository.by_id(connection, owner, memory_id)

@@ -236,20 +236,10 @@ class OwnerMove:
         return set(self._connection.execute(there).scalars())
 
 
-def memory_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
-    """Of all the owner's memories in any state, first stored first."""
-    held = select(memory.c.memory_id).where(memory.c.owner == owner)
-    return connection.execute(held.order_by(memory.c.position)).scalars().all()
-
-
-def message_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
-    held = select(history_message.c.message_id).where(history_message.c.owner == owner)
-    return connection.execute(held.order_by(history_message.c.change)).scalars().all()
-
-
-def instruction_ids(connection: Connection, owner: OwnerKey) -> Sequence[str]:
-    held = select(standing_instruction.c.instruction_id).where(standing_instruction.c.owner == owner)
-    return connection.execute(held.order_by(standing_instruction.c.created_at)).scalars().all()
+def ids_of(connection: Connection, owner: OwnerKey, row_id: Column[Any], order: Column[Any]) -> Sequence[str]:
+    """Of all the owner's rows of one table, in any state."""
+    held = select(row_id).where(row_id.table.c.owner == owner)
+    return connection.execute(held.order_by(order)).scalars().all()
 
 
 Record = dict[str, Any]
