@@ -1,8 +1,10 @@
 """What a resolution gives is its caller's own, also where two people were shown the very same things."""
 
 import copy
+import gc
 import json
 import tracemalloc
+from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,3 +135,16 @@ def test_what_is_remembered_of_conversations_is_bounded_in_bytes():
         clear_cache()
 
     assert held < 25_000_000
+
+
+def keyed_by(text):
+    return [each for each in gc.get_objects() if type(each) in (dict, OrderedDict) and text in each]
+
+
+@pytest.mark.spec("R-1")
+def test_no_utterance_is_left_in_memory_once_the_cache_is_cleared():
+    said = f"save the one for {shown.__name__}"
+    resolve(said, shown())
+    assert keyed_by(said)
+    clear_cache()
+    assert not keyed_by(said)

@@ -99,7 +99,8 @@ _LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,30
 
 def sendable(message: BaseMessage) -> BaseMessage:
     """The message; a copy where something in it could not be sent. It is stored with the same question marks."""
-    fields = {name: getattr(message, name) for name in _SENT if getattr(message, name, None)}
+    held = {**message.__dict__, **(message.__pydantic_extra__ or {})}  # pydantic takes long to say that a field is none
+    fields = {name: held[name] for name in _SENT if held.get(name)}
     changed = {name: new for name, value in fields.items() if (new := _whole(value, _LEVELS)) is not value}
     return message.model_copy(update=changed) if changed else message
 

@@ -199,6 +199,8 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     `nearest` are the cosines that are known, by id, where the corpus holds no vectors. Of an exact query only what may
     hold its phrases, as sure as can be: whether it does is in the texts.
     """
+    if not corpus.ids:  # as most often of what is shared
+        return []
     scored = _scored(corpus, query, nearest)
     return [_hit(corpus, query, scored, row) for row in _kept(corpus, query, scored)]
 

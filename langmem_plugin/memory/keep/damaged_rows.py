@@ -1,6 +1,6 @@
 """Rows that do not hold what was written: read without failing, reported once, and otherwise left out."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, Select
@@ -46,8 +46,10 @@ class Damages:
             self._known.pop((kind, owner, row_id), None)
 
 
-def all_rows(connection: Connection, statement: Select[Any]) -> Sequence[AnyRow]:
-    return connection.execute(statement).all()
+def all_rows(
+    connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> Sequence[AnyRow]:
+    return connection.execute(statement, parameters).all()
 
 
 def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:

@@ -210,8 +210,8 @@ class MemoryRepository:
         """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
         found: dict[str, Memory] = {}
         for part in in_parts(memory_ids):
-            statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
-            found.update((made.id, made) for made in self._memories(connection, statement))
+            made = self._memories(connection, _BY_IDS, {"of_owner": owner, "memory_ids": part})
+            found.update((each.id, each) for each in made)
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
     def by_id(self, connection: Connection, owner: OwnerKey, memory_id: str) -> Memory | None:
@@ -531,10 +531,12 @@ class MemoryRepository:
             if (whole := vectors.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
         ]
 
-    def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
+    def _memories(
+        self, connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+    ) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""
         found, encryption = [], encryption_of(connection)
-        for row in all_rows(connection, statement):
+        for row in all_rows(connection, statement, parameters):
             made = as_memory(row, encryption)
             if made is None:
                 self._damages.report("memory", row.owner, row.memory_id)
@@ -543,6 +545,10 @@ class MemoryRepository:
         return found
 
 
+# Made once: a statement that is made anew is also looked up anew, part by part.
+_BY_IDS = select(*STORED).where(
+    memory.c.owner == bindparam("of_owner"), memory.c.memory_id.in_(bindparam("memory_ids", expanding=True))
+)
 _UNASKED = Prepared(
     select(memory.c.memory_id)
     .where(

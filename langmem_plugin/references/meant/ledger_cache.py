@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references.meant.decision import decide
+from langmem_plugin.references.said import utterance
 from langmem_plugin.references.shown.ledger import Ledger, text_of
 from langmem_plugin.references.shown.plain_data import packed, plain
 from langmem_plugin.references.shown.tool_results import ResultList
@@ -95,6 +96,7 @@ def _prefixes(messages: Sequence[BaseMessage], places: Sequence[int]) -> tuple[l
 def clear_cache() -> None:
     """Forget every conversation read so far; for erasing a person's data from memory."""
     _kept.clear()
+    utterance.clear_cache()
 
 
 def pointing_part(utterance: str) -> str:

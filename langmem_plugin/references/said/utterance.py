@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from langmem_plugin.lru import LruCache
 from langmem_plugin.references.text.tokens import Token, stem, tokens
 from langmem_plugin.references.words import LANGUAGES, Language
 
@@ -14,6 +15,8 @@ _SENTENCE_END = frozenset(".!?…;")
 _LETTERS = "abcdefghijkl", "אבגדהוזחטי"
 _NO_LETTER = frozenset(("a", "i"))  # which are words by themselves, but for a place where nothing else stands
 _SHORTENED = frozenset(("dr", "mr", "mrs", "ms", "st", "vs", "sr", "sra"))
+_KEPT_BYTES = 4_000_000
+_TEXT_BYTES, _LETTER_BYTES = 500, 100  # what an utterance that was read takes, and about each letter of it
 _MOST = 200  # a number above it is a place of no list
 
 
@@ -66,6 +69,7 @@ class Sentence:
         return first, last
 
 
+_read: LruCache[str, Sequence[Sentence]] = LruCache(_KEPT_BYTES)
 _END = Word("", "", frozenset(("end", "break")), -1, -1)
 
 
@@ -106,8 +110,24 @@ def _known(said: list[str], language: Language) -> int:
     return sum((word in language.stop) + ((word,) in forms) for word in said)
 
 
-def sentences(text: str) -> list[Sentence]:
-    """The sentences of an utterance; what is an idiom in them ("first of all") points at nothing and is left blank."""
+def sentences(text: str) -> Sequence[Sentence]:
+    """The sentences of an utterance; what is an idiom in them ("first of all") points at nothing and is left blank.
+
+    Those read lately are kept: an utterance is read when it is said, and again as a part of what was said before.
+    """
+    found = _read.get(text)
+    if found is None:
+        found = _sentences(text)
+        _read.put(text, found, _TEXT_BYTES + _LETTER_BYTES * len(text))
+    return found
+
+
+def clear_cache() -> None:
+    """Forget every utterance read so far."""
+    _read.clear()
+
+
+def _sentences(text: str) -> Sequence[Sentence]:
     language = language_of(text)
     found: list[Sentence] = []
     for line in _LINE.finditer(text):
