@@ -60,6 +60,7 @@ async def serving(provider, **client):
     memory, graph = await asyncio.to_thread(open_assistant)
     async with memory, httpx.AsyncClient(timeout=20, **client) as http:
         webhook = Webhook(memory=memory, graph=graph, provider=provider(http), acknowledged_after=ACKNOWLEDGED_AFTER)
+        await webhook.start()
         yield {"webhook": webhook}
         await webhook.close()
 

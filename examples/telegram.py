@@ -12,6 +12,7 @@ API = os.environ.get("TELEGRAM_API_URL", "https://api.telegram.org")
 
 
 class BotApi:
+    name = f"telegram:{NAME}"
     typing_seconds = 4.0
 
     def __init__(self, http):

@@ -14,6 +14,7 @@ WITHIN = timedelta(seconds=12)  # Twilio waits for 15
 
 
 class RestApi:
+    name = "twilio"
     typing_seconds = 3600.0
 
     def __init__(self, http):

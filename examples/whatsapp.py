@@ -12,6 +12,7 @@ API = os.environ.get("WHATSAPP_API_URL", "https://graph.facebook.com/v23.0")
 
 
 class CloudApi:
+    name = "whatsapp"
     typing_seconds = 20.0
 
     def __init__(self, http):

@@ -25,7 +25,7 @@ from langmem_plugin.conversation.sessions.terms import (
 from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, stale_tickets_deleted
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
-from langmem_plugin.database.conversation_tables import incoming, question, thread_owner, turn
+from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner, turn
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
@@ -95,6 +95,7 @@ class Swept:
     erasures_finished: int = 0
     tickets_removed: int = 0
     claimed_ids_deleted: int = 0
+    acknowledged_deleted: int = 0
     questions_dropped: int = 0
     threads_forgotten: int = 0
     link_codes_deleted: int = 0
@@ -185,6 +186,9 @@ class Housekeeping:
             "uses_deleted": self._retention.uses_deleted,
             "tickets_removed": lambda: stale_tickets_deleted(database),
             "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
+            "acknowledged_deleted": lambda: delete_in_slices(
+                database, acknowledged, acknowledged.c.received_at <= now - _ANSWERED_KEPT_FOR
+            ),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "threads_forgotten": lambda: delete_in_slices(database, thread_owner, searchable_sessions.of_nobody(now)),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),

@@ -12,7 +12,9 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands import stands_alone
 from langmem_plugin.agent.replying.steps import Reply
+from langmem_plugin.channels.acknowledged import Acknowledged, Key
 from langmem_plugin.channels.incoming import Incoming, TryLater
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.plugin import PhoneMemory
 
@@ -24,6 +26,7 @@ GONE = (400, 404, 410)
 _ONE_GO = timedelta(minutes=2)  # between messages of a webhook that are one turn
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
 _PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
+_LOOK_SECONDS = 20.0
 
 
 _Send = Callable[[str], Awaitable[str | None]]
@@ -50,6 +53,11 @@ class Provider(Protocol):
 
     typing_seconds: float
 
+    @property
+    def name(self) -> str:
+        """Tells this sender from every other that answers out of the same database, such as a second bot."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Webhook:
@@ -57,7 +65,8 @@ class Webhook:
 
     A webhook is acknowledged when all of it is answered, at the latest after `acknowledged_after`: until then who is
     killed, or cannot send, gets it again from the provider. After that sending is tried again here, and what a killed
-    process leaves is answered before the person's next message. `moment_after`: see PhoneMemory.reply.
+    process leaves is taken up, within two minutes, by every process that has called `start`, or else before the
+    person's next message. `moment_after`: see PhoneMemory.reply.
     """
 
     memory: PhoneMemory
@@ -67,6 +76,17 @@ class Webhook:
     moment_after: timedelta | None = None
 
     _going_on: set[asyncio.Task[Any]] = field(default_factory=set)
+    _looking: set[asyncio.Task[None]] = field(default_factory=set)
+    _held: set[Key] = field(default_factory=set)  # acknowledged, and answered here
+
+    @property
+    def _acknowledged(self) -> Acknowledged:
+        return Acknowledged(self.memory, self.provider.name)
+
+    async def start(self) -> None:
+        """From now on answers what was acknowledged by a process that has ended, until `close`."""
+        if self.memory.settings.enable_memory_system:
+            self._looking.add(asyncio.create_task(self._look()))
 
     async def receive(self, messages: Sequence[Incoming]) -> Callable[[], Awaitable[object]] | None:
         """Answers them. What it gives, if anything, is to be awaited once the webhook is acknowledged.
@@ -77,18 +97,20 @@ class Webhook:
         for message in sorted(messages, key=_written_at):
             of_person.setdefault(message.who, []).append(message)
         acknowledged = asyncio.Event()
-        tasks = [asyncio.create_task(self._one_person(_turns(each), acknowledged)) for each in of_person.values()]
+        left = [_turns(each) for each in of_person.values()]
+        tasks = {asyncio.create_task(self._one_person(each, acknowledged)): each for each in left}
         has_album = any(each.album for each in messages)
         seconds = _ALBUM_SECONDS if has_album else self.acknowledged_after.total_seconds()
         done, waiting = await asyncio.wait(tasks, timeout=seconds) if tasks else (set(), set())
-        acknowledged.set()
+        if not has_album:
+            self._go_on(waiting)
         errors = [error for task in done if (error := task.exception()) is not None]
+        if not errors:
+            await self._note([each for task in waiting for each in tasks[task]])
+        acknowledged.set()
         if errors:
             raise errors[0]
-        if waiting and has_album:
-            return lambda: asyncio.wait(waiting)
-        self._go_on(waiting)
-        return None
+        return (lambda: asyncio.wait(waiting)) if waiting and has_album else None
 
     async def respond(self, message: Incoming, within: timedelta) -> Sequence[str]:
         """The parts of an answer that goes back in the response to the webhook. What takes longer than `within`, the
@@ -105,6 +127,8 @@ class Webhook:
 
         answering = asyncio.create_task(self._until_sent(message, responded, send))
         await asyncio.wait([answering], timeout=within.total_seconds())
+        if not answering.done():
+            await self._note([message])
         responded.set()
         if not answering.done():
             self._go_on({answering})
@@ -114,6 +138,10 @@ class Webhook:
 
     async def close(self) -> None:
         """Waits for what is still being answered."""
+        for task in self._looking:
+            task.cancel()
+        if self._looking:
+            await asyncio.wait(self._looking)
         if self._going_on:
             await asyncio.wait(self._going_on)
 
@@ -127,19 +155,66 @@ class Webhook:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("webhook.not_answered", exc_info=error)
 
-    async def _one_person(self, messages: Sequence[Incoming], acknowledged: asyncio.Event) -> None:
-        """One that cannot be answered now holds up none behind it."""
-        errors = []
-        for message in messages:
+    async def _note(self, messages: Sequence[Incoming]) -> None:
+        """Keeps what is acknowledged now. While the database cannot be reached, none of it is answered twice, and what
+        a killed process leaves is not taken up.
+        """
+        if not messages or not self.memory.settings.enable_memory_system:
+            return
+        keys = {self._acknowledged.key(each) for each in messages}
+        try:
+            self._held.update(keys)
+            await asyncio.to_thread(self._acknowledged.note, messages)
+        except StoreUnavailable:
+            log.warning("webhook.not_kept", exc_info=True)
+
+    async def _look(self) -> None:
+        """Says what is still being answered here, and takes up what nobody answers."""
+        acknowledged = asyncio.Event()
+        acknowledged.set()
+        while True:
             try:
-                await self._until_sent(message, acknowledged)
+                await asyncio.to_thread(self._acknowledged.renew, [*self._held])
+                found = await asyncio.to_thread(self._acknowledged.take_up)
+            except StoreUnavailable:
+                log.warning("webhook.not_taken_up", exc_info=True)
+                found = []
+            of_person: dict[Key, list[Incoming]] = {}
+            for key, message in found:
+                if key not in self._held:  # pictures of an album are waited for all at once
+                    of_person.setdefault(key if message.album else (message.who, ""), []).append(message)
+            self._held.update(key for key, _ in found)
+            tasks = [asyncio.create_task(self._one_person(each, acknowledged)) for each in of_person.values()]
+            self._go_on(set(tasks))
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _one_person(self, left: list[Incoming], acknowledged: asyncio.Event) -> None:
+        """Answers one after another until none is left. One that cannot be answered now holds up none behind it."""
+        errors = []
+        while left:
+            try:
+                await self._until_sent(left[0], acknowledged)
             except Exception as error:
                 log.exception("webhook.not_answered")
                 errors.append(error)
+            del left[0]
         if errors:
             raise errors[0]
 
     async def _until_sent(self, message: Incoming, acknowledged: asyncio.Event, send: _Send | None = None) -> Reply:
+        try:
+            reply = await self._tried(message, acknowledged, send)
+        except BaseException:
+            if self._held:
+                self._held.discard(self._acknowledged.key(message))  # to be taken up again
+            raise
+        if self._held and (key := self._acknowledged.key(message)) in self._held:
+            with suppress(StoreUnavailable):  # whoever takes it up finds that it is answered
+                await asyncio.to_thread(self._acknowledged.answered, key)
+            self._held.discard(key)
+        return reply
+
+    async def _tried(self, message: Incoming, acknowledged: asyncio.Event, send: _Send | None) -> Reply:
         for pause in _PAUSES:
             try:
                 return await self._answer(message, send)

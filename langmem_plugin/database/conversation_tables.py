@@ -21,7 +21,7 @@ from sqlalchemy import (
     text,
 )
 
-from langmem_plugin.database.schema import GivenName, Instant, Name, metadata
+from langmem_plugin.database.schema import GivenName, Identifying, Instant, Name, metadata
 
 TAKEN, WHEN_SILENT, AT_ONCE = 0, 1, 2
 """Of a session's messages: searchable as they stand; to be taken when it falls silent; to be taken, since it has ended,
@@ -197,6 +197,18 @@ incoming = Table(  # a message that came in, claimed by its id, and what was ans
     Column("waited", Boolean),  # other turns came between it and the first of its own; null until that has begun
     Column("sent_as", JSON),  # digests of the ids that the channel gave to the parts of the reply that went out
     Index("langmem_incoming_received", "received_at"),
+    sqlite_with_rowid=False,
+)
+
+acknowledged = Table(  # a message that its provider will not deliver again, until it is answered
+    "langmem_acknowledged",
+    metadata,
+    Column("identifier", Identifying, primary_key=True),
+    Column("delivery_id", Name, primary_key=True),
+    Column("channel", Name, nullable=False),  # the name of the provider by which it is answered
+    Column("received_at", Instant, nullable=False),
+    Column("held_until", Instant, nullable=False),  # who answers it says again and again that it still does
+    Column("payload", LargeBinary, nullable=False),  # the message as the channel read it
     sqlite_with_rowid=False,
 )
 

@@ -28,7 +28,7 @@ from sqlalchemy.types import NullType
 
 from langmem_plugin.conversation.storage.codec import compress, decompress
 from langmem_plugin.conversation.turns.turns import line
-from langmem_plugin.database.conversation_tables import incoming, media, session, thread_owner, turn
+from langmem_plugin.database.conversation_tables import acknowledged, incoming, media, session, thread_owner, turn
 from langmem_plugin.database.memory_tables import memory_index
 from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge, new_link
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
@@ -39,9 +39,9 @@ from langmem_plugin.identifiers import OwnerKey
 Row = Sequence[Any]
 
 _AT_ONCE = 200
-_FOR_A_WHILE = frozenset({memory_index, link_code, link_attempt, new_link})
-"""Deleted, and not put back: an index is made anew, a code is over in minutes, and who is back is
-nobody new."""
+_FOR_A_WHILE = frozenset({acknowledged, memory_index, link_code, link_attempt, new_link})
+"""Deleted, and not put back: what was being answered has been, an index is made anew, a code is over in minutes,
+and who is back is nobody new."""
 _MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
 """Tables where what came there meanwhile stays: an identifier that is somebody else's by now."""
 

@@ -14,6 +14,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 64
 class Kept:
     """`sent` are (address, text); `refusals` are what the next texts are refused with, None for one that is taken."""
 
+    name = "kept"
     typing_seconds = 3600.0
 
     def __init__(self):

@@ -1,18 +1,23 @@
 """What a webhook's messages get: each person by themselves, in the order of writing, each part once."""
 
 import asyncio
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
+from sqlalchemy import select
 
+from langmem_plugin import PhoneMemory
 from langmem_plugin.channels import Incoming, TryLater
 from langmem_plugin.channels.webhook import Webhook
 from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.database.conversation_tables import acknowledged
 from tests.channels.conftest import Kept
 from tests.chat_graph import chat_graph
+from tests.database.conftest import Child
 
 ERIN, JASON, FAMILY = "+972501230001", "+972501230002", "family@g.us"
 
@@ -190,6 +195,66 @@ def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_her
     asyncio.run(run())
 
     assert provider.texts() == ["done"]
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize("dies_in", ["graph", "send"])
+def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_looks(
+    database_url, memory, webhook, clock, offline_model, dies_in
+):
+    """The first message is killed in the graph or as it is sent, the second as it waits behind it."""
+    texts = ["first \ud83d", "second"]
+
+    def dies():
+        own = PhoneMemory(database_url, embeddings=offline_model, now=clock)
+
+        async def agent(_):
+            await asyncio.sleep(1)
+            return os._exit(9) if dies_in == "graph" else {"messages": AIMessage("re: first ?")}
+
+        provider = Kept()
+        provider.send = lambda *_: os._exit(9)
+        hook = Webhook(
+            memory=own, graph=chat_graph(own, agent), provider=provider, acknowledged_after=timedelta(seconds=0.2)
+        )
+
+        async def run():
+            given = [
+                Incoming(who=ERIN, to={"chat": 7}, message_id=f"m{at}", text=text, quoted=Quoted(None, "so"))
+                for at, text in enumerate(texts)
+            ]
+            await hook.receive(given)
+            await asyncio.sleep(60)
+
+        asyncio.run(run())
+
+    with pytest.raises(AssertionError, match="ended with status 2304"):
+        Child(dies, 60).result()
+    clock.forward(minutes=2)
+    other = Webhook(memory=webhook.memory, graph=webhook.graph, provider=webhook.provider)
+    others = Kept()
+    others.name = "another bot"
+    stranger = Webhook(memory=memory, graph=webhook.graph, provider=others)
+
+    async def look():
+        for each in (webhook, other, stranger):
+            await each.start()
+        while len(webhook.provider.sent) < len(texts):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.05)
+        for each in (webhook, other, stranger):
+            await each.close()
+        clock.forward(minutes=2)
+        await webhook.start()
+        await asyncio.sleep(0.5)
+        await webhook.close()
+
+    asyncio.run(asyncio.wait_for(look(), 60))
+
+    assert [text.split()[-2:] for text in webhook.provider.texts()] == [["first", "?"], ["“so”]", "second"]]
+    assert {message.to["chat"] for message, _ in webhook.provider.sent} == {7}
+    assert others.sent == []
+    with memory.database.read() as connection:
+        assert connection.execute(select(acknowledged)).all() == []
 
 
 @pytest.mark.spec("C-21")

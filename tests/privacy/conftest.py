@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
-from langmem_plugin.database.conversation_tables import incoming, value
+from langmem_plugin.database.conversation_tables import acknowledged, incoming, value
 from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.database.writing_tables import extraction_job
@@ -97,6 +97,7 @@ def live(memory, clock, who, telegram, other):
         row = {"thread": who, "message_id": "cut", "position": 1, "ticket": 999_999, "attempts": 1}
         received = {"received_at": memory.service.now(), "payload": payload, "sent": False}
         connection.execute(insert(incoming), {**row, **received})
+        connection.execute(insert(acknowledged), _left_by_a_webhook(who, memory.service.now()))
         newest = session_rows.newest(connection, who)
         large = {"thread": who, "session": newest.number, "row": 99_999, "payload": SAID[who][0].encode()}
         connection.execute(insert(value), large)
@@ -116,6 +117,11 @@ def live(memory, clock, who, telegram, other):
     if memory.service.index is not None:
         assert memory.service.reindex(who)
     return graph
+
+
+def _left_by_a_webhook(who, now):
+    held = {"identifier": who, "delivery_id": "cut", "channel": "sms", "received_at": now, "held_until": now}
+    return held | {"payload": SAID[who][1].encode()}
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from tests.privacy.conftest import (
 
 pytestmark = pytest.mark.slow
 
-_NOT_PUT_BACK = {link_code.name, link_attempt.name, new_link.name, "langmem_memory_index"}
+_NOT_PUT_BACK = {"langmem_acknowledged", link_code.name, link_attempt.name, new_link.name, "langmem_memory_index"}
 
 
 def _recalled(memory, who, question="peanuts allergic sails oboe"):

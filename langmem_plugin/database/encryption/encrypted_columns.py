@@ -15,6 +15,7 @@ from sqlalchemy import Column, Connection, LargeBinary, Table
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.conversation_tables import (
+    acknowledged,
     checkpoint,
     decision,
     incoming,
@@ -124,6 +125,7 @@ PENDING = EncryptedColumn(pending.c.payload, SessionRefused)
 MEDIA = EncryptedColumn(media.c.payload, SessionRefused)
 DECISION = EncryptedColumn(decision.c.payload, SessionRefused)
 INCOMING = EncryptedColumn(incoming.c.payload, SessionRefused)
+ACKNOWLEDGED = EncryptedColumn(acknowledged.c.payload, SessionRefused)
 REPLY = EncryptedColumn(incoming.c.reply, SessionRefused)
 QUESTION = EncryptedColumn(question.c.payload, SessionRefused)
 CLIENT_NAME = EncryptedColumn(session.c.client_name, SessionRefused)
@@ -142,6 +144,7 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     MEDIA,
     DECISION,
     INCOMING,
+    ACKNOWLEDGED,
     REPLY,
     QUESTION,
     CLIENT_NAME,
