@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 481, 600, 20
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 482, 600, 20
 ROOMS = {
-    "agent": 5500,
-    "channels": 700,
+    "agent": 5460,
+    "channels": 780,
     "cli": 2750,
     "conversation": 6300,
     "database": 3250,

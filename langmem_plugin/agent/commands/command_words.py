@@ -8,7 +8,7 @@ from typing import Literal
 
 from rapidfuzz.distance import OSA
 
-from langmem_plugin.agent.words import LANGUAGES, words_in
+from langmem_plugin.agent.replying.replies import LANGUAGES, words_in
 from langmem_plugin.memory.models import storable
 
 CommandName = Literal[

@@ -11,7 +11,7 @@ from typing import Literal
 
 from langmem_plugin.agent.commands.command_words import CommandName
 from langmem_plugin.agent.commands.instruction_list import NEWEST
-from langmem_plugin.agent.words import words_in
+from langmem_plugin.agent.replying.replies import words_in
 
 _LONGEST = 600  # letters of a text that is looked at
 _LONGEST_QUESTION = 80

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.agent.commands.command_words import language_of_command, may_be_typed
-from langmem_plugin.agent.replying.replies import Replies, replies_in
-from langmem_plugin.agent.words import words_in
+from langmem_plugin.agent.replying.replies import Replies, replies_in, words_in
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings

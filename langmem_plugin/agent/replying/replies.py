@@ -1,13 +1,29 @@
 """Every text that a person gets, in their language; a language has all of them, by the same names.
 
+The words of each language are a file of agent/words: `texts` are what a person is told, by name; words in braces are
+filled in. `commands` are the words behind a slash, the one that /help lists first. `written` are words that tell a
+message of a word or two to be of the language. `sayings` are the patterns of commands in plain words, in which `parts`
+stand between guillemets.
+
 What a model is told stands where it is said (prompt, tools, references), and what the offline model says in offline/.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from langmem_plugin.agent.words import words_in
+LANGUAGES = ("en", "he", "es")
+
+
+@cache
+def words_in(language: str) -> Mapping[str, Any]:
+    """All words of a language of two letters."""
+    words: Mapping[str, Any] = json.loads(
+        files("langmem_plugin.agent").joinpath(f"words/{language}.json").read_text("utf-8")
+    )
+    return words
 
 
 class Replies:
