@@ -28,7 +28,7 @@ from langmem_plugin.memory.find.message_ranking import MessageHit, ranked_messag
 from langmem_plugin.memory.find.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.find.wordings import Groups
 from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
@@ -363,13 +363,8 @@ class MessageHistory:
         self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str], *, but: str | None = None
     ) -> set[str]:
         """Which of them the owner has, in any session but one."""
-        known: set[str] = set()
-        for part in in_parts(message_ids):
-            statement = select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
-            if but is not None:
-                statement = statement.where(table.c.of_session.is_distinct_from(but))
-            known.update(connection.execute(statement).scalars())
-        return known
+        elsewhere = () if but is None else (table.c.of_session.is_distinct_from(but),)
+        return owned(connection, owner, table.c.message_id, message_ids, *elsewhere)
 
     def _by_ids(self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         found: dict[str, PastMessage] = {}

@@ -1,14 +1,14 @@
 """The numbers of an owner's changes: what readers and indexes have seen is compared with them."""
 
 import os
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Column, ColumnElement, Connection, bindparam, select, update
 
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.identifiers import OwnerKey
 
 
@@ -58,6 +58,17 @@ def begin_removal(connection: Connection, owner: OwnerKey) -> None:
     """The same for rows that are deleted, which no later read can see: all readers start again."""
     number, _ = begin_change(connection, owner)
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
+
+def owned(
+    connection: Connection, owner: OwnerKey, row_id: Column[Any], ids: Sequence[str], *also: ColumnElement[bool]
+) -> set[str]:
+    """Names those of the ids that the owner has, in whatever state, also where the row is damaged."""
+    found: set[str] = set()
+    for part in in_parts(ids):
+        mine = select(row_id).where(row_id.table.c.owner == owner, row_id.in_(part), *also)
+        found.update(connection.execute(mine).scalars())
+    return found
 
 
 def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:

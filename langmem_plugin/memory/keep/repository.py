@@ -4,6 +4,7 @@ import heapq
 import itertools
 import operator
 import uuid
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +25,7 @@ from langmem_plugin.memory.keep import aliases, text_digest
 from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.keep.filters import in_session, matching
 from langmem_plugin.memory.keep.memory_rows import STORED, as_memory, as_values, checked, corrected, valid, validated
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.sealed_rows import as_stored, blinded_slot
 from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
 from langmem_plugin.memory.keep.text_digest import digest_of
@@ -225,11 +226,7 @@ class MemoryRepository:
 
     def ids_there(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
         """Which of these the owner has, in whatever state, also if it is damaged."""
-        there: set[str] = set()
-        for part in in_parts(memory_ids):
-            mine = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
-            there.update(connection.execute(mine).scalars())
-        return there
+        return owned(connection, owner, memory.c.memory_id, memory_ids)
 
     def by_prefix(self, connection: Connection, owner: OwnerKey, prefix: str, *, now: datetime) -> list[Memory]:
         """The live memories whose id begins with `prefix`."""
@@ -464,26 +461,7 @@ class MemoryRepository:
         limit: int,
     ) -> list[tuple[Memory, float]]:
         """As `query_similar_by_embedding`, over one session; without an owner of all who have stored in it."""
-        rows = connection.execute(
-            _compared()
-            .add_columns(memory_vector.c.owner)
-            .where(
-                memory_vector.c.model == self._vectors.model,
-                *in_session(session_id, owner, ("active",), valid_at),
-            )
-            .order_by(memory_vector.c.owner)
-        )
-        compared = [
-            (cosine, whose, memory_id)
-            for whose, of_owner in itertools.groupby(rows, key=operator.attrgetter("owner"))
-            for memory_id, cosine in self._vectors.compared(
-                encryption_of(connection), whose, (row[:3] for row in of_owner), vector
-            )
-        ]
-        found = []
-        for cosine, whose, memory_id in heapq.nlargest(limit, compared, key=operator.itemgetter(0)):
-            found += [(each, cosine) for each in self.by_ids(connection, whose, [memory_id])]
-        return found
+        return self._similar(connection, in_session(session_id, owner, ("active",), valid_at), vector, limit)
 
     def query_similar_by_embedding(
         self,
@@ -496,17 +474,26 @@ class MemoryRepository:
         limit: int,
     ) -> list[tuple[Memory, float]]:
         """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
+        of_owner = [memory_vector.c.owner == owner, *matching(connection, owner, where, ("active",), valid_at)]
+        return self._similar(connection, of_owner, vector, limit)
+
+    def _similar(
+        self, connection: Connection, fitting: Sequence[ColumnElement[bool]], vector: Vector, limit: int
+    ) -> list[tuple[Memory, float]]:
         encryption = encryption_of(connection)
-        rows = connection.execute(
-            _compared().where(
-                memory_vector.c.owner == owner,
-                memory_vector.c.model == self._vectors.model,
-                *matching(connection, owner, where, ("active",), valid_at),
-            )
-        )
-        compared = self._vectors.compared(encryption, owner, rows, vector)
-        cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
-        return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
+        of_model = _compared().add_columns(memory_vector.c.owner).where(memory_vector.c.model == self._vectors.model)
+        rows = connection.execute(of_model.where(*fitting).order_by(memory_vector.c.owner))
+        compared = [
+            (cosine, whose, memory_id)
+            for whose, theirs in itertools.groupby(rows, key=operator.attrgetter("owner"))
+            for memory_id, cosine in self._vectors.compared(encryption, whose, (row[:3] for row in theirs), vector)
+        ]
+        nearest = heapq.nlargest(limit, compared, key=operator.itemgetter(0))
+        ids: defaultdict[OwnerKey, list[str]] = defaultdict(list)
+        for _, whose, memory_id in nearest:
+            ids[whose].append(memory_id)
+        held = {(whose, each.id): each for whose in ids for each in self.by_ids(connection, whose, ids[whose])}
+        return [(held[whose, each], cosine) for cosine, whose, each in nearest if (whose, each) in held]
 
     def newest_vectors(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int

@@ -17,6 +17,7 @@ from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.keep.owner_changes import owned
 from langmem_plugin.memory.keep.repository import MemoryRepository
 
 log = event_log(__name__)
@@ -51,11 +52,7 @@ def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
 
 def there(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> set[str]:
     """The ids of those that are logged."""
-    found: set[str] = set()
-    for part in in_parts([each.access_id for each in uses]):
-        mine = select(memory_access.c.access_id).where(memory_access.c.owner == owner)
-        found.update(connection.execute(mine.where(memory_access.c.access_id.in_(part))).scalars())
-    return found
+    return owned(connection, owner, memory_access.c.access_id, [each.access_id for each in uses])
 
 
 def keep(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> None:

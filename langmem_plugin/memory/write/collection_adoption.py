@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from sqlalchemy import Connection, select
-
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.index.stores import ForeignDocument, HoldsForeign, OpenCollection, failures_of
-from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.owner_changes import begin_change, owned
 from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.memory.keep.retention import Retention
 from langmem_plugin.memory.models import FACT_TYPES, SourceType, storable
@@ -107,7 +104,7 @@ class CollectionAdoption:
         skipped = Counter({"no text": len(found) - len(worded)})
         with self._database.write(patience=BULK_WORK) as connection:
             begin_change(connection, owner)  # two who take over at once wait in turn
-            there = _there(connection, owner, [each.fields["id"] for each in news])
+            there = owned(connection, owner, memory.c.memory_id, [each.fields["id"] for each in news])
             fresh = [each for each in news if each.fields["id"] not in there]
             made = self._reconciler.store(connection, owner, fresh, [[]] * len(fresh))
             taken = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
@@ -161,14 +158,6 @@ def _unit(document: ForeignDocument, embedder: Embedder) -> Vector | None:
         return unit(document.vector, embedder.dimension)
     except ValueError:
         return None
-
-
-def _there(connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for part in in_parts(memory_ids):
-        held = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
-        found.update(connection.execute(held).scalars())
-    return found
 
 
 def _new(document: ForeignDocument, vector: Vector, fields: dict[str, Any]) -> NewMemory:

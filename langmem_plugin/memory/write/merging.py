@@ -86,7 +86,7 @@ class OwnerMerge:
         move.messages(record["messages"], record["message_names"])
         verdicts.take_back(connection, record.get("verdicts", ()), holder, owner)
         moved_rows.take_back(connection, record, holder, owner)
-        _marks_taken_back(connection, record["marks"], holder, owner)
+        _marks_moved(connection, holder, owner, record["marks"])
         _marked_again(connection, record["marks_of_both"], owner)
 
     def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
@@ -251,34 +251,24 @@ def _set_active(connection: Connection, owner: OwnerKey, instruction_id: str, *,
             connection.execute(update(instruction).where(*here).values(values))
 
 
-def _marks_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[str]:
+def _marks_moved(
+    connection: Connection, source: OwnerKey, target: OwnerKey, only: Sequence[str] | None = None
+) -> list[str]:
     """The sessions whose memories were dropped together, unless the target has dropped one of the same name."""
     there = memory_collection.alias()
     known = select(there.c.session_id).where(
         there.c.owner == target, there.c.session_id == memory_collection.c.session_id
     )
-    moved = connection.execute(
-        update(memory_collection)
-        .where(memory_collection.c.owner == source, ~known.exists())
-        .values(owner=target)
-        .returning(memory_collection.c.session_id)
+    theirs = update(memory_collection).where(memory_collection.c.owner == source, ~known.exists())
+    among = (
+        [theirs]
+        if only is None
+        else [theirs.where(memory_collection.c.session_id.in_(each)) for each in in_parts(only)]
     )
-    return list(moved.scalars())
-
-
-def _marks_taken_back(connection: Connection, marks: Sequence[str], holder: OwnerKey, owner: OwnerKey) -> None:
-    there = memory_collection.alias()
-    for part in in_parts(marks):
-        known = select(there.c.session_id).where(there.c.owner == owner, there.c.session_id.in_(part))
-        connection.execute(
-            update(memory_collection)
-            .where(
-                memory_collection.c.owner == holder,
-                memory_collection.c.session_id.in_(part),
-                memory_collection.c.session_id.not_in(known),
-            )
-            .values(owner=owner)
-        )
+    moved: list[str] = []
+    for each in among:
+        moved += connection.execute(each.values(owner=target).returning(memory_collection.c.session_id)).scalars()
+    return moved
 
 
 def _marks_left(connection: Connection, owner: OwnerKey) -> list[list[str]]:

@@ -37,7 +37,7 @@ from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.categories import Category
 from langmem_plugin.memory.keep.damaged_rows import all_rows
 from langmem_plugin.memory.keep.memory_rows import FOUND_BY, STORED, as_memory, as_values
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
 from langmem_plugin.memory.keep.text_digest import digest_of
 from langmem_plugin.memory.models import plain
@@ -106,7 +106,7 @@ class OwnerMove:
         if not rows:
             return {}
         wanted = {row.memory_id: names.get(row.memory_id, row.memory_id) for row in rows}
-        taken = self._taken(memory.c.memory_id, list(wanted.values()))
+        taken = owned(self._connection, self._target, memory.c.memory_id, list(wanted.values()))
         renamed = {old: str(uuid.uuid4()) if new in taken else new for old, new in wanted.items()}
         number, salt = begin_change(self._connection, self._target, len(rows))
         for table in (memory, memory_vector, memory_access):
@@ -148,11 +148,12 @@ class OwnerMove:
         if not rows:
             return {}
         wanted = {row.message_id: names.get(row.message_id, row.message_id) for row in rows}
-        taken = self._taken(table.c.message_id, list(wanted.values()))
+        taken = owned(self._connection, self._target, table.c.message_id, list(wanted.values()))
         of_session = {row.message_id: row.session_id for row in rows}
         # By both ids, as the search has it for one that is in two sessions.
         renamed = {old: f"{of_session[old]}/{new}" if new in taken else new for old, new in wanted.items()}
-        twice = self._taken(table.c.message_id, [new for old, new in renamed.items() if wanted[old] in taken])
+        named_anew = [new for old, new in renamed.items() if wanted[old] in taken]
+        twice = owned(self._connection, self._target, table.c.message_id, named_anew)
         renamed = {old: str(uuid.uuid4()) if new in twice else new for old, new in renamed.items()}
         number, _ = begin_change(self._connection, self._target, len(rows))
         for each in (table, history_vector):
@@ -229,11 +230,6 @@ class OwnerMove:
                 self._connection.execute(delete(vectors).where(*of_model, id_of_vector.in_(part)))
         for part in in_parts(ids):
             self._connection.execute(delete(table).where(table.c.owner == self._source, id_column.in_(part)))
-
-    def _taken(self, id_column: Column[Any], ids: Sequence[str]) -> set[str]:
-        """Which of these the new owner has already."""
-        there = select(id_column).where(id_column.table.c.owner == self._target, id_column.in_(ids))
-        return set(self._connection.execute(there).scalars())
 
 
 def ids_of(connection: Connection, owner: OwnerKey, row_id: Column[Any], order: Column[Any]) -> Sequence[str]:
