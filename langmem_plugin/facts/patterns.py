@@ -19,7 +19,7 @@ from langmem_plugin.languages.language import LANGUAGES, Language
 
 _SKIPPED: Final = r"(?:[~!^]\S+ ){0,3}?"
 _TAG: Final = "[~!^#&]?"
-_WORD: Final = r"(?![&!^])[^\W_]\S* |[~#]\S+ "  # within a clause
+_WORD: Final = r"(?![&!^])[^\W_]\S* |[~#]\S+ |'s "  # within a clause
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
 _IS: Final = "is|'s"
 _CURRENCY: Final = r"(?:[$€£₪] )?"
@@ -28,7 +28,7 @@ _READ_AHEAD: Final = 5  # words in which a pattern begins: those before it are p
 
 @dataclass(frozen=True)
 class Pattern:
-    """`mark` is "-" where it is not so, "+" where it will be."""
+    """`mark` is "-" where it is not so, "+" where it will be, "*" where only a name is a value of it."""
 
     attribute: str
     mark: str
@@ -50,6 +50,7 @@ class Match:
     negated: bool
     over: bool
     ahead: bool
+    named: bool = False
 
 
 class Line:
@@ -136,6 +137,7 @@ def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
         negated=(skipped.count("!") % 2 == 1) ^ (pattern.mark == "-"),
         over="^" in skipped,
         ahead=pattern.mark == "+",
+        named=pattern.mark == "*",
     )
 
 
@@ -159,7 +161,7 @@ def _mark(tokens: Sequence[Token], at: int, language: Language) -> str:
 @cache
 def _table(language: Language) -> tuple[Pattern, ...]:
     return tuple(
-        Pattern(name.rstrip("+-"), name[len(name.rstrip("+-")) :], tuple(line.split()))
+        Pattern(name.rstrip("+-*"), name[len(name.rstrip("+-*")) :], tuple(line.split()))
         for name, cell in language.predicates.items()
         for line in cell.split(";")
         if line.strip()

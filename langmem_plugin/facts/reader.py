@@ -25,6 +25,9 @@ _OF_PEOPLE: Final = words(
     "monthly payment|relationship|smoking|fear"
 )
 """What may be told of somebody who is only named."""
+_SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
+_EXACT: Final = words("license plate|waist size|height|weight")
+_LONGEST_THING: Final = 4  # words
 _NAMES: Final = frozenset(("name", "nickname"))
 _STATES: Final = frozenset(("age", "relationship", "diet"))
 _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
@@ -76,7 +79,7 @@ class Reader:
             place = after_leads(line.tokens, at, self._language)
             if at < done or place < done or place >= len(line.tokens):
                 continue
-            said = self._clause(line, place, first=at == begin)
+            said = self._clause(line, place, first=at == begin) or self._scheduled(line, place)
             if said is None:
                 continue
             done = said.last
@@ -204,6 +207,25 @@ class Reader:
         match = Match("routine", 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=False)
         return self._checked(line, subject, match, value, last)
 
+    def _scheduled(self, line: Line, at: int) -> Finding | None:
+        """What comes again and again: "bins go out on Tuesdays", "my choir meets every Monday"."""
+        tokens, language = line.tokens, self._language
+        thing = tokens[at : at + _LONGEST_THING]
+        owned = any(token.plain in language.possessives for token in thing[: 4 if language.possessive_after else 1])
+        known = any({token.plain, token.plain.removeprefix("ה")} & language.scheduled for token in thing)
+        if self._noted or not (owned or known) or tokens[at].plain in language.asks | language.selves | language.others:
+            return None
+        last = self._value_end(line, at, "routine")
+        if not re.search(language.recurring, " ".join(token.plain for token in tokens[at:last])):
+            return None
+        subject = subject_at(line, at)
+        if subject is None or subject.role is None or subject.noun is not None or subject.end >= last:
+            shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
+            subject = Subject(SELF, at, shown, shown)
+        if begins(tokens, last - 1, language.momentary) or subject.end >= last:
+            return None
+        return Finding(subject, "routine", tokens[subject.end : last], at, last)
+
     def _is_first_person(self, said: Sequence[Token]) -> bool:
         """By the ending of a verb, where it can be said without "I": "siempre viajo en ventanilla"."""
         verbs = [token.plain for token in said if token.plain not in self._language.always]
@@ -220,7 +242,9 @@ class Reader:
             at = next((place for place in range(at, at + _FAR) if begins(tokens, place, language.copulas)), at)
             used = begins(tokens, at, language.copulas)
         dictated = at < len(tokens) and tokens[at].plain[:1].isdigit() and attribute_of(noun).category in _DICTATED
-        alone = language.name == "he" and (noun in SERVING or attribute_of(noun).category in _SAID_ALONE)
+        alone = language.name == "he" and (
+            noun in SERVING or attribute_of(noun).category in _SAID_ALONE or self._is_dated(tokens[at : at + 4])
+        )
         if not (used or dictated or alone) or (not used and noun == subject.role):
             return None
         if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
@@ -228,6 +252,8 @@ class Reader:
                 (place for place in range(at, min(at + _FAR, len(tokens))) if tokens[place].plain[:1].isdigit()), at
             )
         at += used
+        if used and tokens[at - 1].plain == "with" and noun not in _SERVICES:
+            return None  # "my son is with Dan"
         negated = at < len(tokens) and tokens[at].plain in language.negations
         at += negated
         while at < len(tokens) and tokens[at].plain in language.fillers:
@@ -236,7 +262,8 @@ class Reader:
             return None
         last = self._value_end(line, at, noun)
         value = list(tokens[at:last])
-        if used and tokens[at - 1].plain == "'s" and value and not (value[0].capital or self._counts(value[:1])):
+        bare = self._without_articles(value)
+        if used and tokens[at - 1].plain == "'s" and value and not (bare[0].capital or self._counts(bare[:1])):
             return None  # "my dentist's assistant", "my parents' rent"
         if noun == "name" and subject.role is not None:
             noun = subject.role
@@ -259,6 +286,10 @@ class Reader:
                 attribute, value = "pet", [*tokens[subject.shown : subject.shown + 1], *value]
         match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=False)
         return self._checked(line, subject, match, value, last)
+
+    def _is_dated(self, said: Sequence[Token]) -> bool:
+        said_at = self._said_at
+        return said_at is not None and any(not each.first for each in moments(said, self._language, said_at, ahead=True))
 
     def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
         """As in "Priya Nair is my accountant"."""
@@ -369,6 +400,8 @@ class Reader:
             return None  # "I love the toppings", "I'm in a meeting now"
         if match.attribute == "routine" and not self._is_habit(subject, value):
             return None
+        if match.named and not (value[0].capital or self._without_articles(value)[0].capital):
+            return None
         value = self._trimmed(value, match)
         if not value or not self._is_value(value, subject, match.attribute, negated=match.negated):
             return None
@@ -444,15 +477,17 @@ class Reader:
         if attribute == "age":
             return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
         accented = language.name == "es" and value[0].written.casefold() != first  # "té", but not "te"
-        if first in language.pronouns and not accented and attribute not in ("pronouns", "name"):
+        if first in language.pronouns and not accented and attribute not in ("pronouns", "name", "event"):
             return False
         if attribute == "birthday":
             return self._counts(value) or not language.months.keys().isdisjoint(token.plain for token in value)
         if attribute in _NAMES and first in language.common | language.moods | language.no_values["name"]:
             return False
         if attribute in _NAMES:
-            return len(value) <= 3 and (language.name != "he" or not first.startswith("כש"))
+            return len(value) <= 3 and not (first.startswith("כש") or self._counts(value))
         if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
+            return False
+        if (attribute in _EXACT and not self._counts(value)) or (attribute in _SERVICES and not self._is_named(value)):
             return False
         if attribute == "illness":
             return any(re.fullmatch(language.illnesses, token.plain) for token in value[:3]) and len(value) < 6
@@ -476,7 +511,8 @@ class Reader:
                 return False  # "allergic to Mondays", "to stupid people"
         if subject.noun is None:
             return not subject.loose or attribute in _OF_PEOPLE
-        if not self._noted and not language.no_values["health"].isdisjoint(subject.noun.split()):
+        ordered = not language.no_values["health"].isdisjoint(subject.noun.split())
+        if not self._noted and ordered and not self._is_planned(value):
             return False  # "my order is 5521"
         if (
             not value[0].capital
@@ -495,8 +531,12 @@ class Reader:
             or not subject.loose
             or named
             or self._counts(value)
-            or subject.noun.split()[0] in language.favorites
+            or not language.favorites.isdisjoint(subject.noun.split())
+            or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
         )
+
+    def _is_named(self, value: Sequence[Token]) -> bool:
+        return self._language.name == "he" or self._without_articles(value)[0].capital
 
     def _counts(self, value: Sequence[Token]) -> bool:
         return any(any(c.isdigit() for c in token.plain) or number([token.plain]) for token in value)

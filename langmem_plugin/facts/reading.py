@@ -102,7 +102,7 @@ def _same_words(one: Statement, other: Statement) -> bool:
 def _ordered(sentence: str) -> list[Statement]:
     """How the person wants to be answered from now on."""
     return [
-        _plainly(sentence, order.text, order.quote, "instruction")
+        _plainly(sentence, order.quote if order.condition else order.text, order.quote, "instruction")
         for order in instructions_in(sentence)
         if not order.names
     ]
