@@ -12,7 +12,7 @@ from langmem_plugin.facts.moments import moments
 from langmem_plugin.facts.patterns import Line, Match, begins, best_match, is_known, matches, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.whom import SELF, SERVING, Subject, is_a_name, is_name, subject_at, with_name
+from langmem_plugin.facts.whom import SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at, with_name
 from langmem_plugin.languages.language import Language, words
 
 _LONGEST_VALUE: Final = 14
@@ -27,7 +27,7 @@ _OF_PEOPLE: Final = words(
 """What may be told of somebody who is only named."""
 _SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
 _EXACT: Final = words("license plate|waist size|height|weight")
-_LONGEST_THING: Final = 4  # words
+_LONGEST_THING: Final = 5  # words
 _NAMES: Final = frozenset(("name", "nickname"))
 _STATES: Final = frozenset(("age", "relationship", "diet"))
 _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
@@ -69,17 +69,19 @@ class Reader:
         self._of_speaker = False
 
     def read(self, sentence: Sentence) -> tuple[Line, list[Finding]]:
-        sentence = replace(sentence, tokens=taken_apart(sentence.tokens, self._language))
-        begin, end = stated_until(sentence, self._language, noted=self._noted)
-        line = Line(sentence.tokens[:end], self._language)
+        language = self._language
+        sentence = replace(sentence, tokens=taken_apart(sentence.tokens, language))
+        begin, end = stated_until(sentence, language, noted=self._noted)
+        line = Line(sentence.tokens[:end], language)
         found: list[Finding] = []
         done = begin
         self._of_speaker = False
-        for at in starts(line.tokens, begin, self._language):
-            place = after_leads(line.tokens, at, self._language)
+        for at in starts(line.tokens, begin, language):
+            place = after_leads(line.tokens, at, language)
             if at < done or place < done or place >= len(line.tokens):
                 continue
-            said = self._clause(line, place, first=at == begin) or self._scheduled(line, place)
+            told = any(begins(line.tokens, lead, language.remember) for lead in range(at, place))
+            said = self._clause(line, place, first=at == begin) or (None if told else self._scheduled(line, place))
             if said is None:
                 continue
             done = said.last
@@ -129,7 +131,7 @@ class Reader:
         language = self._language
         passed = language.fillers | language.negations
         word = next((token.plain for token in line.tokens[at:] if token.plain not in passed), "")
-        if begins(line.tokens, at + 1, language.copulas):
+        if begins(line.tokens, at + 1, language.copulas) and not language.possessive_after:
             return False  # "love is …"
         if language.name == "es":
             return True
@@ -166,7 +168,7 @@ class Reader:
         of_theirs = not subject.is_speaker and tokens[subject.end].plain == "'s"
         if of_theirs and match.attribute == "job" and tokens[subject.end + 1].plain not in language.articles:
             return None  # "Nan's carer comes at 8"
-        first = line.token_at(match.start)
+        first = line.token_at(match.end if match.named else match.start)
         last = line.token_at(match.end)
         if match.is_open:
             last = self._value_end(line, last, match.attribute)
@@ -213,18 +215,20 @@ class Reader:
         thing = tokens[at : at + _LONGEST_THING]
         owned = any(token.plain in language.possessives for token in thing[: 4 if language.possessive_after else 1])
         known = any({token.plain, token.plain.removeprefix("ה")} & language.scheduled for token in thing)
-        if self._noted or not (owned or known) or tokens[at].plain in language.asks | language.selves | language.others:
+        others = language.selves | language.others | (language.asks - language.implied)
+        if self._noted or not (owned or known) or tokens[at].plain in others:
             return None
         last = self._value_end(line, at, "routine")
         if not re.search(language.recurring, " ".join(token.plain for token in tokens[at:last])):
             return None
         subject = subject_at(line, at)
-        if subject is None or subject.role is None or subject.noun is not None or subject.end >= last:
+        if subject is None or subject.role is None or subject.noun is not None:
             shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
-            subject = Subject(SELF, at, shown, shown)
+            role, used = looked_up(line, shown, language.people)
+            subject = Subject(role or SELF, at, shown + used, shown, role=role or None)
         if begins(tokens, last - 1, language.momentary) or subject.end >= last:
             return None
-        return Finding(subject, "routine", tokens[subject.end : last], at, last)
+        return Finding(subject, "routine", tuple(tokens[subject.end : last]), at, last)
 
     def _is_first_person(self, said: Sequence[Token]) -> bool:
         """By the ending of a verb, where it can be said without "I": "siempre viajo en ventanilla"."""
@@ -289,7 +293,9 @@ class Reader:
 
     def _is_dated(self, said: Sequence[Token]) -> bool:
         said_at = self._said_at
-        return said_at is not None and any(not each.first for each in moments(said, self._language, said_at, ahead=True))
+        return said_at is not None and any(
+            not each.first for each in moments(said, self._language, said_at, ahead=True)
+        )
 
     def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
         """As in "Priya Nair is my accountant"."""
@@ -352,6 +358,8 @@ class Reader:
     def _is_joined(self, token: Token, *, placed: bool) -> bool:
         """Hebrew writes "and" and "that" onto the word that begins a clause."""
         rest = token.plain[1:]
+        if token.plain in self._language.possessives:
+            return False
         return (token.plain[:1] == "ש" and is_known(rest, self._language)) or (
             placed and token.plain[:1] == "ו" and len(rest) > 2
         )
@@ -423,7 +431,9 @@ class Reader:
         said_outright = subject.end > subject.first or language.drops_subject
         following = value[1].plain if len(value) > 1 else ""
         idle = language.no_values["routine"] | language.pronouns | language.pointing
-        return said_outright and bool(following) and following not in idle and not following.endswith("ing")
+        again = re.search(language.recurring, " ".join(token.plain for token in value))
+        telling = following not in idle and not following.endswith("ing")
+        return said_outright and bool(following) and (again is not None or telling)
 
     def _is_planned(self, clause: Sequence[Token]) -> bool:
         """For a day that is not today nor tomorrow: what is sooner is done before it is of use."""
@@ -459,6 +469,8 @@ class Reader:
             for moment in reversed(moments(value, language, self._said_at, ahead=match.ahead)):
                 if moment.last == len(value) and moment.first > 0:
                     value = value[: moment.first]
+                    while len(value) > 1 and value[-1].plain in language.articles:
+                        value = value[:-1]
         if value and not self._noted and value[-1].plain in language.opens:
             return []  # "the sound of it"
         idle = language.fillers | language.joins
@@ -521,7 +533,8 @@ class Reader:
             and first.endswith(("ing", "ando", "iendo"))
         ):
             return False  # "my car is leaking"
-        if first in language.moods or (
+        favorite = not language.favorites.isdisjoint(subject.noun.split())
+        if (first in language.moods and not favorite) or (
             attribute_of(attribute).category == "money" and counted is None and not self._counts(value)
         ):
             return False
@@ -531,7 +544,7 @@ class Reader:
             or not subject.loose
             or named
             or self._counts(value)
-            or not language.favorites.isdisjoint(subject.noun.split())
+            or favorite
             or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
         )
 

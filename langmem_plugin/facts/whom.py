@@ -15,10 +15,11 @@ _LONGEST_NOUN: Final = 3
 _LONGEST_PHRASE: Final = 5
 _SHORTEST_WORN: Final = 2
 SERVING: Final = words(
-    "dentist|doctor|gp|vet|pediatrician|accountant|lawyer|landlord|plumber|electrician|cleaner|nanny|teacher|hairdresser|therapist"
+    "dentist|doctor|gp|vet|pediatrician|accountant|lawyer|landlord|plumber|electrician|cleaner|nanny|teacher|hairdresser|therapist|"
+    "gardener|mechanic|optician|physio|childminder|trainer|tutor"
 )
 _WITHOUT_MINE: Final = SERVING | words(
-    "rent|supplier|anniversary|birthday|phone|email|address|plan|goal|strategy|deadline|budget"
+    "license plate|rent|supplier|anniversary|birthday|phone|email|address|plan|goal|strategy|deadline|budget"
 )
 _OF: Final = frozenset(("of", "de", "del", "של"))
 
@@ -76,7 +77,7 @@ def _of_a_person(line: Line, at: int) -> bool:
     return said is not None and said.attribute in ("home", "employer", "age")
 
 
-def _looked_up(
+def looked_up(
     line: Line, at: int, table: Mapping[tuple[str, ...], str], longest: int = _LONGEST_PHRASE
 ) -> tuple[str, int]:
     """What the longest phrase at `at` means, with its length; in Hebrew also behind the letters written onto it."""
@@ -102,8 +103,8 @@ def _owned(line: Line, at: int, first: int) -> Subject | None:
     """What stands behind "my": a person, with their name, or a noun; and what is theirs: "my son's school"."""
     tokens, language = line.tokens, line.language
     at += begins(tokens, at, _phrases(language.adjectives))
-    role, used = _looked_up(line, at, language.people)
-    if used and _looked_up(line, at, language.attributes)[1] <= used:
+    role, used = looked_up(line, at, language.people)
+    if used and looked_up(line, at, language.attributes)[1] <= used:
         return _of_theirs(line, with_name(line, Subject(role, first, at + used, at, role=role)))
     if language.name == "en" and at < len(tokens) and (kin := language.people.get((tokens[at].plain[:-1],))):
         theirs = _noun(line, at + 1, first) if tokens[at].plain.endswith("s") else None  # "my wifes birthday"
@@ -114,7 +115,7 @@ def _owned(line: Line, at: int, first: int) -> Subject | None:
 
 def _noun(line: Line, at: int, first: int) -> Subject | None:
     tokens, language = line.tokens, line.language
-    noun, used = _looked_up(line, at, language.attributes)
+    noun, used = looked_up(line, at, language.attributes)
     if used:
         return Subject(SELF, first, at + used, at, noun=noun)
     for length in range(1, _LONGEST_NOUN + 1):
@@ -170,13 +171,16 @@ def _of_theirs(line: Line, subject: Subject) -> Subject:
 def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
     """As in "el cumple de mi mamá", "יום ההולדת של אמא שלי"."""
     tokens, language = line.tokens, line.language
-    noun, used = _looked_up(line, at, language.attributes)
+    noun, used = looked_up(line, at, language.attributes)
     if not used or at + used + 1 >= len(tokens) or tokens[at + used].plain not in _OF:
         return None
     owner = subject_at(line, at + used + 1, noted=noted)
     if owner is None and language.name == "he":
         name = tokens[at + used + 1]
         owner = Subject(name.plain, at, at + used + 2, at, name=(name,))
+    if owner is None and noun in SERVING:  # "la pediatra de los niños es …"
+        end = next((place for place in range(at + used, len(tokens)) if begins(tokens, place, language.copulas)), 0)
+        return Subject(SELF, at, end, at, noun=noun, loose=True) if end else None
     if owner is None or not (owner.role or owner.name) or owner.noun is not None:
         return None
     if owner.role is None and attribute_of(noun).category != "identity":
@@ -191,10 +195,10 @@ def _owned_before(line: Line, at: int, *, noted: bool) -> Subject | None:
         owned = at + length < len(tokens) and tokens[at + length].plain in language.possessives
         if not owned and not noted:
             continue
-        role, used = _looked_up(line, at, language.people, length)
+        role, used = looked_up(line, at, language.people, length)
         if used == length:
             return with_name(line, Subject(role, at, at + length + owned, at, role=role))
-        noun, used = _looked_up(line, at, language.attributes, length)
+        noun, used = looked_up(line, at, language.attributes, length)
         if used == length:
             return Subject(SELF, at, at + length + owned, at, noun=noun)
     return None
@@ -203,13 +207,14 @@ def _owned_before(line: Line, at: int, *, noted: bool) -> Subject | None:
 def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
     """As in "the wifi password is …", which whoever says it may use; "rent for flat 4 is …" only with a value."""
     for start in range(at, min(at + _LONGEST_NOUN, len(line.tokens)) if at == first or line.tokens[first].word else at):
-        noun, used = _looked_up(line, start, line.language.attributes)
+        noun, used = looked_up(line, start, line.language.attributes)
         if used and attribute_of(noun).category == "secrets":
             return Subject(SELF, first, start + used, at, noun=noun)
         of_whom = line.tokens[start + used : start + used + 1]
         if used and of_whom and of_whom[0].plain in _OF:
             return None
-        if used and start == first and noun in _WITHOUT_MINE:
+        new = all(token.plain in line.language.adjectives for token in line.tokens[first:start])
+        if used and new and noun in _WITHOUT_MINE:
             return Subject(SELF, first, start + used, at, noun=noun, loose=True)
         if begins(line.tokens, start, line.language.copulas):
             break
@@ -218,7 +223,7 @@ def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
 
 def _named_by_role(line: Line, at: int) -> Subject | None:
     """As in "grandson Ben is 7": without "my"."""
-    role, used = _looked_up(line, at, line.language.people)
+    role, used = looked_up(line, at, line.language.people)
     if not used or at + used >= len(line.tokens) or not is_name(line.tokens[at + used], line.language):
         return None
     return _of_theirs(line, with_name(line, Subject(role, at, at + used, at, role=role)))

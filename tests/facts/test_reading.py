@@ -44,6 +44,21 @@ I've been diagnosed with gout | self/health | gout
 our landlord is Mr Aziz | self/landlord | Mr Aziz
 we're getting married in April | self/wedding date | April
 remember that the spare key is under the blue pot | self/note | the spare key is under the blue pot
+my number plate is GH19 RTU | self/license plate | GH19 RTU
+our broadband is with Zen | self/internet provider | Zen
+our veg supplier is Marlow Farm | self/supplier | Marlow Farm
+we buy our flour from Ashton Mill | self/supplier | Ashton Mill
+everyone calls me Dot | self/nickname | Dot
+the bakery is shut on Mondays | self/routine | bakery is shut on Mondays
+my judo class is Tuesdays at 6 | self/routine | judo class is Tuesdays at 6
+the kids have piano on Wednesdays | child/routine | have piano on Wednesdays
+I swim every morning | self/routine | swim every morning
+I'm off on Thursdays | self/work schedule | Thursdays
+I'm a member of the Ramblers | self/membership | Ramblers
+I support Leyton Orient | self/like | Leyton Orient
+my exam is on the 9th of February | self/exam | 9th of February
+always book me a window seat | self/instruction | always book me a window seat
+don't ever ring me before 8 | self/instruction | don't ever ring me before 8
 """,
     "es": """
 me llamo Berta | self/name | Berta
@@ -69,6 +84,16 @@ hablo holandés | self/language | holandés
 prefiero el pasillo | self/preference | pasillo
 me caso en abril | self/wedding date | abril
 recuerda que la llave está debajo de la maceta | self/note | la llave está debajo de la maceta
+la pediatra de los niños es la doctora Gil | self/pediatrician | doctora Gil
+el pan nos lo trae Hornos Vera | self/supplier | Hornos Vera
+tengo el móvil con Digi | self/internet provider | Digi
+mi banco es Abanca | self/bank | Abanca
+mi sobrina Lola vive en Cádiz | niece lola/home | Cádiz
+mi color favorito es el azul | self/color favorito | azul
+la panadería cierra los lunes | self/routine | panadería cierra los lunes
+no me llames nunca antes de las 8 | self/instruction | no me llames nunca antes de las 8
+mi padre no puede comer sal | father/diet | sal
+tengo cita con el oculista el 9 de febrero | self/event | cita con el oculista
 """,
     "he": """
 קוראים לי ברוריה | self/name | ברוריה
@@ -91,6 +116,15 @@ recuerda que la llave está debajo de la maceta | self/note | la llave está deb
 אני דובר הולנדית | self/language | הולנדית
 אני מעדיף מעבר | self/preference | מעבר
 אנחנו מתחתנים באפריל | self/wedding date | אפריל
+מספר הרכב שלי הוא 77-123-45 | self/license plate | 77-123-45
+הבנק שלנו הוא לאומי | self/bank | לאומי
+הבן הקטן שלי קוראים לו איתן | self/son | איתן
+החוג שלי בימי שני ב-5 | self/routine | החוג שלי בימי שני ב-5
+המאפייה סגורה בימי ראשון | self/routine | המאפייה סגורה בימי ראשון
+כולם קוראים לי שוש | self/name | שוש
+אסור לי לאכול אגוזים | self/diet | אגוזים
+המאכל האהוב עליי הוא קובה | self/favorite food | קובה
+יש לי תור לעיניים ב-9 בפברואר | self/event | תור לעיניים
 """,
 }
 NOT_STATED = {
@@ -115,6 +149,13 @@ I left my umbrella on the bus
 I'm in a meeting
 the novel's hero says "my name is Ivo"
 thanks, you're a star
+the museum is closed on Mondays
+the bus comes every ten minutes
+the parcel is with the neighbour
+my internet is down again
+my phone is with Ida
+I'm with Ida at the moment
+my reg is in the drawer
 """,
     "es": """
 ¿soy alérgico al polen?
@@ -131,6 +172,10 @@ me encanta eso
 llámame mañana
 me dejé el paraguas en el autobús
 gracias, eres un sol
+el museo cierra los lunes
+el bus pasa cada diez minutos
+la enfermera me dijo que espere
+tengo la cena con Ida esta noche
 """,
     "he": """
 אני אלרגי לאבק?
@@ -145,6 +190,9 @@ gracias, eres un sol
 תתקשר אליי מחר
 שכחתי את המטרייה באוטובוס
 תודה, אתה נהדר
+המוזיאון סגור בימי שני
+האוטובוס בא כל עשר דקות
+הבנק היה סגור
 """,
 }
 TEXTS = tuple(line.split(" | ")[0] for table in STATED.values() for line in table.strip().splitlines())
@@ -226,6 +274,20 @@ def test_a_memory_as_it_is_worded_has_a_slot():
 
     read = {text: statement_of(text, SAID_AT) for text in told}
     assert {text: (each.slot.key, each.value) for text, each in read.items()} == told
+
+
+@pytest.mark.spec("W-3")
+def test_a_memory_that_is_of_something_else_has_no_slot_of_the_persons():
+    told = (
+        "las cerezas, del Jerte o ninguna",
+        "tengo horno nuevo, de leña, y va de maravilla",
+        "la doctora me ha subido la dosis",
+        "el abogado me dijo que no firme nada",
+        "we're still paying £30 for the storage unit",
+        "we're on a septic tank here",
+    )
+
+    assert [text for text in told if statement_of(text, SAID_AT).slot is not None] == []
 
 
 def test_what_is_not_understood_is_kept_as_it_is():
