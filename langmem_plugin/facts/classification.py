@@ -1,4 +1,4 @@
-"""Whether a text is worth storing at all, and as what: by rules, before any model is asked."""
+"""Tell whether a text is worth storing at all, and as what: by rules, before any model is asked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Classification:
 
 
 def classify(text: str, *, asked: str | None = None) -> Classification:
-    """Whether `text` holds something to remember: preferences, habits, personal details, goals, standing wishes.
+    """Tell whether `text` holds something to remember: preferences, habits, personal details, goals, standing wishes.
 
     `asked` is what it answers, where that is known: "Italian or Asian" is a preference after "Which cuisine do you
     like?". Not stored: questions, tasks and wishes of the moment, moods, mere ideas, jokes, words of others and of

@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 
 
 def adds(new: str, old: str) -> bool:
-    """Whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
+    """Tell whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
     if _other_of_a_kind(new, old):
         return True
     told, held = marks_of(new), marks_of(old)
@@ -53,7 +53,7 @@ def names(text: str) -> frozenset[str]:
 
 
 def accents_differ(one: str, other: str) -> bool:
-    """Whether two words differ by what makes them others in Spanish: "trabajó" and "trabajo", "sí" and "si", "caña"."""
+    """Tell whether two words differ by what makes them others in Spanish: "trabajó" and "trabajo", "sí" and "si", "caña"."""
     ours, theirs = ({plain(word): word for word in _stressed(text)} for text in (one, other))
     return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
 
@@ -104,7 +104,7 @@ def _forms(word: str, language: str) -> set[str]:
 
 
 def _other_of_a_kind(new: str, old: str) -> bool:
-    """Whether both say a currency or a period, and not the same: "5000 dollars" and "5000 euros"."""
+    """Tell whether both say a currency or a period, and not the same: "5000 dollars" and "5000 euros"."""
     for table in ("currencies", "periods_said"):
         ours, theirs = _said_of(new, table), _said_of(old, table)
         if ours and theirs and ours != theirs:
@@ -130,7 +130,7 @@ def _is_clock(word: str) -> bool:
 
 
 def _one_time(told: str, held: str) -> bool:
-    """Whether a time says no more than another: "6:30" is "6:30 am" or what "18:30" says again in short."""
+    """Tell whether a time says no more than another: "6:30" is "6:30 am" or what "18:30" says again in short."""
     if not (_is_clock(told) and _is_clock(held)) or _of_twelve(told) != _of_twelve(held):
         return False
     return told.endswith("?") or (

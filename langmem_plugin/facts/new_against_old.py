@@ -100,12 +100,12 @@ def relation(new: Statement, old: Statement) -> Relation:
 
 
 def another_subject(new: Statement, old: Statement) -> bool:
-    """Whether the two are surely about different people or things."""
+    """Tell whether the two are surely about different people or things."""
     return new.slot is not None and old.slot is not None and _same_subject(new.slot.who, old.slot.who) == "no"
 
 
 def cannot_repeat(new: Statement, old: Statement) -> bool:
-    """Whether `new` says something that `old` does not, whoever holds them to be the same: it is about somebody else,
+    """Tell whether `new` says something that `old` does not, whoever holds them to be the same: it is about somebody else,
     names a number, day or name of its own, or denies what the other states.
     """
     return another_subject(new, old) or adds(new.text, old.text) or _differ(new, old)
@@ -203,7 +203,7 @@ def _as_typed(secret: str) -> str:
 
 
 def _inflects(statement: Statement) -> bool:
-    """Whether the value is no name: "oat" and "oats" are one allergy, "Daniel" and "Daniela" are two dentists."""
+    """Tell whether the value is no name: "oat" and "oats" are one allergy, "Daniel" and "Daniela" are two dentists."""
     if statement.slot is None or names(f"- {statement.value}"):
         return False
     kind = attribute_of(statement.slot.attribute)

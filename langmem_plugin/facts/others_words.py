@@ -81,7 +81,7 @@ def _stamped(line: str) -> bool:
 
 
 def _speaker(line: str, *, signed: bool) -> bool | None:
-    """Whether a line begins with who says it: True another, False the writer, None no such label."""
+    """Tell whether a line begins with who says it: True another, False the writer, None no such label."""
     rest = line.strip().lstrip(_MARKUP)
     stamp = _STAMP.match(rest)
     rest = rest[stamp.end() :] if stamp else rest
@@ -104,7 +104,7 @@ def _speaker(line: str, *, signed: bool) -> bool | None:
 
 
 def _is_own_label(found: list[str], written: list[str]) -> bool:
-    """Whether it says what is told, not who tells it: "allergies", "my dentist", "one more thing"."""
+    """Tell whether it says what is told, not who tells it: "allergies", "my dentist", "one more thing"."""
     if any(form in _OWN_LABELS for word in found for form in _forms(word)):
         return True
     if len(found) == 1:

@@ -210,7 +210,7 @@ class Reader:
         return self._checked(line, subject, match, value, last)
 
     def _scheduled(self, line: Line, at: int) -> Finding | None:
-        """What comes again and again: "bins go out on Tuesdays", "my choir meets every Monday"."""
+        """Read a thing that comes again and again: "bins go out on Tuesdays", "my choir meets every Monday"."""
         tokens, language = line.tokens, self._language
         thing = tokens[at : at + _LONGEST_THING]
         owned = any(token.plain in language.possessives for token in thing[: 4 if language.possessive_after else 1])
@@ -479,7 +479,7 @@ class Reader:
         return value
 
     def _is_value(self, value: Sequence[Token], subject: Subject, attribute: str, *, negated: bool) -> bool:
-        """Whether the words can be a value at all: "in fear" is no home, "it" is none of anything."""
+        """Tell whether the words can be a value at all: "in fear" is no home, "it" is none of anything."""
         language, first = self._language, value[0].plain
         if not any(token.word for token in value):
             return False

@@ -53,7 +53,7 @@ _VALUE = re.compile(r"\d{3}")
 
 
 def is_sensitive(text: str) -> bool:
-    """Whether a person is asked before it is remembered. An e-mail or IP address alone is not: it is told to be used."""
+    """Tell whether a person is asked before it is remembered. An e-mail or IP address alone is not: it is told to be used."""
     return not kinds_of(text) <= _GIVEN_TO_BE_USED
 
 

@@ -192,7 +192,7 @@ class _Reading:
     rest: str
     words: OrderWords
     stands: bool = False
-    """Whether something said that it is to last."""
+    """Tell whether something said that it is to last."""
     conditions: list[str] = field(default_factory=list)
     priority: int | None = None
     until: Until | None = None
@@ -346,7 +346,7 @@ def _read(reading: _Reading, sentence: str, *, plainly: bool) -> Spoken | None:
 
 
 def _lasts(reading: _Reading, text: str) -> bool:
-    """Whether it is an order for more than this once."""
+    """Tell whether it is an order for more than this once."""
     words = reading.words
     if words.lasting.match(text) or (reading.stands and words.wanted.match(text)) or _whenever(text, words):
         return True

@@ -89,7 +89,7 @@ def _words(text: str) -> list[str]:
 
 
 def same(one: str, other: str, *, exactly: bool = False) -> bool:
-    """Whether two values are the same, however they are written; an hour without am or pm fits either.
+    """Tell whether two values are the same, however they are written; an hour without am or pm fits either.
 
     `exactly`: names and the like, where "Daniel" is not "Daniela". What binds words has its order: "tea more than
     coffee" is not "coffee more than tea".
@@ -106,7 +106,7 @@ def same(one: str, other: str, *, exactly: bool = False) -> bool:
 
 
 def within(one: str, other: str) -> bool:
-    """Whether all of `one` is said in `other` too: "Yaris" in "red Toyota Yaris"."""
+    """Tell whether all of `one` is said in `other` too: "Yaris" in "red Toyota Yaris"."""
     ours, theirs = canonical(one), canonical(other)
     return bool(ours) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
@@ -143,7 +143,7 @@ def number(words: Sequence[str]) -> tuple[float, int] | None:
 
 
 def _joins(held: float, amount: float) -> bool:
-    """Whether "twenty" and "five" make one number; "two" and "three" are two."""
+    """Tell whether "twenty" and "five" make one number; "two" and "three" are two."""
     return (
         (held >= 20 and held % 10 == 0 and amount < 10)
         or (held >= 100 and held % 100 == 0 and amount < 100)
@@ -281,7 +281,7 @@ def _forms_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def forms_of_one(one: str, other: str) -> bool:
-    """Whether two words are one but for their ending; for words that are no names."""
+    """Tell whether two words are one but for their ending; for words that are no names."""
     if one == other:
         return True
     if _CODE in (one[:1], other[:1]):
