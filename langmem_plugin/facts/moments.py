@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from babel.dates import format_date
+
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
-from langmem_plugin.languages.calendar_names import MONTH_NAMES
 from langmem_plugin.languages.language import Language
 
 Unit = Literal["day", "week", "month", "year"]
@@ -79,7 +80,7 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
 
 
 def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:
-    return Moment(first, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language.name))
+    return Moment(first, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language))
 
 
 def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
@@ -230,26 +231,8 @@ def _after(start: datetime, unit: Unit) -> datetime:
     return _moved(start.replace(day=1), unit, 1)
 
 
-def _said(date: _Date, kind: str, language: str) -> str:
-    start, month = date.start, MONTH_NAMES[language][date.start.month - 1]
-    if language == "en":
-        body = {
-            "day": f"{start.day} {month} {start.year}",
-            "week": f"the week of {start.day} {month} {start.year}",
-        }.get(date.unit, f"{month} {start.year}" if date.unit == "month" else str(start.year))
-        before = {"since": "since", "until": "until"}.get(kind, "on" if date.unit == "day" else "in")
-        return f"{before} {body}"
-    if language == "es":
-        body = {
-            "day": f"{start.day} de {month} de {start.year}",
-            "week": f"la semana del {start.day} de {month} de {start.year}",
-        }.get(date.unit, f"{month} de {start.year}" if date.unit == "month" else str(start.year))
-        before = {"since": "desde", "until": "hasta"}.get(kind, "el" if date.unit == "day" else "en")
-        return f"{before} {'el ' if date.unit == 'day' and kind != 'at' else ''}{body}"
-    body = {"day": f"{start.day} ב{month} {start.year}", "week": f"שבוע של {start.day} ב{month} {start.year}"}.get(
-        date.unit, f"{month} {start.year}" if date.unit == "month" else str(start.year)
-    )
-    if kind == "until":
-        return f"עד {body}"
-    letter = "מ" if kind == "since" else "ב"
-    return f"{letter}{'-' if body[0].isdigit() else ''}{body}"
+def _said(date: _Date, kind: str, language: Language) -> str:
+    dated = language.dated
+    body = format_date(date.start, dated[date.unit], locale=language.name)
+    before = dated.get(f"{kind} {date.unit}", dated[kind])
+    return f"{before}{'' if before[-1] == ' ' or not body[0].isdigit() else '-'}{body}"

@@ -3,8 +3,10 @@
 When in doubt both are kept, since losing a fact is worst; `memory/pairs` then judges by the words of both.
 """
 
+import json
 import re
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import attribute_of
@@ -16,47 +18,19 @@ from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.plain_text import plain
 
 _WORD: Final = re.compile(r"[^\W_]++")
+_TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
 _OPPOSITES: Final = {"dislike": "like"}
-_ALIKE: Final = tuple(
-    words(group)
-    for group in (
-        "home|address",
-        "car|possession|vehicle",
-        "doctor|gp",
-        "drinking|diet",
-        "allergy|intolerance",
-        "job|employer",
-        "boss|manager",
-        "pin|password",
-        "health|accessibility",
-        "dog|cat|pet",
-        "fee|price|monthly payment",
-        "goal|plan",
-        "wife|husband|partner|relationship|status",
-    )
-)
+_ALIKE: Final = tuple(map(words, _TABLES["alike"]))
+_SECRETS: Final = words(_TABLES["secrets"])
+_RESTS_ON: Final = {name: words(cell) for names, cell in _TABLES["rests_on"].items() for name in names.split("|")}
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
-_SECRETS: Final = words(
-    "password|passcode|passphrase|pin|code|key|username|login|wifi|contrasena|clave|codigo|usuario|סיסמה|הסיסמה|קוד|הקוד|סיסמת|מפתח"
-)
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _JOINS: Final = words("and|y|e|,|ו|&")
 _SURELY_ONE: Final = words("home|age|employer|birthday|relationship|height|weight|shoe size|surname")
 _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in language.beside)
-_RESTS_ON: Final = {
-    "home": words(
-        "rent|alarm code|doctor|roommate|gp|vet|neighbor|landlord|cleaner|school|dentist|timezone|electrician|plumber|gym|"
-        "hairdresser|pediatrician|address|commute|door code"
-    ),
-    **dict.fromkeys(
-        ("employer", "job"),
-        words("commute|boss|manager|salary|work address|work schedule|job|team|colleague|office"),
-    ),
-    "relationship": words("wife|husband|partner|anniversary"),
-}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from stdnum.es import dni, nie
 from stdnum.il import idnr
 from stdnum.us import ssn
 
-from langmem_plugin.languages.language import words
+from langmem_plugin.languages.language import LANGUAGES, words
 
 NumberKind = Literal["card", "national id", "bank", "secret", "e-mail", "ip"]
 
@@ -30,12 +30,7 @@ _SECRET = re.compile(
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 )
 # A number beside one of these is of a parcel, a phone or a bill, whatever its check digit says.
-_OF_OTHERS: Final = words(
-    "order|orders|tracking|track|parcel|shipment|invoice|receipt|ticket|booking|reservation|confirmation|reference|"
-    "serial|isbn|phone|telephone|mobile|call|fax|meeting|zoom|total|points|chip|sku|model|version|"
-    "pedido|seguimiento|envio|paquete|factura|recibo|billete|reserva|referencia|serie|telefono|movil|llama|llamame|total|"
-    "puntos|version|הזמנה|ההזמנה|הזמנות|משלוח|מעקב|חשבונית|קבלה|כרטיס|טלפון|הטלפון|נייד|סידורי|פגישה|נקודות|גרסה"
-)
+_OF_OTHERS: Final = words("|".join(language.sensitive["of_others"] for language in LANGUAGES))
 
 
 def kinds_of_numbers(text: str, said: frozenset[str]) -> set[NumberKind]:

@@ -20,6 +20,8 @@ MOST_IMPORTANT = 9
 _LONGEST, _LONGEST_SENTENCE = 2_000, 400  # letters; what is longer was pasted
 _MOST = 5  # orders in one message
 _TOPIC_WORDS = 6
+_OPENINGS = ("greeting", "important", "never_ever", "from_now", "until", "times")
+_ENDINGS = ("polite", "from_now", "until", "times")
 _LAYERS = 8  # openings in front of what is to be done: a greeting, "from now on", a condition, …
 _APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
 _SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
@@ -102,7 +104,8 @@ class Until:
         elif self.last is not None:
             ends = self.last
         elif self.day_of is not None:
-            ends = self._in_the_year(today)
+            this = today.replace(month=self.day_of[0], day=self.day_of[1])
+            ends = this if this >= today else this.replace(year=today.year + 1)
         elif self.end_of == "week":
             ends = today + timedelta(days=6 - today.weekday())
         elif self.end_of == "month":
@@ -110,11 +113,6 @@ class Until:
         else:
             ends = date(today.year, 12, 31)
         return datetime.combine(ends + timedelta(days=1), time.min, at.tzinfo)
-
-    def _in_the_year(self, today: date) -> date:
-        month, day = self.day_of or (1, 1)
-        this = date(today.year, month, day)
-        return this if this >= today else date(today.year + 1, month, day)
 
 
 @dataclass(frozen=True)
@@ -200,48 +198,39 @@ class _Reading:
 
     def cut_openings(self) -> None:
         for _ in range(_LAYERS):
-            if not any(
-                cut() for cut in (self._opening, self._lasting, self._until_first, self._times_first, self._topic)
-            ):
+            if not (any(self._cut(part, last=False) for part in _OPENINGS) or self._topic()):
                 return
 
     def cut_endings(self) -> None:
         for _ in range(_LAYERS):
-            if not any(cut() for cut in (self._politeness, self._lasting_end, self._until_last, self._times_last)):
+            if not any(self._cut(part, last=True) for part in _ENDINGS):
                 break
-        self._unless()
+        if found := self.words.unless.search(self.rest):
+            self.conditions.append(f"not {_about(found['topic'], self.words)}")
+            self.rest = self.rest[: found.start()]
 
-    def _opening(self) -> bool:
-        words = self.words
-        if found := words.greeting.match(self.rest):
-            return self._skip(found)
-        if found := words.important.match(self.rest):
+    def _cut(self, part: str, *, last: bool) -> bool:
+        """Take one part off the beginning or the end; False where there is none that can be read."""
+        pattern: re.Pattern[str] = getattr(self.words, f"{part}_end" if last else part)
+        found = pattern.search(self.rest) if last else pattern.match(self.rest)
+        if found is None or not found[0]:
+            return False
+        if part == "until":
+            until = _until(found, self.words)
+            if until is None:
+                return False
+            self.until = until
+        elif part == "times":
+            condition = _times(found)
+            if condition is None:
+                return False
+            self.conditions.append(condition)
+        self.stands |= part in ("from_now", "never_ever")
+        self.forbids |= part == "never_ever"
+        if part in ("important", "never_ever"):
             self.priority = MOST_IMPORTANT
-            return self._skip(found)
-        if found := words.never_ever.match(self.rest):
-            self.priority, self.forbids, self.stands = MOST_IMPORTANT, True, True
-            return self._skip(found)
-        return False
-
-    def _lasting(self) -> bool:
-        if found := self.words.from_now.match(self.rest):
-            self.stands = True
-            return self._skip(found)
-        return False
-
-    def _until_first(self) -> bool:
-        found = self.words.until.match(self.rest)
-        if found is None or (until := _until(found, self.words)) is None:
-            return False
-        self.until = until
-        return self._skip(found)
-
-    def _times_first(self) -> bool:
-        found = self.words.times.match(self.rest)
-        if found is None or (condition := _times(found)) is None:
-            return False
-        self.conditions.append(condition)
-        return self._skip(found)
+        self.rest = self.rest[: found.start()] if last else self.rest[found.end() :]
+        return True
 
     def _topic(self) -> bool:
         found = self.words.topic.match(self.rest)
@@ -258,54 +247,12 @@ class _Reading:
         """(topic, order): at the first comma, else behind each of the first words."""
         before, comma, after = text.partition(",")
         if comma and len(before.split()) <= _TOPIC_WORDS:
-            yield before, after[self._then(after) :]
+            yield before, self.words.then.sub("", after, count=1)
             return
         words = text.split(" ")
         for many in range(1, min(len(words), _TOPIC_WORDS + 1)):
-            after = " ".join(words[many:])
             if words[many - 1].casefold() not in self.words.no_last_word:
-                yield " ".join(words[:many]), after[self._then(after) :]
-
-    def _then(self, text: str) -> int:
-        found = self.words.then.match(text)
-        return found.end() if found else 0
-
-    def _politeness(self) -> bool:
-        found = self.words.polite_end.search(self.rest)
-        if found is None or not found[0]:
-            return False
-        self.rest = self.rest[: found.start()]
-        return True
-
-    def _lasting_end(self) -> bool:
-        if found := self.words.from_now_end.search(self.rest):
-            self.stands, self.rest = True, self.rest[: found.start()]
-            return True
-        return False
-
-    def _until_last(self) -> bool:
-        found = self.words.until_end.search(self.rest)
-        if found is None or (until := _until(found, self.words)) is None:
-            return False
-        self.until, self.rest = until, self.rest[: found.start()]
-        return True
-
-    def _times_last(self) -> bool:
-        found = self.words.times_end.search(self.rest)
-        if found is None or (condition := _times(found)) is None:
-            return False
-        self.conditions.append(condition)
-        self.rest = self.rest[: found.start()]
-        return True
-
-    def _unless(self) -> None:
-        if found := self.words.unless.search(self.rest):
-            self.conditions.append(f"not {_about(found['topic'], self.words)}")
-            self.rest = self.rest[: found.start()]
-
-    def _skip(self, found: re.Match[str]) -> bool:
-        self.rest = self.rest[found.end() :]
-        return True
+                yield " ".join(words[:many]), self.words.then.sub("", " ".join(words[many:]), count=1)
 
 
 def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
@@ -425,18 +372,10 @@ def _times(found: re.Match[str]) -> str | None:
         number = WEEKDAY_NUMBERS[said["on"]]
         return f"day is {next(name for name, day in WEEKDAY_NUMBERS.items() if day == number)}"
     if "first" in said:
-        first, last = _clock_of(said["first"]), _clock_of(said["last"])
+        first, last = (_clock(*re.findall(r"(\d+)(?::(\d\d))?\s?([ap]?)", said[each])[0]) for each in ("first", "last"))
         return f"time between {first} and {last}" if first and last else None
     at = _clock(said["hour"], said.get("minute"), said.get("half"))
     return at and f"time {'after' if 'after' in said else 'before'} {at}"
-
-
-_CLOCK_TEXT = re.compile(r"(\d{1,2})(?::(\d{2}))?\s?([ap])?m?")
-
-
-def _clock_of(text: str) -> str | None:
-    found = _CLOCK_TEXT.fullmatch(text.strip())
-    return found and _clock(found[1], found[2], found[3])
 
 
 def _clock(hour: str, minute: str | None, half: str | None) -> str | None:

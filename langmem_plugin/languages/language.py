@@ -160,6 +160,7 @@ class Language:
     weekdays: Mapping[str, int]
     numbers: Mapping[str, int]
     times: Mapping[str, tuple[tuple[str, ...], ...]]
+    dated: Mapping[str, str]
     telling: Mapping[str, str]
     currencies: Mapping[str, str]
     spending: frozenset[str]
