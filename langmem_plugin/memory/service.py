@@ -12,7 +12,6 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.background import BackgroundThread
-from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Query
@@ -44,8 +43,8 @@ _CACHE_BYTES = 256 * 2**20
 class MemoryService:
     """Long-term memory in one database. `owner` is the caller's key of a person or of a shared scope.
 
-    `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
-    cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
+    `embeddings` is any LangChain Embeddings, the offline model if none is given. What the cosines of a model mean is
+    known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
     process; `chroma(folder)` and `pgvector(database)` of memory/index/stores.py are such, and
@@ -68,7 +67,6 @@ class MemoryService:
         database: Database | str | Path,
         *,
         embeddings: Embeddings | None = None,
-        calibration: Calibration | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         embedding_timeout: timedelta = EMBEDDING_TIMEOUT,
         sleep: Callable[[float], object] | None = None,
@@ -93,9 +91,7 @@ class MemoryService:
         self._own_database = self.database is not database
         self.operations = self.database.operations
         self.now = now
-        self.embedder = Embedder(
-            embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
-        )
+        self.embedder = Embedder(embeddings or OfflineEmbeddings(), timeout=embedding_timeout, sleep=sleep)
         self.background = BackgroundThread()
         damages = Damages()
         vectors = StoredVectors(self.embedder.model, damages)

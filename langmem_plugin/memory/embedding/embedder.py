@@ -50,14 +50,13 @@ class Embedder:
         self,
         embeddings: Embeddings,
         *,
-        calibration: Calibration | None = None,
         timeout: timedelta = EMBEDDING_TIMEOUT,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         self.embeddings = embeddings
         self.model = model_of(embeddings)
-        self._calibration = calibration or KNOWN.get(self.model)
-        self._of_questions = OF_QUESTIONS.get(self.model, {}) if calibration is None else {}
+        self._calibration = KNOWN.get(self.model)
+        self._of_questions = OF_QUESTIONS.get(self.model, {})
         dimension = getattr(embeddings, "dimension", None)
         self._dimension = dimension if isinstance(dimension, int) else None
         self._timeout = timeout

@@ -135,7 +135,7 @@ class ChromaCollections:
                 self._lock = None
 
     def foreign_documents(self, name: str) -> list[ForeignDocument]:
-        """As HoldsForeign says. What is ours has its id for a text."""
+        """As OpenCollection says. What is ours has its id for a text."""
         with self._opening:
             self._hold_folder()
             self.check_lock()
@@ -145,7 +145,7 @@ class ChromaCollections:
                 return [each for page in _pages(client.get_collection(name)) for each in page]
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
-        """As HoldsForeign says; the collection goes as well if nothing else is in it."""
+        """As OpenCollection says; the collection goes as well if nothing else is in it."""
         with self._opening:
             self._hold_folder()
             self.check_lock()

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, up
 
 from langmem_plugin import process_forks
 from langmem_plugin.database import Database, one_process
-from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -153,18 +153,8 @@ class IndexProgress:
 
     def size(self, owner: OwnerKey) -> int:
         """How many vectors the index holds."""
-        with self._database.read() as connection:
-            progress = self.of(connection, owner)
-            if progress is None:
-                return 0
-            its_vector = and_(
-                memory_vector.c.owner == memory.c.owner,
-                memory_vector.c.memory_id == memory.c.memory_id,
-                memory_vector.c.model == self._vectors.model,
-            )
-            counted = select(func.count()).select_from(memory).join(memory_vector, its_vector)
-            held = counted.where(memory.c.owner == owner, memory.c.change <= progress.followed, _KEPT)
-            return int(connection.execute(held).scalar_one())
+        progress = self.read(owner)
+        return 0 if progress is None else sum(map(len, self.held(owner, progress.followed)))
 
     def ids(self, connection: Connection, owner: OwnerKey, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""

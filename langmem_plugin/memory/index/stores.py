@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
@@ -34,7 +34,9 @@ OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
 `get_by_ids` and `similarity_search_by_vector`. Where it has `settle()`, that is called once a new collection holds all
-there is, before it is searched; where the factory has `close()`, in the end.
+there is, before it is searched; where the factory has `close()`, in the end. A factory to whose folder another
+application may have written has `foreign_documents(name)`, which gives as ForeignDocument what is not ours, and
+`remove_foreign(name, document_ids)`, which leaves no byte of it in the files.
 
 The factory and its stores say that the index is down by raising StoreUnavailable or an OSError, a TimeoutError for
 instance, or what the factory declares by an attribute `failures`, a tuple of exception classes: everything is then
@@ -58,18 +60,6 @@ class ForeignDocument:
     text: str | None
     metadata: Mapping[str, Any]
     vector: Sequence[float] | None
-
-
-class HoldsForeign(Protocol):
-    """What a factory of collections has whose folder another application may have written to."""
-
-    def foreign_documents(self, name: str) -> list[ForeignDocument]:
-        """Those of the collection that are not ours; none where there is no such collection."""
-        ...
-
-    def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
-        """Deletes them, so that no byte of them is left in the files."""
-        ...
 
 
 def opened_stores(setting: str, database: Database) -> OpenCollection:

@@ -15,7 +15,7 @@ from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
-from langmem_plugin.memory.index.stores import ForeignDocument, HoldsForeign, OpenCollection, failures_of
+from langmem_plugin.memory.index.stores import ForeignDocument, OpenCollection, failures_of
 from langmem_plugin.memory.keep.owner_changes import begin_change, owned
 from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.memory.keep.retention import Retention
@@ -64,14 +64,14 @@ class CollectionAdoption:
         self._reconciler = reconciler
         self._embedder = embedder
         self._retention = retention
-        self._open_collection = open_collection
+        self._place: Any = open_collection if hasattr(open_collection, "foreign_documents") else None
         self._now = now
 
     def adopt_at_start(self, owners: Mapping[OwnerKey, str]) -> None:
         """Of collections by owner. What cannot be taken over now stays as it is until the next start."""
-        if _place(self._open_collection) is None or self._open_collection is None:
+        if self._place is None:
             return
-        failures = failures_of(self._open_collection)
+        failures = failures_of(self._place)
         for owner, name in owners.items():
             try:
                 self.adopt_collection(name, owner)
@@ -88,10 +88,9 @@ class CollectionAdoption:
         """
         owner = owner_key(self._database, owner)
         owner_to_store(owner)
-        place = _place(self._open_collection)
-        if place is None:
+        if self._place is None:
             raise ConfigurationError("there is nothing to take over from: give MemoryService chroma(folder)")
-        found = place.foreign_documents(name)
+        found: list[ForeignDocument] = self._place.foreign_documents(name)
         if not found:
             return Adopted(name, skipped={}, kept_as_metadata={})
         worded = [each for each in found if each.text is not None and storable(each.text).strip()]
@@ -110,7 +109,7 @@ class CollectionAdoption:
             taken = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
             self._retention.keep_within(connection, owner)
         skipped += Counter({"taken over before": len(there), "the same text is there": len(fresh) - taken})
-        place.remove_foreign(name, [each.document_id for each in found])
+        self._place.remove_foreign(name, [each.document_id for each in found])
         adopted = Adopted(name, taken, dict(skipped), anew, dict(unusable))
         log.info(
             "collection.adopted",
@@ -137,12 +136,6 @@ class CollectionAdoption:
         missing = [at for at, vector in enumerate(stored) if vector is None]
         anew = dict(zip(missing, self._embedder.texts([texts[at] for at in missing]), strict=True))
         return [anew[at] if vector is None else vector for at, vector in enumerate(stored)], len(missing)
-
-
-def _place(open_collection: OpenCollection | None) -> HoldsForeign | None:
-    """The factory, if it is of the kind that other applications may have written to."""
-    place: Any = open_collection
-    return place if hasattr(place, "foreign_documents") and hasattr(place, "remove_foreign") else None
 
 
 def _known(vector: Vector | None) -> Vector:
