@@ -14,7 +14,7 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.unit_vectors import from_bytes
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.write.decisions import related
+from langmem_plugin.memory.write.decisions import weighed
 from langmem_plugin.memory.write.reconciler import stated
 
 Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
@@ -92,7 +92,7 @@ class Recommendations:
             return self._service.repository.by_ids(connection, owner, found)
 
     def _duplicates(self, owner: OwnerKey, now: datetime) -> Iterable[tuple[Memory, Memory]]:
-        """Of the pairs whose vectors are nearest, those that say the same by the rules for what is told."""
+        """Of the pairs whose vectors are nearest, those that say the same."""
         pairs = self._near(owner, now)
         with self._service.database.read() as connection:
             wanted = list(dict.fromkeys(each for one, other in pairs for each in (one, other)))
@@ -130,9 +130,9 @@ def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    """By the rules alone: who did what to whom, and every number, a model's cosine hardly sees."""
-    new, old = stated(one), stated(other)
-    return "duplicate" in (related(new, old).kind, related(old, new).kind)
+    """As it would be decided were the later one told now."""
+    old, new = sorted((stated(one), stated(other)), key=lambda each: each.said_at)
+    return weighed(new, [old])[old.memory.id].kind == "duplicate"
 
 
 def _the_one_to_keep_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:

@@ -143,16 +143,12 @@ _INDEXES = (
     *("session_to_take", "session_current", "session_ended", "thread_owner_noted", "incoming_received"),
     *("question_asked", "memory_over", "memory_expires", "memory_access_at"),
 )
-LATER = (
+_UNDONE = (
+    "DROP TABLE langmem_acknowledged",
     "ALTER TABLE langmem_pending DROP COLUMN outlives_silence",
     *(f"DROP INDEX langmem_{name}" for name in _INDEXES),
     "ALTER TABLE langmem_session DROP COLUMN to_take",
     "CREATE TABLE langmem_searchable (thread VARCHAR, session BIGINT, checkpoint_id VARCHAR)",
-)
-"""Undoes what files of versions/ behind the first have done."""
-
-_UNDONE = (
-    *LATER,
     "DROP TABLE langmem_new_link",
     "ALTER TABLE langmem_link_code DROP COLUMN guesses, DROP COLUMN other",
     "ALTER TABLE langmem_person DROP COLUMN shown",
@@ -161,7 +157,6 @@ _UNDONE = (
         f"ALTER TABLE langmem_memory DROP CONSTRAINT langmem_memory_{column}"
         for column in ("confidence", "fact_type", "source_type")
     ),
-    "ALTER TABLE langmem_pending DROP COLUMN outlives_silence",
     "UPDATE langmem_version SET version_num = '0020'",
 )
 """What came after revision 0020: each migration adds its line."""

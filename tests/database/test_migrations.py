@@ -16,7 +16,7 @@ from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
-from tests.database.conftest import LATER, MOM, SECOND_STATE
+from tests.database.conftest import MOM, SECOND_STATE
 
 GONE = "+972509999999"
 QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
@@ -89,8 +89,7 @@ def test_what_the_second_state_holds_is_there(tmp_path, offline_model, revision,
             patch.setattr("langmem_plugin.database.engine.refuse_other_tables", lambda _: None)
             Database(url).close()
         with closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
-            for statement in (*LATER, "ALTER TABLE langmem_incoming DROP COLUMN sent_as"):
-                connection.execute(statement)
+            connection.execute("ALTER TABLE langmem_incoming DROP COLUMN sent_as")
             connection.execute("UPDATE langmem_version SET version_num = '0025'")
     with PhoneMemory(url, embeddings=offline_model, settings=QUIET, now=lambda: SOON_AFTER) as memory:
         [newest, first] = memory.sessions.sessions(MOM)
