@@ -51,7 +51,6 @@ ADVICE = {
     "collection.not_adopted": "its documents stay where they are: they are taken over at the next start",
     "collection.copied": "an older Chroma has left it, and this one changes it: delete the copy when all is there",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
-    "keys.share_a_pool": "give the keys a database of their own behind the pooler: set LANGMEM_KEY_DATABASE",
     "database.folder_open": "everybody may replace the database there: chmod 700, or move it",
     "sweep.failed": "it is tried again at its next time",
     "sweep.clock_jumped": "nothing is archived or deleted until the clock is right: set it, and start again",

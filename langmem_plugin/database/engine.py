@@ -213,7 +213,8 @@ class Database:
 
             def done(connection: Connection) -> _Read:
                 self._backend.ready(connection, asked)
-                return work(connection)
+                with self.encryption.within(connection, writes=False):
+                    return work(connection)
 
             connection, found = self._attempted(asked, done)
             connection.close()
@@ -402,7 +403,11 @@ class Database:
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
         with self._naming_errors(asked), self._place(asked):
             self._check_open()
-            with self._begun(asked) as connection, connection.begin():
+            with (
+                self._begun(asked) as connection,
+                self.encryption.within(connection, writes=asked.writes),
+                connection.begin(),
+            ):
                 try:
                     yield connection
                 except BaseException:

@@ -16,16 +16,12 @@ from langmem_plugin.database.encryption.master_keys import MasterKeys
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.people_tables import person
-from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.database.urls import database_url
+from langmem_plugin.database.urls import database_and_schema, database_url
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.logs import event_log
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
-
-log = event_log(__name__)
 
 _NOTE, _WHOLE, _UNFINISHED = "encrypted:", "everything", "to-everything"  # and the id of the key database
 _Begun = Callable[[], AbstractContextManager[Connection]]
@@ -55,19 +51,8 @@ def open_database(settings: Settings, url: str | Path | None = None, *, converti
             refuse_encrypted(database)
         else:
             _check(database, converting=converting)
-            if settings.key_database is None:
-                _warn_of_one_pool(database)
         opened.pop_all()
         return database
-
-
-def _warn_of_one_pool(database: Database) -> None:
-    """A transaction reads a person's key by another connection: taken from one pool, both may wait for each other."""
-    if not database.is_sqlite:
-        with database.read() as connection:
-            is_pooled = driver(connection).is_pooled
-        if is_pooled:
-            log.warning("keys.share_a_pool")
 
 
 def note_converting(connection: Connection, encryption: Encryption) -> None:
@@ -150,8 +135,10 @@ def _key_store(settings: Settings, where: str | Path, schema: str | None) -> Key
     keys = MasterKeys.of(settings.keys.get_secret_value())
     url, of_schema = _key_database(settings, where, schema)
     database = Database(url, schema=of_schema, timeout=DATABASE_TIMEOUT, make_tables=_make_key_tables)
+    encrypted, of_url = database_and_schema(where)
+    is_shared = not database.is_sqlite and (database.url, database.schema) == (encrypted, schema or of_url)
     try:
-        return KeyStore(database, keys)
+        return KeyStore(database, keys, is_shared=is_shared)
     except BaseException:
         database.close()
         raise

@@ -2,7 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -15,10 +15,11 @@ from benchmarks.faults.pooler import pooled
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.backup import backup
+from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.settings import DATABASE_TIMEOUT
 from tests.database.conftest import serving
 
 pytestmark = pytest.mark.slow
@@ -117,18 +118,40 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
 
 
 @pytest.mark.spec("C-24", "P-1")
-def test_keys_that_share_the_pooler_with_what_they_encrypt_are_warned_of(url, server_url, caplog):
-    shared = settings(keys=SecretStr(new_master_key()))
-    open_database(shared, url).close()
-    assert "keys.share_a_pool: give the keys a database of their own" in caplog.text
+def test_a_crowd_texts_at_once_for_the_first_time_where_keys_share_a_small_pool(url, offline_model):
+    """Two processes' worth of transactions, of which each needs a key that nobody has made yet."""
+    keys = SecretStr(new_master_key())
+    with ExitStack() as opened:
+        workers = [
+            serving(opened.enter_context(PhoneMemory(url, settings=settings(keys=keys), embeddings=offline_model)))
+            for _ in range(2)
+        ]
+        began = time.monotonic()
+        with ThreadPoolExecutor(len(PEOPLE)) as threads:
+            texts = [(workers[number % 2], phone) for number, phone in enumerate(PEOPLE)]
+            answers = list(threads.map(lambda text: text[0].says(text[1], "I like tea"), texts))
+        assert all(answer.startswith("I like tea / ") for answer in answers), answers
+        assert time.monotonic() - began < DATABASE_TIMEOUT.total_seconds()
+        for phone in PEOPLE:
+            assert [len(each.history(phone)) for each in workers] == [2, 2]
 
-    caplog.clear()
-    apart = shared.model_copy(update={"key_database": f"{server_url}&options=-c%20search_path%3Dapart"})
-    with Database(server_url) as database, database.write() as connection:
-        connection.execute(text("CREATE SCHEMA apart"))
-    with pytest.raises(ConfigurationError):  # the keys are others', but nothing is shared
-        open_database(apart, url)
-    assert "keys.share_a_pool" not in caplog.text
+
+@pytest.mark.spec("C-24", "P-1")
+def test_a_key_that_was_made_in_a_transaction_that_failed_encrypts_nothing(url, offline_model):
+    with PhoneMemory(url, settings=settings(keys=SecretStr(new_master_key())), embeddings=offline_model) as memory:
+        service, (mom, erin, *_) = memory.service, PEOPLE
+        with suppress(KeyError), memory.database.together():
+            service.remember(mom, "I like tea")
+            raise KeyError
+        with memory.database.together():
+            with suppress(KeyError), memory.database.write() as connection:
+                CLIENT_NAME.encrypted(connection, (erin, "s"), "Erin")
+                raise KeyError
+            service.remember(erin, "I like cake")
+        service.remember(mom, "I like coffee")
+    with PhoneMemory(url, settings=memory.settings, embeddings=offline_model) as again:
+        assert [each.text for each in again.service.list_memories(mom)] == ["I like coffee"]
+        assert [each.text for each in again.service.list_memories(erin)] == ["I like cake"]
 
 
 @pytest.mark.spec("C-24")

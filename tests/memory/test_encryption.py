@@ -225,7 +225,7 @@ def test_plain_instructions_messages_and_vectors_are_refused_where_there_are_key
 
 @pytest.mark.spec("P-1")
 def test_without_its_key_nothing_is_stored_in_plain(service, monkeypatch):
-    def unreachable(_owner):
+    def unreachable(*_):
         raise StoreUnavailable("the key database does not answer")
 
     monkeypatch.setattr(service.database.encryption._store, "key_of", unreachable)

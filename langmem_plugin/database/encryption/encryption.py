@@ -4,15 +4,20 @@ refused.
 
 import hashlib
 import hmac
+import threading
 import time
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, RootTransaction, Transaction
 
 from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey, RowCipher
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.lru import LruCache
+
+if TYPE_CHECKING:
+    from langmem_plugin.database.encryption.key_store import KeyStore
 
 FRESH_SECONDS = 5.0
 """For so long a process goes on using a key that another one has shredded."""
@@ -26,18 +31,20 @@ class KeyStatus(NamedTuple):
     wrapped: dict[str, int]
 
 
-class Keys(Protocol):
-    """Where the keys of people are (key_store.py)."""
+class _Begun(NamedTuple):
+    """A transaction; `keys` are those that it has read or made, each with when, and in which part of it.
 
-    store_id: str
+    One that was made in a part is gone where that is rolled back.
+    """
 
-    def key_of(self, owner: str) -> OwnerKey | None: ...
-    def make_key(self, owner: str) -> OwnerKey: ...
-    def shred(self, owner: str) -> bool: ...
-    def scrub(self) -> None: ...
-    def rotate(self) -> Iterator[int]: ...
-    def status(self) -> KeyStatus: ...
-    def close(self) -> None: ...
+    connection: Connection | None
+    writes: bool
+    keys: dict[str, tuple[OwnerKey, float, Transaction | None]]
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.begun = [_Begun(None, writes=False, keys={})]
 
 
 class Encryption:
@@ -46,11 +53,31 @@ class Encryption:
     It may raise StoreUnavailable, when the key database cannot be asked.
     """
 
-    def __init__(self, store: Keys | None = None) -> None:
+    def __init__(self, store: "KeyStore | None" = None) -> None:
         self._store = store
         self._fresh: LruCache[str, tuple[OwnerKey, float]] = LruCache(_KEPT_BYTES)
         self.cipher: RowCipher = PLAINTEXT if store is None else OwnerCipher(self._key_to_write, self._key_to_read)
         self.store_id = None if store is None else store.store_id
+        self._here = _OfThread()
+
+    @contextmanager
+    def within(self, connection: Connection, *, writes: bool) -> Iterator[None]:
+        """Keys that lie in the connection's database are asked by it, in a block around its transaction.
+
+        By another one, transactions that hold all connections of a pooler would wait for each other.
+        """
+        if self._store is None or not self._store.is_shared:
+            yield
+            return
+        begun, all_begun = _Begun(connection, writes, {}), self._here.begun
+        all_begun.append(begun)
+        try:
+            yield
+        finally:
+            all_begun.remove(begun)
+        for owner, (key, since, part) in begun.keys.items():
+            if isinstance(part, RootTransaction):  # else it may have been rolled back
+                self._fresh.put(owner, (key, since), _BYTES_OF_A_KEY + len(owner))
 
     @property
     def encrypts(self) -> bool:
@@ -71,7 +98,9 @@ class Encryption:
         Other processes may use it for FRESH_SECONDS more: what they write until then must be deleted after that.
         """
         self._fresh.drop(owner)
-        return self._store is not None and self._store.shred(owner)
+        for each in self._here.begun:
+            each.keys.pop(owner, None)
+        return self._store is not None and self._store.shred(owner, self._writing().connection)
 
     def scrub(self) -> None:
         """Takes keys that were shredded out of the files of the key database. Raises ErasureIncomplete."""
@@ -89,27 +118,42 @@ class Encryption:
         if self._store is not None:
             self._store.close()
 
-    def _stored(self) -> Keys:
+    def _stored(self) -> "KeyStore":
         if self._store is None:
             raise ConfigurationError("nothing is encrypted: `langmem keys new` makes a key for LANGMEM_KEYS")
         return self._store
 
+    def _writing(self) -> _Begun:
+        begun = self._here.begun
+        return next((each for each in reversed(begun) if each.writes), begun[0])
+
     def _key_to_write(self, owner: str) -> OwnerKey:
-        return self._fresh_key(owner) or self._keep(owner, self._stored().make_key(owner))
+        if (found := self._fresh_key(owner)) is not None:
+            return found
+        writing = self._writing()
+        return self._keep(owner, self._stored().make_key(owner, writing.connection), writing)
 
     def _key_to_read(self, owner: str, key_id: bytes) -> OwnerKey | None:
         found = self._fresh_key(owner)
         return found if found is not None and found.key_id == key_id else None
 
     def _fresh_key(self, owner: str) -> OwnerKey | None:
-        kept = self._fresh.get(owner)
-        if kept is not None and time.monotonic() - kept[1] < FRESH_SECONDS:
+        oldest, last = time.monotonic() - FRESH_SECONDS, self._here.begun[-1]
+        if (kept := self._fresh.get(owner)) is not None and kept[1] > oldest:
             return kept[0]
-        found = self._stored().key_of(owner)
-        return None if found is None else self._keep(owner, found)
+        key, since, part = last.keys.get(owner, (None, 0.0, None))
+        if part is not None and part.is_active and since > oldest:
+            return key
+        found = self._stored().key_of(owner, last.connection)
+        return None if found is None else self._keep(owner, found, last)
 
-    def _keep(self, owner: str, key: OwnerKey) -> OwnerKey:
-        self._fresh.put(owner, (key, time.monotonic()), _BYTES_OF_A_KEY + len(owner))
+    def _keep(self, owner: str, key: OwnerKey, begun: _Begun) -> OwnerKey:
+        now = time.monotonic()
+        if begun.writes and begun.connection is not None:
+            part = begun.connection.get_nested_transaction() or begun.connection.get_transaction()
+            begun.keys[owner] = key, now, part
+        else:
+            self._fresh.put(owner, (key, now), _BYTES_OF_A_KEY + len(owner))
         return key
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 from sqlalchemy import (
@@ -54,14 +55,15 @@ _KEY_ID, _KEY = 4, 32
 
 
 class KeyStore:
-    """Over an open database, which it closes at the end.
+    """Over an open database, which it closes at the end; `is_shared` where it is the one that the keys encrypt.
 
     Raises ConfigurationError where people's keys are wrapped by master keys that were not given, or by others of the
     same name.
     """
 
-    def __init__(self, database: Database, keys: MasterKeys) -> None:
+    def __init__(self, database: Database, keys: MasterKeys, *, is_shared: bool) -> None:
         self._database = database
+        self.is_shared = is_shared
         self._keys = keys
         with database.write() as connection:
             unless_there = insert_unless_there(_store)[connection.dialect.name]
@@ -69,21 +71,21 @@ class KeyStore:
             self.store_id, self._salt = connection.execute(select(_store.c.store_id, _store.c.salt)).one()
             self._check(connection)
 
-    def key_of(self, owner: str) -> OwnerKey | None:
-        with self._database.read() as connection:
+    def key_of(self, owner: str, by: Connection | None = None) -> OwnerKey | None:
+        with self._database.read() if by is None else nullcontext(by) as connection:
             return self._found(connection, self._digest(owner))
 
-    def make_key(self, owner: str) -> OwnerKey:
+    def make_key(self, owner: str, by: Connection | None = None) -> OwnerKey:
         """The owner's key, a new one unless another process was faster."""
         digest, made = self._digest(owner), OwnerKey(os.urandom(_KEY_ID), os.urandom(_KEY))
-        with self._database.write() as connection:
+        with self._database.write() if by is None else nullcontext(by) as connection:
             unless_there = insert_unless_there(_owner)[connection.dialect.name]
             connection.execute(unless_there, self._row(digest, made))
             return self._found(connection, digest) or made
 
-    def shred(self, owner: str) -> bool:
+    def shred(self, owner: str, by: Connection | None = None) -> bool:
         """Deletes the owner's key for good; whether there was one. What it encrypted can be read no more."""
-        with self._database.write() as connection:
+        with self._database.write() if by is None else nullcontext(by) as connection:
             gone = delete(_owner).where(_owner.c.owner_digest == self._digest(owner))
             return bool(connection.execute(gone).rowcount)
 
