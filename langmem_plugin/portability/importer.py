@@ -4,9 +4,10 @@ What is stored has ids that follow from the record's own, so a record that comes
 whole, memories in batches.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal
 
 from langchain_core.messages import BaseMessage
@@ -108,6 +109,7 @@ class _Run:
     """One import on its way. `ones` is by whom the records are, where all become one person's."""
 
     phone: str | None
+    phone_of: Mapping[str, str]
     doubtful: Doubtful
     dry_run: bool
     progress: Callable[[int], object]
@@ -139,6 +141,7 @@ class Importer:
         records: ImportedRecords,
         *,
         phone: str | int | None = None,
+        phone_of: Mapping[str, str] = MappingProxyType({}),
         doubtful: Doubtful = "pending",
         dry_run: bool = False,
         progress: Callable[[int], object] = lambda _: None,
@@ -146,6 +149,7 @@ class Importer:
         """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
 
         `phone` is whose all of it becomes, if it is one person's; without it each record says whose it is.
+        `phone_of` maps how a record names somebody to a phone; a name that is not in it stays as it is.
 
         What is doubtful (junk_audit.py) is stored to be confirmed, or left out. Raises what a source raises for a file
         that it cannot read at all, EmbeddingUnavailable or StoreUnavailable, with what is done kept.
@@ -153,7 +157,7 @@ class Importer:
         refuse_switched_off(enabled=self._enabled)
         database = self._service.database
         whose = None if phone is None else normalised(phone, database.region)
-        run = _Run(whose, doubtful, dry_run, progress)
+        run = _Run(whose, phone_of, doubtful, dry_run, progress)
         for record in records:
             if isinstance(record, BadRecord):
                 run.report.skip(record.place, record.reason)
@@ -190,7 +194,7 @@ class Importer:
         if run.phone is None:
             if named is None:
                 raise InvalidInput("it is not said whose this is: name the phone it is to be imported for")
-            return self._owner_of(named)
+            return self._owner_of(run.phone_of.get(named, named))
         if named is not None:
             run.ones = run.ones or named
             if run.ones != named:

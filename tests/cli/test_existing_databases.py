@@ -63,12 +63,12 @@ def test_a_document_is_imported_into_a_new_database_only_where_that_is_said(tmp_
     monkeypatch.chdir(tmp_path)
     file, new = tmp_path / "mem0.json", f"sqlite:///{tmp_path}/new.db"
     file.write_text('[{"id": "1", "memory": "Likes tea", "user_id": "+972501234567"}]')
-    refused = langmem("migrate", "mem0", str(file), "--database", new, code=1)
+    refused = langmem("import", str(file), "--from", "mem0", "--database", new, code=1)
     assert "say --create to make it" in refused.err
     assert not (tmp_path / "new.db").exists()
-    told = langmem("migrate", "mem0", str(file), "--database", new, "--create", "--json").json
+    told = langmem("import", str(file), "--from", "mem0", "--database", new, "--create", "--json").json
     assert told["stored"] == {"memory": 1}
-    langmem("migrate", "mem0", str(file))
+    langmem("import", str(file), "--from", "mem0")
     assert (tmp_path / "data" / "langmem.db").exists()
 
 

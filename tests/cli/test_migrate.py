@@ -28,7 +28,8 @@ def run(database_url):
     """A command on the database: its lines."""
 
     def invoke(*arguments, exit_code=0):
-        result = CliRunner().invoke(app, ["migrate", *map(str, arguments), "--database", database_url])
+        verb = () if arguments[0] == "import" else ("migrate",)
+        result = CliRunner().invoke(app, [*verb, *map(str, arguments), "--database", database_url])
         assert result.exit_code == exit_code, result.output
         return result.output.splitlines()
 
@@ -73,7 +74,8 @@ def test_a_stock_database_is_migrated_with_a_mapping_and_a_report(run, database_
         (("langgraph-saver", "none.db", "--phone-of", "two.csv"), "two.csv:2: 'a' stands for another phone above"),
         (("langgraph-store", "none.db"), "say whose the memories are"),
         (("langgraph-store", "none.db", "--owner-from", "users"), "names no owner"),
-        (("mem0", "none.json"), "No such file"),
+        (("import", "none.json", "--from", "mem0"), "there is no none.json"),
+        (("import", "mapping.csv", "--from", "mem0", "--phone-of", "bad.csv"), "bad.csv:2: a line is `name"),
         (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop"), "no WhatsApp chat"),
         (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop", "--time-zone", "Mars"), "no time zone"),
     ],
@@ -98,13 +100,15 @@ def test_memories_and_chats_are_migrated_once_and_a_dry_run_stores_nothing(run, 
         opened.setup()
         opened.put((ERIN, "memories"), "a", {"text": "Erin lives in Haifa"})
     export = tmp_path / "mem0.json"
-    item = {"id": "1", "memory": "Dan is allergic to nuts", "hash": "h", "user_id": DAN, "created_at": "2026-01-02"}
+    item = {"id": "1", "memory": "Dan is allergic to nuts", "hash": "h", "user_id": "dan", "created_at": "2026-01-02"}
     export.write_text(json.dumps({"results": [item, {"id": "2"}]}), encoding="utf-8")
     chat = tmp_path / "chat.txt"
     chat.write_text("13/02/2026, 10:00 - Erin: hello\n13/02/2026, 10:01 - Shop: hi\n", encoding="utf-8")
+    names = tmp_path / "names.csv"
+    names.write_text(f"dan,{DAN}\n")
     commands = (
         ("langgraph-store", store, "--owner-from", "0"),
-        ("mem0", export),
+        ("import", export, "--phone-of", names),
         ("whatsapp", chat, "--phone", ERIN, "--bot", "Shop"),
     )
 

@@ -57,7 +57,7 @@ def test_records_of_other_products_leave_out_who_was_erased(tmp_path, database_u
     with opened(database_url, offline_model) as memory:
         memory.service.remember(ERIN, "Erin likes tea")
         memory.erase(ERIN, now=True)
-    run = ["migrate", "mem0", str(file), "--database", database_url]
+    run = ["import", str(file), "--from", "mem0", "--database", database_url]
     assert "asked to be erased: 2" in CliRunner().invoke(app, run).output
     with opened(database_url, offline_model) as memory:
         assert memory.service.list_memories(ERIN) == []

@@ -59,10 +59,12 @@ def test_each_format_is_recognised_by_its_own_source_alone(tmp_path):
     (tmp_path / "memory.json").write_text('{"name": {"value": "Anna"}}')
     (tmp_path / "onyx.json").write_text('{"memories": [], "user_id": "u", "export_date": "x"}')
     (tmp_path / "onyx.csv").write_text("id,fact,fact_type\n")
+    (tmp_path / "mem0.json").write_text('{"results": [{"id": "1", "memory": "Likes tea", "hash": "h"}]}')
     (tmp_path / "text.txt").write_text("hello")
     for name, wanted in (
         ("sessions", "denidin"),
         ("memory.json", "jarvis"),
+        ("mem0.json", "mem0"),
         ("onyx.json", "onyx"),
         ("onyx.csv", "onyx"),
     ):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from langmem_plugin.portability.records import ImportedRecord
-from langmem_plugin.portability.sources import denidin, jarvis, onyx
+from langmem_plugin.portability.sources import denidin, jarvis, mem0, onyx
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Source:
 SOURCES: dict[str, Source] = {
     "denidin": Source(denidin.records, denidin.recognises),
     "onyx": Source(onyx.records, onyx.recognises),
+    "mem0": Source(mem0.records, mem0.recognises),
     "jarvis": Source(jarvis.records, jarvis.recognises),
 }
 """By the name that a person gives it, what is told apart most surely first."""

@@ -1,7 +1,7 @@
 """LangGraph's SqliteStore or PostgresStore: each item of a person's namespace is a memory of theirs."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,9 +20,7 @@ _AT_ONCE = 500
 _ANYTHING, _OWNER = "*", "{owner}"
 
 
-def records(
-    path_or_url: str, *, owner_of: OwnerOf, phone_of: Mapping[str, str] | None = None, text_field: str | None = None
-) -> Iterator[ImportedRecord]:
+def records(path_or_url: str, *, owner_of: OwnerOf, text_field: str | None = None) -> Iterator[ImportedRecord]:
     """Its items in the order of their namespaces and keys.
 
     The text of a value is what stands under `text_field` (`profile.summary` is a field in a field), else under the
@@ -43,7 +41,7 @@ def records(
             try:
                 dates = {"created_at": created_at, "updated_at": updated_at, "expires_at": expires_at}
                 fields = {name: instant for name, said in dates.items() if (instant := _instant(said)) is not None}
-                yield _memory(prefix, key, value, fields, place, owner_of, phone_of or {}, text_field)
+                yield _memory(prefix, key, value, fields, place, owner_of, text_field)
             except (ValueError, RecursionError, OverflowError) as error:
                 yield BadRecord(place=place, reason=str(error))
 
@@ -115,7 +113,6 @@ def _memory(  # noqa: PLR0917 - the parts of one row
     fields: dict[str, Any],
     place: str,
     owner_of: OwnerOf,
-    phone_of: Mapping[str, str],
     text_field: str | None,
 ) -> ImportedMemory:
     """Raises ValueError, which says why it is none."""
@@ -135,7 +132,7 @@ def _memory(  # noqa: PLR0917 - the parts of one row
         fields["said_at"] = said_at  # of what a program has put there nothing else is known
     whence = {"namespace": prefix.split("."), "key": key, "value": held}
     return ImportedMemory(
-        phone=phone_of.get(owner, owner),
+        phone=owner,
         text=said,
         source_id=f"langgraph-store:{json.dumps([prefix, key])}",
         place=place,

@@ -16,15 +16,15 @@ _KEPT = ("hash", "agent_id", "agentId", "app_id", "appId", "run_id", "runId", "a
 _LONGEST_CATEGORY = 100
 
 
-def records(path: Path, *, phone_of: Mapping[str, str] | None = None) -> Iterator[ImportedRecord]:
-    """Its memories; `phone_of` maps a user_id of mem0 to a phone, and one that is not in it stays as it is.
+def records(path: Path) -> Iterator[ImportedRecord]:
+    """Its memories, each its user_id's.
 
     Raises UnreadableImport if the file is no such export.
     """
     for number, found in enumerate(_items(path), 1):
         place = f"{path.name} record {number}"
         try:
-            yield _memory(found, place, phone_of or {})
+            yield _memory(found, place)
         except ValueError as error:
             yield BadRecord(place=place, reason=str(error))
 
@@ -90,7 +90,7 @@ def _listed(page: Any, path: Path) -> list[Any]:
     return page
 
 
-def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemory:
+def _memory(found: Any, place: str) -> ImportedMemory:
     """Raises ValueError, which says why it is none."""
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 - what somebody else wrote, not an argument
@@ -123,7 +123,7 @@ def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemo
     ]:
         fields |= {"tags": tuple(categories), "category": categories[0][:_LONGEST_CATEGORY]}
     return ImportedMemory(
-        phone=None if user is None else phone_of.get(str(user), str(user)),
+        phone=None if user is None else str(user),
         text=text,
         source_id=f"mem0:{source_id}",
         place=place,
