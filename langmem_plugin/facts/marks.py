@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.facts.values import in_one_form, of_twelve
 from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
@@ -131,16 +131,11 @@ def _is_clock(word: str) -> bool:
 
 def _one_time(told: str, held: str) -> bool:
     """Tell whether a time says no more than another: "6:30" is "6:30 am" or what "18:30" says again in short."""
-    if not (_is_clock(told) and _is_clock(held)) or _of_twelve(told) != _of_twelve(held):
+    if not (_is_clock(told) and _is_clock(held)) or of_twelve(told) != of_twelve(held):
         return False
     return told.endswith("?") or (
         held.endswith("?") and told[1:].split(":", maxsplit=1)[0] == held[1:].split(":", maxsplit=1)[0]
     )
-
-
-def _of_twelve(clock: str) -> tuple[int, str]:
-    hour, minute = clock[1:].rstrip("?").split(":")
-    return int(hour) % 12, minute
 
 
 _COMMON: Final = frozenset(

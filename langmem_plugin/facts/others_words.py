@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.plain_text import plain
 
@@ -28,22 +29,12 @@ _QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop
 _CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
 _ME: Final = words("me|myself|i|yo|אני|אנחנו")
 _OWN_LABELS: Final = frozenset(word for each in LANGUAGES for word in each.own_labels)
-_PEOPLE: Final = words(
-    "dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|landlord|lawyer|accountant|nanny|teacher|plumber|electrician|cleaner"
-)
-_LABELS: Final = frozenset(
-    [word for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in _PEOPLE for word in phrase]
-    + [word for each in LANGUAGES for phrase in (*each.leads, *each.remember) for word in phrase]
-)
-_SINGLE: Final = frozenset(
-    [phrase[0] for each in LANGUAGES for phrase in (*each.leads, *each.remember) if len(phrase) == 1]
-    + [
-        phrase[0]
-        for each in LANGUAGES
-        for phrase, meant in each.attributes.items()
-        if len(phrase) == 1 and meant not in _PEOPLE
-    ]
-)
+_TOLD: Final = [
+    *(phrase for each in LANGUAGES for phrase, meant in each.attributes.items() if meant not in SERVING),
+    *(phrase for each in LANGUAGES for phrase in (*each.leads, *each.remember)),
+]
+_LABELS: Final = frozenset(word for phrase in _TOLD for word in phrase)
+_SINGLE: Final = frozenset(phrase[0] for phrase in _TOLD if len(phrase) == 1)
 _PASSING_ON: Final = frozenset(word for each in LANGUAGES for word in each.passing_on)
 _INNER: Final = frozenset(
     word

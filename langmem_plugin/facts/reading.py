@@ -157,18 +157,8 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
             if used and following not in language.determiners:  # "we split up the bill"
                 quote = text[tokens[0].start : tokens[at + used - 1].end]
-                kind = attribute_of(attribute)
-                return Statement(
-                    quote[:1].upper() + quote[1:],
-                    quote,
-                    slot=Slot(SELF, attribute, kind.single),
-                    value=value,
-                    over=True,
-                    fact_type=kind.fact_type,
-                    confidence=_SURE,
-                    sensitive=is_sensitive(quote),
-                    category=kind.category,
-                )
+                ended = _plainly(quote, value, quote, attribute)
+                return replace(ended, text=quote[:1].upper() + quote[1:], over=True)
         if tokens[at].word and tokens[at].plain not in leading:
             return None
     return None

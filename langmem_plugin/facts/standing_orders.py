@@ -342,23 +342,15 @@ def _ends(said: dict[str, str], words: OrderWords) -> Until:
         return Until(day_of=(month, min(day, 28) if month == 2 else day))
     if "many" in said or "one" in said:
         many = said.get("many", "")
-        unit, days = _UNITS[words.units[said.get("unit") or said["one"]]]
+        unit = words.units[said.get("unit") or said["one"]]
         count = int(many) if many.isdecimal() else words.numbers[many] if many else 1
-        return Until(days=count * days) if unit == "days" else Until(minutes=count * days)
+        span = timedelta(days=30 * count) if unit == "months" else timedelta(**{unit: count})
+        return Until(minutes=span // timedelta(minutes=1)) if unit in ("minutes", "hours") else Until(days=span.days)
     period = said.get("period") or said["next"]
     for name, spelling in words.periods.items():
         if spelling in period:
             return Until(end_of=name)
     raise KeyError(period)
-
-
-_UNITS = {
-    "minutes": ("minutes", 1),
-    "hours": ("minutes", 60),
-    "days": ("days", 1),
-    "weeks": ("days", 7),
-    "months": ("days", 30),
-}
 
 
 def _times(found: re.Match[str]) -> str | None:

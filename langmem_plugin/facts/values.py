@@ -310,9 +310,9 @@ def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
         return False
     (one,), (other,) = left, right
     clocks = all(word[0] == "t" and ":" in word for word in (one, other))
-    return clocks and "?" in one + other and _of_twelve(one) == _of_twelve(other)
+    return clocks and "?" in one + other and of_twelve(one) == of_twelve(other)
 
 
-def _of_twelve(clock: str) -> tuple[int, str]:
+def of_twelve(clock: str) -> tuple[int, str]:
     hour, minute = clock[1:].rstrip("?").split(":")
     return int(hour) % 12, minute
