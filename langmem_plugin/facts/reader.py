@@ -219,8 +219,12 @@ class Reader:
         if self._noted or not (owned or known) or tokens[at].plain in others:
             return None
         last = self._value_end(line, at, "routine")
-        if not re.search(language.recurring, " ".join(token.plain for token in tokens[at:last])):
-            return None
+        said = " ".join(token.plain for token in tokens[at:last])
+        again = re.search(language.recurring, said)
+        if again is None or not language.objects.isdisjoint(said.split()):
+            return None  # "the kids drive me mad every morning"
+        if not language.possessive_after and (*said[again.end() :].split()[:1],) in language.copulas:
+            return None  # "my meeting every Monday is boring"
         subject = subject_at(line, at)
         if subject is None or subject.role is None or subject.noun is not None:
             shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
