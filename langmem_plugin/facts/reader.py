@@ -69,8 +69,7 @@ class Reader:
         self._of_speaker = False
 
     def read(self, sentence: Sentence) -> tuple[Line, list[Finding]]:
-        language = self._language
-        sentence = replace(sentence, tokens=taken_apart(sentence.tokens, language))
+        sentence = replace(sentence, tokens=taken_apart(sentence.tokens, language := self._language))
         begin, end = stated_until(sentence, language, noted=self._noted)
         line = Line(sentence.tokens[:end], language)
         found: list[Finding] = []
@@ -503,7 +502,8 @@ class Reader:
             return len(value) <= 3 and not (first.startswith("כש") or self._counts(value))
         if attribute == "phone" and sum(c.isdigit() for token in value for c in token.plain) < _DIALLED:
             return False
-        if (attribute in _EXACT and not self._counts(value)) or (attribute in _SERVICES and not self._is_named(value)):
+        named = language.name == "he" or self._without_articles(value)[0].capital
+        if (attribute in _EXACT and not self._counts(value)) or (attribute in _SERVICES and not named):
             return False
         if attribute == "illness":
             return any(re.fullmatch(language.illnesses, token.plain) for token in value[:3]) and len(value) < 6
@@ -551,9 +551,6 @@ class Reader:
             or favorite
             or re.match(language.recurring, " ".join(token.plain for token in value)) is not None
         )
-
-    def _is_named(self, value: Sequence[Token]) -> bool:
-        return self._language.name == "he" or self._without_articles(value)[0].capital
 
     def _counts(self, value: Sequence[Token]) -> bool:
         return any(any(c.isdigit() for c in token.plain) or number([token.plain]) for token in value)
