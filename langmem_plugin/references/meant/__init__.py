@@ -1,1 +1,1 @@
-"""What is meant: phrases against what was shown."""
+"""The meaning of referring phrases, read against the lists that were shown."""

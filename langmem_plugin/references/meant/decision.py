@@ -74,7 +74,7 @@ class _Part(NamedTuple):
 
 
 def decide(text: str, ledger: Ledger, quoted: Sequence[ShownList] = ()) -> Decision:
-    """What a text means in what was shown. `quoted` are the lists of the message that it answers, where it quotes one."""
+    """Decide which shown items a text means. `quoted` are the lists of a message that it quotes."""
     reading = _Reading(text, ledger, list(quoted) or ledger.shown_lists)
     said = sentences(text)
     for sentence in said:
@@ -121,7 +121,7 @@ class _Reading:
                 self.findings.append(Finding(part.entries, words, part.reason, part.sort, part.listed, part.part))
 
     def _told(self, sentence: Sentence, placed: Sequence[Position]) -> list[_Part]:
-        """What ids, places, names and descriptions mean, in this order; no word tells twice."""
+        """Find the items that ids, places, names and descriptions mean, in this order; each word is used once."""
         parts: list[_Part] = []
         taken: list[tuple[int, int]] = []
 
@@ -176,13 +176,13 @@ class _Reading:
         return [entry for number in each.numbers if (entry := find(number)) is not None], listed
 
     def _is_stale(self, listed: ShownList, sentence: Sentence) -> bool:
-        """Whether a list in words stands in neither of the last two replies, and nothing says that an older one is meant."""
+        """Tell whether a list in words is older than the last two replies, and no word asks for an older one."""
         if listed.of_data or self.quoted or len(self.text) < _SHORT:
             return False
         return listed.turn < self.ledger.turn - 1 and not any("older" in word for word in sentence.words)
 
     def _printed_elsewhere(self, each: Position, sentence: Sentence, listed: ShownList) -> bool:
-        """Whether the last reply prints "Option 1" or "Step 4", and not as a label of this list."""
+        """Tell whether the last reply prints "Option 1" or "Step 4", and not as a label of this list."""
         words = sentence.words[each.start : each.end]
         if len(words) != 2 or listed.of_data or not words[0].text.isalpha() or listed.label == words[0].stem:
             return False
@@ -198,7 +198,7 @@ class _Reading:
         return held if len(held) == 1 else []
 
     def _points(self, each: Position) -> bool:
-        """Whether words that are no place of what was just shown point at it all the same."""
+        """Tell whether words that give no place in the newest list still point at it."""
         newest = groups(self.lists)
         if not newest or newest[0][-1].turn != self.ledger.turn or not newest[0][-1].of_data:
             return False
@@ -260,7 +260,7 @@ class _Reading:
         return self.text[sentence.words[start].start : last.end]
 
     def decision(self, *, brief: bool) -> Decision:
-        """What was found. Only of a brief utterance it is said that its words fit nothing, or several things."""
+        """The decision from what was found. Only a brief text can be said to fit nothing, or several things."""
         kept: list[Finding] = []
         for finding in self.findings:
             entries = [entry for entry in finding.entries if not any(entry is other for other in self.refused)]
@@ -275,7 +275,7 @@ def _free(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
 
 
 def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
-    """Whether something is named along with what was found that was not found: "the first three and the dentist"."""
+    """Tell whether the sentence names something unknown after what was found: "the first three and the dentist"."""
     link, following = sentence.at(end), sentence.at(end + 1)
     joins = "and" in link and link.text != ","
     if not joins and "accompanies" not in link:
@@ -287,7 +287,7 @@ def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
 
 
 def _titled_otherwise(each: Position, sentence: Sentence, listed: ShownList) -> bool:
-    """Whether the sentence says what stands under a number, and it is not what stands there: "Step 1: the database"."""
+    """Tell whether the sentence gives this number another title than the list does: "Step 1: the database"."""
     if sentence.at(each.end).text != ":" or listed.of_data or not each.numbers:
         return False
     words = [word.text for word in sentence.words[each.end + 1 : each.end + 5]]
@@ -297,7 +297,7 @@ def _titled_otherwise(each: Position, sentence: Sentence, listed: ShownList) -> 
 
 
 def _turns_down(sentence: Sentence) -> bool:
-    """Whether a sentence is a refusal of what the one before it said: "let's hold off on those for now"."""
+    """Tell whether a sentence refuses what the one before it said: "let's hold off on those for now"."""
     return any(
         "not" in sentence.at(place - 1) and word.any_of("these", "them", "it", "this")
         for place, word in enumerate(sentence.words)
@@ -305,7 +305,7 @@ def _turns_down(sentence: Sentence) -> bool:
 
 
 def _comes_after(sentence: Sentence, start: int, ends: Sequence[int]) -> bool:
-    """Whether what was found is named along with something that was not: "Linkerd and Istio", "A and the blue one"."""
+    """Tell whether something unknown is named before what was found: "Linkerd and Istio", "A and the blue one"."""
     while "the" in sentence.at(start - 1):
         start -= 1
     link, before = sentence.at(start - 1), sentence.at(start - 2)
@@ -316,7 +316,7 @@ def _comes_after(sentence: Sentence, start: int, ends: Sequence[int]) -> bool:
 
 
 def _covers(sentence: Sentence, start: int, parts: Sequence[_Part]) -> bool:
-    """Whether all that is left out was found, up to the end of the clause or what says more of it."""
+    """Tell whether everything that the clause excludes was found, up to its end or to words that say more about it."""
     last = max(part.end for part in parts)
     for place in range(start, len(sentence.words)):
         word = sentence.words[place]
@@ -330,7 +330,7 @@ def _covers(sentence: Sentence, start: int, parts: Sequence[_Part]) -> bool:
 
 
 def _asks_amount(reply: str) -> bool:
-    """Whether the reply ends by asking how many, or when: a bare number then answers it."""
+    """Tell whether the reply ends by asking how many, or when: a bare number then answers it."""
     last = reply.rstrip()[-_QUESTION:]
     if not last.endswith("?"):
         return False

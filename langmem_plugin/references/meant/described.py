@@ -68,7 +68,7 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
 
 
 def _compares(word: Word, language: Language) -> bool:
-    """Whether it compares two things and is no superlative."""
+    """True where the word compares two things and is no superlative."""
     first, *more = word.text.split()
     return "comparing" in word or (language.name == "en" and first.endswith("er") and not more)
 
@@ -147,7 +147,7 @@ def _spans(sentence: Sentence, place: int, word: Word, listed: ShownList) -> Ite
 
 
 def _told(word: Word, listed: ShownList) -> bool:
-    """Whether it says nothing, or something that an item holds."""
+    """True where the word says nothing, or something that an item holds."""
     atoms = _atoms(word, listed)
     if "break" in word or "not" in word:
         return False
@@ -155,7 +155,7 @@ def _told(word: Word, listed: ShownList) -> bool:
 
 
 def _atoms(word: Word, listed: ShownList) -> frozenset[str] | None:
-    """What is said by a word that an item can hold; None for a function word, a unit, and what its items are called."""
+    """The atoms of a word that an item can hold; None for a function word, a unit, and a noun that names its items."""
     if word.any_of("weekday", "month"):
         return frozenset(typed_atoms(word.text)) or word_atoms(word.text)
     if (

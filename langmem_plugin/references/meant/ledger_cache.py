@@ -56,7 +56,7 @@ def ledger_of(messages: Sequence[BaseMessage], quoted: int | None = None) -> Led
 
 
 def results_of(messages: Sequence[BaseMessage]) -> list[ResultList]:
-    """What tools have given in the whole of a conversation, the first first."""
+    """All results that tools gave in a conversation, the oldest first."""
     ledger = Ledger()
     for message in messages:
         if isinstance(message, ToolMessage) or (isinstance(message, AIMessage) and message.tool_calls):
@@ -100,7 +100,7 @@ def clear_cache() -> None:
 
 
 def pointing_part(utterance: str) -> str:
-    """What is read of an utterance: of a very long one its beginning and its end, where people say what they want."""
+    """The part of an utterance that is read: of a very long one only its two ends, where people say what they want."""
     return utterance if len(utterance) <= 2 * _AN_END else f"{utterance[:_AN_END]}\n{utterance[-_AN_END:]}"
 
 

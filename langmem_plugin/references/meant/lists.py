@@ -24,7 +24,7 @@ def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
 
 
 def is_called(listed: ShownList, nouns: Iterable[str]) -> bool:
-    """Whether one of the words is what its items are called."""
+    """True where one of the words names the items of the list."""
     return any(_among(noun, listed.nouns) for noun in nouns)
 
 
@@ -103,19 +103,19 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
 
 
 def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
-    """What its items may be called: also by a word of the title where letters stand, and of what a tool was asked for."""
+    """The nouns for its items: with letters also words of its title, with ordinals also words of the person's question."""
     if position.lettered:
         return listed.nouns | listed.title_words
     return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
 
 
 def _is_unit(position: Position, sentence: Sentence) -> bool:
-    """Whether the noun beside the places may be one of time or measure: "months 1 and 2"."""
+    """True where the noun beside the places may be one of time or measure: "months 1 and 2"."""
     return "unit" in sentence.at(position.start)
 
 
 def _two_ways(found: Sequence[Sequence[ShownList]]) -> bool:
-    """Whether sentences told of several items after a numbered list: "the last one" may be of either."""
+    """True where sentences about several items follow a numbered list: "the last one" may be in either."""
     told, listed = found[0], found[1] if len(found) > 1 else ()
     return (
         all(each.kind == "prose" for each in told)

@@ -122,7 +122,7 @@ def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
 
 
 def _is_meant(sentence: Sentence, each: Named) -> bool:
-    """Whether the sentence points at what it names, and does not merely mention it."""
+    """Tell whether the sentence points at the item that it names, and does not merely mention it."""
     named_so = any(word.capital for word in sentence.words[each.start : each.end])
     if each.listed.of_data and each.whole and (each.size > 1 or named_so):
         return "owner" not in sentence.at(each.start - 1)

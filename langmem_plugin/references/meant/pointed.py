@@ -84,14 +84,14 @@ def _singular(
 
 
 def _told_before(sentence: Sentence, place: int) -> bool:
-    """Whether the sentence itself may say what a pronoun stands for: "the smallest can be closed, pay it"."""
+    """Tell whether the sentence itself may say what a pronoun stands for: "the smallest can be closed, pay it"."""
     return any("break" in word for word in sentence.words[:place]) and any(
         not word.kinds and word.text.isalpha() and not is_stop(word.text) for word in sentence.words[:place]
     )
 
 
 def _tells(ledger: Ledger, focus: ItemEntry | None, noun: Word) -> bool:
-    """Whether a noun is a word of the name or the type of the one item that was just shown, alone."""
+    """Tell whether one item alone was just shown and the noun is a word of its name or type."""
     newest = ledger.shown_lists[-1] if ledger.shown_lists else None
     if focus is None or newest is None or newest.turn != ledger.turn or newest.entries != [focus] or is_stop(noun.text):
         return False

@@ -108,7 +108,7 @@ def _is_sayable(key: str, value: object) -> bool:
 
 
 def _part(value: object) -> str:
-    """What was asked for of an item: whole, or its beginning."""
+    """The part of an item that was asked for: whole, or only its beginning where it is long."""
     whole = "" if value is None else _value(value)
     if len(whole) <= _LONGEST_PART:
         return whole

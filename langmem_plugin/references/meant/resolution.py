@@ -40,7 +40,7 @@ class PreviousCall:
 
 @dataclass(frozen=True)
 class Resolution:
-    """What an utterance means. Empty `references` is an answer too: none."""
+    """The meaning of an utterance. Empty `references` is an answer too: nothing is meant."""
 
     references: tuple[Reference, ...] = ()
     question: str | None = None
@@ -53,12 +53,12 @@ class Resolution:
     """Set when the utterance revises or changes something and there was a call."""
 
     said: str = ""
-    """What was read of the utterance."""
+    """The utterance as it was read."""
     shown: tuple[str, ...] = ()
     """The names of the items last shown, in their order."""
 
     def explain(self) -> str:
-        """What was shown, said and meant, and why: a line each."""
+        """Explain in lines which lists were shown, what was said, what it means, and why."""
         lines = [f"shown: {', '.join(self.shown) or 'nothing'}", f"said: {self.said}"]
         lines += [f"meant: {_explained(each)}" for each in self.references]
         if not self.references:
@@ -84,12 +84,12 @@ class Resolution:
         return card("What is meant", self.cells())
 
     def __bool__(self) -> bool:
-        """Whether something is known of what is meant, be it only that the person is to be asked."""
+        """True where something is meant, or the person is to be asked which."""
         return bool(self.references or self.question)
 
     @property
     def sure(self) -> bool:
-        """Whether something is meant."""
+        """True where something is meant."""
         return bool(self.references)
 
     def __iter__(self) -> Iterator[Reference]:

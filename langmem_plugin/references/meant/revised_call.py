@@ -1,4 +1,4 @@
-"""Whether an utterance changes the call before it: "what about next week?", "make it 8 pm", "swap Wednesday for tacos"."""
+"""Utterances that change the call before: "what about next week?", "make it 8 pm", "swap Wednesday for tacos"."""
 
 from langmem_plugin.references.meant.decision import Decision
 from langmem_plugin.references.meant.resolution import PreviousCall

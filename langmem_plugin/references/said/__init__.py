@@ -1,1 +1,1 @@
-"""What was said: the referring phrases of an utterance."""
+"""The referring phrases of an utterance."""

@@ -25,11 +25,11 @@ class Position:
     lettered: bool = False
     explicit: bool = False
     marked: bool = False
-    """Whether a word before it says that it is the number of something: "number 9"."""
+    """True where a word before it says that it is the number of something: "number 9"."""
     framed: bool = True
-    """Whether what stands around an ordinal with a noun lets it be a pick: "we played, and the first song went badly"."""
+    """False where the words around an ordinal and its noun show that it picks nothing: "the first song went badly"."""
     alone: bool = False
-    """Whether the sentence says nothing else, so that it may be the answer to another question."""
+    """True where the sentence says nothing else, so that it may be the answer to another question."""
     refused: bool = False
     count: int = 0
     """Of "the last two" how many; of "all three" how many there must be."""
@@ -55,7 +55,7 @@ def positions(sentence: Sentence) -> list[Position]:
 
 
 def is_refused(sentence: Sentence, start: int, end: int) -> bool:
-    """Whether a clause turns down what stands in it from `start` to `end`: "not number 1", "the second is out"."""
+    """Tell whether a clause refuses its words from `start` to `end`: "not number 1", "the second is out"."""
     first, _ = sentence.clause(start)
     before = sentence.words[max(first, start - 5) : start]
     if any("not" in word for word in before):
@@ -151,7 +151,7 @@ def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | 
 
 
 def _is_word(sentence: Sentence, place: int) -> bool:
-    """Whether a letter is a word by itself here: "a" and "I" are letters only beside another, or before a bracket."""
+    """True where a letter is a word here: "a" and "I" are letters only beside another letter, or before a bracket."""
     word, after = sentence.at(place), sentence.at(place + 1)
     if "letter" not in word or word.text not in _WORDS:
         return False
@@ -159,7 +159,7 @@ def _is_word(sentence: Sentence, place: int) -> bool:
 
 
 def _counts(sentence: Sentence, place: int) -> bool:
-    """Whether what stands behind a number is counted by it: "2 onions", "5 of them", "20 euros"."""
+    """True where the number counts what follows it: "2 onions", "5 of them", "20 euros"."""
     after = sentence.at(place)
     if after.any_of("unit", "counted", "month", "weekday", "amount") and not sentence.at(place + 1).any_of(
         "the", "these"
@@ -169,7 +169,7 @@ def _counts(sentence: Sentence, place: int) -> bool:
 
 
 def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *, lettered: bool) -> bool:
-    """Whether a bare number points at something, by what stands around it."""
+    """Tell from the words around a bare number whether it points at something."""
     after, before = sentence.at(end), _before(sentence, first)
     begin, last = sentence.clause(first)
     the = "the" in sentence.at(first - 1)
@@ -229,7 +229,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
 
 
 def _alone(sentence: Sentence, first: int, end: int) -> bool:
-    """Whether the sentence says little beside: "ok 3 please", "c, and it's 4,300 euros"."""
+    """True where the sentence says little else: "ok 3 please", "c, and it's 4,300 euros"."""
     others = [
         word
         for word in (*sentence.words[:first], *sentence.words[end:])
@@ -275,7 +275,7 @@ def _is_noun(word: Word) -> bool:
 
 
 def _names(sentence: Sentence, place: int) -> bool:
-    """Whether a noun stands there; a word that may be a verb is one behind a verb or a place: "open book 3"."""
+    """True where the word is a noun. One that may also be a verb is a noun behind a verb or a place: "open book 3"."""
     word, before = sentence.at(place), sentence.at(place - 1)
     return _is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
 
@@ -379,13 +379,13 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
 
 
 def _orders_others(sentence: Sentence, start: int) -> bool:
-    """Whether another thing was ordered before: "4 bikes on the first walk and 2 on the second one"."""
+    """True where another thing has an ordinal before: "4 bikes on the first walk and 2 on the second one"."""
     ordered = [place for place in range(start) if "ordinal" in sentence.at(place)]
     return any(_is_noun(sentence.at(place + 1)) and not sentence.at(place + 1).any_of("generic") for place in ordered)
 
 
 def _bare(sentence: Sentence, said: Position, start: int) -> Position:
-    """Whether an ordinal alone points at something, by what stands around it."""
+    """Give an ordinal without a noun, with an empty `sort` where the words around it show that it picks nothing."""
     before, after, language = sentence.at(start - 1), sentence.at(said.end), sentence.language.name
     pick, none = replace(said, start=start), replace(said, sort="")
     if after.any_of("unit", "month") or sentence.at(said.start - 1).any_of("month"):
@@ -413,7 +413,7 @@ def _is_definite(sentence: Sentence, place: int) -> bool:
 
 
 def _merged(sentence: Sentence, place: int) -> bool:
-    """Whether the article is written onto what leaves out: "todos menos del último"."""
+    """True where the article is joined to the preposition behind an "except": "todos menos del último"."""
     return "ofthe" in sentence.at(place - 1) and "except" in sentence.at(place - 2)
 
 

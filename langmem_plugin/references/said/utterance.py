@@ -1,4 +1,4 @@
-"""What a person wrote, word by word: what each word does in pointing at something, in sentences and clauses."""
+"""The words of an utterance, and the role of each in pointing at something, in sentences and clauses."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,9 +35,9 @@ class Word:
     number: int = 0
     prefix: str = ""
     verb: bool = False
-    """Whether its form alone says that it is a verb: a Spanish infinitive."""
+    """True where its form alone shows that it is a verb: a Spanish infinitive."""
     capital: bool = False
-    """Whether it is written with a capital and begins no sentence."""
+    """True where it is written with a capital and begins no sentence."""
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.kinds
@@ -53,7 +53,7 @@ class Sentence:
     words: list[Word]
     language: Language
     follows: bool = False
-    """Whether one before it writes a name, which "that one" may stand for."""
+    """True where a sentence before it writes a name, which "that one" may stand for."""
 
     def at(self, place: int) -> Word:
         """The word at a place, or one of the kind "end" beyond both ends."""
@@ -156,7 +156,7 @@ def _writes_a_name(before: Sequence[Sentence]) -> bool:
 
 
 def _carries_its_object(word: str, language: Language) -> bool:
-    """Whether a Spanish verb has its object written onto it: "guardala", "enviamelo"."""
+    """True where a Spanish verb has its object joined to it: "guardala", "enviamelo"."""
     if not word.endswith(("lo", "la")):
         return False
     verb = word[:-2]
@@ -167,7 +167,7 @@ def _carries_its_object(word: str, language: Language) -> bool:
 
 
 def _abbreviates(words: Sequence[Word]) -> bool:
-    """Whether a full stop behind these words ends none: "Dr. Cohen"."""
+    """True where a full stop behind these words is part of an abbreviation: "Dr. Cohen"."""
     return bool(words) and words[-1].text in _SHORTENED
 
 

@@ -1,4 +1,4 @@
-"""Whether words agree or refuse, in English, Hebrew and Spanish, by a word or a sign."""
+"""Words and signs that agree or refuse, in English, Hebrew and Spanish."""
 
 import re
 from dataclasses import dataclass

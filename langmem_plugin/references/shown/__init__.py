@@ -1,1 +1,1 @@
-"""What the conversation has shown: lists of items from tools and replies."""
+"""The lists of items that tools and replies have shown in the conversation."""

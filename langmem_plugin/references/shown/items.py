@@ -47,7 +47,7 @@ class ItemEntry:
     nouns: frozenset[str] = frozenset()
     parts: Mapping[str, list["ItemEntry"]] = field(default_factory=dict)
     called: str | None = None
-    """What a line of a text begins with, its name, "" where it has none; None where the item is data."""
+    """The name that a line of a text begins with, "" where it has none; None where the item is data."""
 
     @property
     def proper_name(self) -> str:
@@ -56,7 +56,7 @@ class ItemEntry:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What people may call it, best first: its name, else the first short text of its fields."""
+        """The names that people may call it by, best first: its name, else the first short text of its fields."""
         found = [self.called] if self.called else []
         found += self._named
         keys = {key: key_words(key) for key in self.item}
@@ -193,12 +193,12 @@ class ItemEntry:
 
     @cached_property
     def numbered(self) -> tuple[str, ...]:
-        """What it is numbered by and people say the end of: "4471", "A-1042"."""
+        """The codes with a number that people may say the end of: "4471", "A-1042"."""
         return tuple(text for text in self._numberings if text[-1].isdigit())
 
     @cached_property
     def coded(self) -> tuple[str, ...]:
-        """What it is numbered by, as one word without signs: "ej009331jp", "24cr0871"."""
+        """Its codes, each as one word without signs: "ej009331jp", "24cr0871"."""
         return tuple(_SIGNS.sub("", normal(text)) for text in self._numberings)
 
     def field_value(self, path: str) -> object:
@@ -226,6 +226,6 @@ def long_part(entry: ItemEntry) -> str | None:
 
 
 def has_identity(item: Mapping[str, Any]) -> bool:
-    """Whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
+    """True where a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     last_words = ((key_words(str(key))[-1:], value) for key, value in item.items())
     return any(_NAMING.issuperset(last) and last and isinstance(value, (str, int)) for last, value in last_words)

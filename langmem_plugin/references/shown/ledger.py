@@ -1,4 +1,4 @@
-"""What the conversation has shown: every list, how replies numbered and narrowed it, and which item is in focus."""
+"""All lists that the conversation has shown, how replies numbered and narrowed them, and which item is in focus."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -54,9 +54,9 @@ class Ledger:
     place: int = -1
     """Of the message that was read or heard last, in the conversation."""
     reply: str = ""
-    """What the assistant said last."""
+    """The last reply of the assistant."""
     asked: str = ""
-    """What the person said last."""
+    """The last message of the person."""
     known: dict[str, ItemEntry] = field(default_factory=dict)
     """Entries with an identity, by all that they hold."""
 
@@ -217,7 +217,7 @@ class Ledger:
         listed.title, listed.label, listed.lettered = text_list.title, text_list.label, text_list.lettered
 
     def _show_beside(self, reply: str, lines: list[ListLine], left: list[ItemEntry]) -> None:
-        """What the sentences around a list tell of the same result: seen, but in no place of the list."""
+        """Note items of the same result that only the sentences around a list name: they have no place in it."""
         if not self.pending or not left:
             return
         listed = [line.text[:_OPENING] for line in lines]

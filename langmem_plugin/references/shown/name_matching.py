@@ -180,7 +180,7 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
 
 
 def _in_order(scored: Sequence[tuple[float, int, int]], count: int) -> bool:
-    """Whether as many lines as entries show them in their order: most fit the entry of their place, and none is
+    """Tell whether the lines show the entries in order: most fit the entry of their place, and none is
     another one's by name; or hardly one is told of at all, as where months stand for dates.
     """
     own = {row: score for score, row, column in scored if row == column}

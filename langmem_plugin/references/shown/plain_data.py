@@ -47,7 +47,7 @@ def plain(value: object, levels: int = _LEVELS) -> Any:
 
 
 def _opened(value: object) -> object:
-    """What it is made of, for those that are neither dict nor list."""
+    """The dict, list or simple value inside an object that is neither dict nor list."""
     if isinstance(value, BaseModel):
         return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -28,7 +28,7 @@ class ItemName:
 
     @property
     def function_word(self) -> bool:
-        """Whether it holds no other word, as "After" does."""
+        """True where the name holds no content word, as "After" does."""
         return bool(self.called) and not self.words
 
 
@@ -46,12 +46,12 @@ class ShownList:
     """The word before each number: "week" of "Week 2"."""
     title: str = ""
     asked: str = ""
-    """What stood above the list, and what the person had asked for: they say in the plural what its items are."""
+    """The words above the list, and the person's question: their plurals name its items."""
     lettered: bool = False
     place: int = -1
     """Of the message that showed it, in the conversation."""
     captions: list[str] = field(default_factory=list)
-    """What the reply called each item, where it listed them: a translation or a shorter name."""
+    """The reply's own words for each item, where it listed them: a translation or a shorter name."""
 
     @property
     def tool(self) -> str:
@@ -59,7 +59,7 @@ class ShownList:
 
     @property
     def of_data(self) -> bool:
-        """Whether a tool gave its items, and they are not only words of a reply."""
+        """True where a tool gave its items, and they are not only words of a reply."""
         return bool(self.sources)
 
     @property
@@ -68,7 +68,7 @@ class ShownList:
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """What its items may be called: by the tool, the data and the words above the list."""
+        """The nouns for its items: from the tool, the data and the words above the list."""
         found = {stem(word) for word in WORD.findall(normal(f"{self.title} {self.asked}")) if _PLURAL.search(word)}
         found |= {self.label} if self.label else set()
         for source in self.sources:

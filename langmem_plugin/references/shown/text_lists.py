@@ -61,7 +61,7 @@ class TextList:
     lettered: bool = False
     indent: int = 0
     headings: bool = False
-    """Whether its entries are the headings of a text, which can be named but have no place."""
+    """True where its entries are the headings of a text, which can be named but have no place."""
 
     @property
     def numbered(self) -> bool:

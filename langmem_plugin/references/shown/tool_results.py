@@ -1,4 +1,4 @@
-"""What a tool returned, as lists of items: from JSON of any nesting, artifacts, MCP content, tables, numbered text."""
+"""The results of tools as lists of items: from JSON of any nesting, artifacts, MCP content, tables, numbered text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,13 +61,13 @@ def _size(found: list[ResultList]) -> int:
 
 
 def tool_nouns(tool: str) -> frozenset[str]:
-    """What a tool is about, from its name: `search_recipes` is about recipes."""
+    """The nouns in a tool's name: `search_recipes` is about recipes."""
     words = key_words(tool)
     return frozenset(word for place, word in enumerate(words) if word not in _READING or (word == "list" and place))
 
 
 def _key_nouns(key: str) -> frozenset[str]:
-    """What a key says of the things under it: nothing for `results` or `search_results`, both words of
+    """The nouns that a key gives to the things under it: none for `results` or `search_results`, both words of
     `grocery_list`.
     """
     words = frozenset(key_words(key))
@@ -75,7 +75,7 @@ def _key_nouns(key: str) -> frozenset[str]:
 
 
 def reads(tool: str) -> bool:
-    """Whether a tool's name says that it looks things up (`search_hotels`) and does not act (`book_hotel`)."""
+    """Tell by its name whether a tool looks things up (`search_hotels`) and does not act (`book_hotel`)."""
     words = key_words(tool)
     return not words or words[0] in _READING
 

@@ -9,7 +9,7 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class Scale:
-    """What can be compared: the words of fields that tell it, and the phrases that ask for the least and the most."""
+    """A scale to compare by: the words of fields that hold it, and the phrases that ask for the least and the most."""
 
     fields: frozenset[str]
     least: frozenset[str]
