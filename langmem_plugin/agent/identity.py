@@ -71,7 +71,7 @@ def session_of_run() -> str | None:
 
 
 def names_its_owner(thread: str) -> bool:
-    """Whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
+    """Tells whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
     return thread.startswith("+") or is_group(thread)
 
 
@@ -132,7 +132,7 @@ def _keys(context: Any) -> list[str]:
 
 
 def _is_near(key: str) -> bool:
-    """Whether it is one of ours but for a letter, capitals or what stands between words."""
+    """Tells whether a key is one of ours except for one letter, its capitals or the signs between its words."""
     written = _plain(key[:_LONGEST])
     return any(
         abs(len(written) - len(ours)) <= 1 and SequenceMatcher(None, written, ours).ratio() >= _NEAR

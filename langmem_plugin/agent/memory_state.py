@@ -27,7 +27,7 @@ def last_said(messages: Sequence[BaseMessage]) -> list[str]:
 
 
 def topic(said: Sequence[str]) -> str:
-    """What the talk is about now: the last message, with the one before it that it may follow up."""
+    """The topic of the talk now: the last message, with the one before it that it may follow up."""
     return "\n".join(filter(None, said))
 
 

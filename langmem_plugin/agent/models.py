@@ -13,7 +13,7 @@ _CLIENTS = (("openai", "OpenAIError"), ("anthropic", "AnthropicError"), ("ollama
 
 
 class NoEmbeddings(Embeddings):
-    """What a memory that is switched off embeds with."""
+    """The embeddings of a memory that is switched off: they refuse every text."""
 
     model = "none"
     dimension = 1
@@ -87,7 +87,9 @@ def embedding_model(name: str) -> Embeddings:
 
 
 def model_failures() -> tuple[type[Exception], ...]:
-    """What a chat model raises when it cannot be reached or refuses; empty while no provider's client is loaded."""
+    """The errors that a chat model raises when it cannot be reached or refuses; empty while no provider's client is
+    loaded.
+    """
     return client_errors(*_CLIENTS)
 
 
@@ -116,5 +118,5 @@ def _by_name(name: str, base_url: str | None) -> BaseChatModel:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What making a model raises: no such package, no such provider, no key."""
+    """The errors that making a model raises: no such package, no such provider, no key."""
     return (ImportError, ValueError, *model_failures())

@@ -141,7 +141,7 @@ class PastSessionIndexer:
         return added or 0
 
     def _said_in(self, session_id: str) -> list[PastMessage]:
-        """What a person and the assistant said to each other: no tool results, no commands."""
+        """The messages of a person and the assistant to each other: no tool results, no commands."""
         return [
             PastMessage(key_of(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)

@@ -82,7 +82,7 @@ class ServedPerson:
 
 
 def answered_now(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
-    """What people wrote since the assistant spoke last."""
+    """The messages that people wrote since the assistant spoke last."""
     newest: list[HumanMessage] = []
     for message in reversed(messages):
         if isinstance(message, HumanMessage):

@@ -50,7 +50,9 @@ _HELD = "memory_contents"  # deepagents' own: what `memory=[…]` names, read on
 
 
 class FilesInPrompt:
-    """What was forgotten or corrected since is then in no prompt any more; the state is not changed."""
+    """Brings the memory's files in a prompt up to date, without what was forgotten or corrected; the state is not
+    changed.
+    """
 
     def __init__(self, service: MemoryService, person: ServedPerson) -> None:
         self._service = service
@@ -153,12 +155,12 @@ class TurnContext:
         return [*(each.text for each in told.memories), *(each.text for each in told.instructions)]
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
-        """What bears on the talk, as Recall says, once the orders in it are kept: this very reply is to follow them."""
+        """Recalls the memories that bear on the talk, after its orders are kept: this very reply is to follow them."""
         self._notices.look(messages, phone)
         return self._recall.of(messages, phone)
 
     def to_confirm(self, owner: OwnerKey, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
-        """What to ask at the end of a reply to what a person said, if anything."""
+        """The question, if any, to ask at the end of a reply to a person's message."""
         return None if self._questions is None else self._questions.for_reply(owner, said, reply, lambda: replies)
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:

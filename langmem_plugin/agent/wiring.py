@@ -1,4 +1,4 @@
-"""Whether a graph is put together so that its memory works, and what to add where it is not."""
+"""Checks that a graph is put together so that its memory works, and says what to add if it is not."""
 
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -154,7 +154,7 @@ def _following(graph: Graph) -> Mapping[str, set[str]]:
 
 
 def _comes_late(graph: Graph, following: Mapping[str, set[str]], recalls: set[str], ours: Mapping[str, str]) -> bool:
-    """Whether every node that comes after a recall node can be reached without passing one."""
+    """Tells whether every node that comes after a recall node can be reached without passing one."""
     if not following:
         return False
     working = {

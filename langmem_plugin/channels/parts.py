@@ -25,7 +25,7 @@ def split(text: str, longest: int, measure: Callable[[str], int] = len) -> list[
 
 
 def _atoms(text: str) -> Iterator[str]:
-    """What stays whole if it can, each with the spaces behind it."""
+    """The pieces that stay whole if possible, each with the spaces behind it."""
     at = 0
     for code in _CODE.finditer(text):
         yield from _sentences(text[at : code.start()])

@@ -44,12 +44,12 @@ def parts(text: str) -> list[str]:
 
 
 def text_to(message: Incoming, text: str) -> dict[str, Any]:
-    """What `sendMessage` is called with."""
+    """The arguments of `sendMessage`."""
     return {**message.to, "text": text}
 
 
 def typing(message: Incoming) -> dict[str, Any]:
-    """What `sendChatAction` is called with, to show for 5 seconds that an answer is being written."""
+    """The arguments of `sendChatAction`, to show for 5 seconds that an answer is being written."""
     return {**message.to, "action": "typing"}
 
 

@@ -33,7 +33,7 @@ _Send = Callable[[str], Awaitable[str | None]]
 
 
 class Provider(Protocol):
-    """What a webhook is answered by, over HTTP."""
+    """The service behind a webhook, over HTTP: it gives pictures and sends answers."""
 
     async def picture(self, message: Incoming, name: str) -> bytes | None:
         """Fetches one of `message.pictures`. None where it is gone for good."""
@@ -272,7 +272,7 @@ def _written_at(message: Incoming) -> datetime:
 
 
 def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
-    """What one person wrote in one go is one message, but for what is to be answered by itself."""
+    """Joins messages that one person wrote in one go; a message that must be answered by itself stays apart."""
     found: list[Incoming] = []
     for message in messages:
         if found and _goes_on(found[-1], message):

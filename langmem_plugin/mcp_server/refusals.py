@@ -1,4 +1,4 @@
-"""What a model is told when something cannot be done: what to do next, and nothing of how it is done here."""
+"""The refusals told to a model: each says what to do next, and nothing of the work inside."""
 
 import functools
 from collections.abc import Callable

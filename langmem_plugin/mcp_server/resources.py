@@ -1,4 +1,4 @@
-"""What can be read of a person's memory without a tool: facts, instructions, and conversations as transcripts."""
+"""The resources of a person's memory, read without a tool: facts, instructions, and conversations as transcripts."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""What tools and resources give: each is described to the model by its schema."""
+"""The results of tools and resources: each is described to the model by its schema."""
 
 from datetime import datetime
 from typing import Literal, Self

@@ -39,7 +39,7 @@ class Argument:
 
     @cached_property
     def shape(self) -> re.Pattern[str] | None:
-        """What a value looks like, for texts that are known by their looks: an address, a link, a date, a time."""
+        """The pattern of a value, for texts with a known form: an address, a link, a date, a time."""
         names = (self.schema.get("format"), *self.name.split("_")) if self.type == "string" else ()
         return next((pattern for shape, pattern in _SHAPES.items() if shape in names), None)
 
@@ -94,7 +94,9 @@ def is_id(name: str) -> bool:
 
 
 def title_of(item: Mapping[str, Any]) -> str:
-    """What a person calls the item: its title or name, else its first text that is no id and no detail of it."""
+    """The name that a person would use for the item: its title or name, else its first text that is no id and no detail
+    of it.
+    """
     texts = {key: value for key, value in item.items() if isinstance(value, str) and value and not is_id(key)}
     named = (texts[key] for key in ("title", "name", "subject", "label", "text") if key in texts)
     return next(named, "") or next((value for key, value in texts.items() if "_" not in key), "")

@@ -178,7 +178,7 @@ class OfflineChatModel(BaseChatModel):
 
 
 def _nobody_wrote() -> bool:
-    """Whether the run is one that no person asked for."""
+    """Tells whether no person asked for the run."""
     try:
         return is_automated(get_config())
     except (RuntimeError, KeyError):  # outside of a run

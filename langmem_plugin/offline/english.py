@@ -26,7 +26,7 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 def in_english(text: str, language: Language, is_named: Callable[[str], bool] = lambda _: True) -> str:
-    """What is known of the words in English, the rest as it stands; of things only those that `is_named` takes."""
+    """Puts the known words of a text into English and leaves the rest; of things only those that `is_named` accepts."""
     if language.name == "en":
         return text
     words, things = _tables(language)

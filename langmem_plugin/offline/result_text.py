@@ -1,4 +1,4 @@
-"""What the offline model says: results as lists or things with details, and questions in the person's language."""
+"""The texts of the offline model: results as lists or things with details, and questions in the person's language."""
 
 import json
 from collections.abc import Mapping, Sequence

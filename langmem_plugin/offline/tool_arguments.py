@@ -57,7 +57,8 @@ class Message:
         return self._after_preposition(argument) if argument.preposition and argument.is_free_text else None
 
     def left_over(self, tool: str) -> list[str]:
-        """What is asked for: a quotation, else the words that carry no request and are not the tool's own name.
+        """The words for the thing asked for: a quotation, else the words that carry no request and are not the tool's
+        own name.
 
         In pieces, where the message counts them up: "milk, eggs and bread".
         """
@@ -102,11 +103,11 @@ class Message:
 
     @property
     def is_whole(self) -> bool:
-        """Whether what is asked for is a name, and not "a page from Anna" or "blue for Anna"."""
+        """Tells whether the thing asked for is a plain name, and not "a page from Anna" or "blue for Anna"."""
         return (PREPOSITIONS - _WITHIN).isdisjoint(_WORD.findall(self.asked_for.lower()))
 
     def points_at(self, words: str) -> bool:
-        """Whether the words are something known already ("the ingredients") and not a value of their own."""
+        """Tells whether the words are something known already ("the ingredients") and not a value of their own."""
         place = self.text.find(words)
         return bool(_POINTING.search(self.text[: max(place, 0)]))
 
@@ -131,7 +132,7 @@ class Message:
         return None
 
     def _after_preposition(self, argument: Argument) -> str | None:
-        """What stands after "from" for `from_city`, up to the next preposition."""
+        """The words after "from" for `from_city`, up to the next preposition."""
         start = re.search(rf"\b{argument.preposition}\s+", self.free, re.IGNORECASE)
         if not start:
             return None
@@ -206,7 +207,7 @@ def _find(filled: Filled, arguments: Sequence[Argument], message: Message) -> No
 def _say_the_rest(
     filled: Filled, tool: Json, arguments: list[Argument], texts: list[Argument], message: Message
 ) -> None:
-    """What is left of the message is the required text; where nothing is filled, the first list of texts."""
+    """Fills the required text with the rest of the message; if nothing is filled, the first list of texts."""
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
         if words and (reads(tool["name"]) or message.is_whole or not filled.values):
@@ -265,8 +266,8 @@ def _field(argument: Argument, item: Json, reference: Reference) -> Any:
 
 
 def is_described(reference: Reference) -> bool:
-    """Whether the words are the item's own ("Savings") or a whole request for a part of it ("how long is it"), and no
-    mere pointer ("number 2", "that one") that means nothing else.
+    """Tells whether the words are the item's own ("Savings") or a whole request for a part of it ("how long is it"),
+    and no mere pointer ("number 2", "that one") that means nothing else.
     """
     said = reference.words.lower()
     own = any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())

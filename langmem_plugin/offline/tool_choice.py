@@ -34,7 +34,7 @@ _NO_VERBS = CARRIERS - {"make", "put"}
 
 
 class Request:
-    """What a person asks for, and what it refers to: in English, whatever they wrote it in."""
+    """The request of a person, and the things it refers to: in English, whatever they wrote it in."""
 
     def __init__(self, text: str, references: Sequence[Reference], follows: PreviousCall | None = None) -> None:
         self._text = text
@@ -55,7 +55,9 @@ class Request:
         return text, [replace(each, words=said) for each, said in zip(self.references, words, strict=True)]
 
     def standing(self, tool: Json) -> dict[str, Any]:
-        """What the call that this follows settled for a tool that acts on what it showed: its week, its account."""
+        """The arguments of the previous call, for a tool that acts on the things which that call showed: its week, its
+        account.
+        """
         if (
             self.follows is None
             or reads(tool["name"])
@@ -127,7 +129,7 @@ def is_question(said: str) -> bool:
 
 
 def withholds(said: str, tool: Json) -> bool:
-    """Whether somebody asks, doubts or forbids, and the tool would change something."""
+    """Tells whether to hold a tool back: it would change something, and the person only asks, doubts or forbids."""
     return not reads(tool["name"]) and (is_question(said) or bool(_WITHHELD.search(said)))
 
 
@@ -144,7 +146,7 @@ def _adjustment(said: str, tool: Json, filled: Filled) -> float:
 
 
 def shares_verb(said: str, tool: Json) -> bool:
-    """Whether a clause begins with what the tool does: "save it", "the second one, please order it"."""
+    """Tells whether a clause begins with a verb of the tool: "save it", "the second one, please order it"."""
     clauses = (_OPENING.sub("", each).split() for each in _CLAUSE_END.split(said.lower()))
     verbs = {words[0] for words in clauses if words and not words[0].endswith(("ed", "ing"))} - _NO_VERBS
     meant = verbs.union(*(alike for alike in _ALIKE if alike & verbs))

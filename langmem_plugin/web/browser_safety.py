@@ -1,4 +1,4 @@
-"""What a browser is told and what it may not do: no script but ours, no other site's forms, no frames, no copies."""
+"""The headers and checks that keep a browser safe: no script but ours, no other site's forms, no frames, no copies."""
 
 from urllib.parse import urlsplit
 

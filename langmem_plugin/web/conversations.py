@@ -34,7 +34,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Meant:
-    """What some words of a message pointed at: the things by name, of what was shown, and why just these."""
+    """The things that some words of a message pointed at: their names, the tool that showed them, and the reason."""
 
     words: str
     things: tuple[str, ...]

@@ -1,4 +1,6 @@
-"""What every part of the web application serves: one memory, the tokens that open it, the graph that answers."""
+"""The objects that every part of the web application serves: one memory, the tokens that open it, the graph that
+answers.
+"""
 
 from dataclasses import dataclass
 

@@ -53,7 +53,7 @@ class Typed:
 
 
 def may_be_typed(text: str) -> bool:
-    """Whether it begins with a slash, behind what cannot be seen: most texts are told apart at once."""
+    """Tells whether the text begins with a slash, after any invisible characters: a quick test for most texts."""
     return next(
         (each == "/" or unicodedata.normalize("NFKC", each) == "/" for each in text if not _is_unseen(each)), False
     )

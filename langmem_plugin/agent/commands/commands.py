@@ -64,8 +64,8 @@ _IN_A_RUN: tuple[CommandName, ...] = (
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text is to the commands: whether `Commands.answer` answers it. If not, whether what the last reply asked
-    is still open, and whether there is anything to ask the person at the end of this one.
+    """How the commands take a text: `is_answered` if `Commands.answer` answers it. If not, `is_asked` if the question
+    of the last reply is still open, and `may_ask` if this reply may end with a question to the person.
     """
 
     is_answered: bool = False
@@ -172,8 +172,8 @@ class Commands:
         return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
 
     def knows(self, text: str) -> bool:
-        """Whether a text is answered here, whoever sends it: "yes" only while there is a question, and a slip of the
-        pen in another language than English only for who writes that language.
+        """Tells whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
+        and a slip of the pen in another language than English only for a person who writes that language.
         """
         if not may_be_typed(text):
             return self._said(text) is not None
@@ -183,8 +183,8 @@ class Commands:
     def reading(
         self, owner: OwnerKey, text: str, *, written_at: datetime | None = None, sender: str | None = None
     ) -> Reading:
-        """What this text of this person is to the commands. What does not answer an open question closes it, unless a
-        reply asked it: the text may be an earlier message, delivered again.
+        """Says how the commands take this text of this person. A text that does not answer an open question closes it,
+        unless a reply asked it: the text may be an earlier message, delivered again.
         """
         command = typed(cleaned(text)) if may_be_typed(text) else None
         meant = command or self._said_by(owner, text)
@@ -247,12 +247,14 @@ class Commands:
             self._close(owner, question)
 
     def close_confirmation(self, owner: OwnerKey) -> None:
-        """What an earlier reply asked at its end, that is: another reply goes out."""
+        """Closes the question at the end of an earlier reply, because another reply goes out."""
         if (question := self._question(owner, None)) is not None and question.kind == "confirm":
             self._close(owner, question)
 
     def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
-        """What a word is a slip for to who writes in the language of this text, or wrote in one before."""
+        """The command that a misspelt word stands for, in the language of this text, else in the one the person wrote
+        before.
+        """
         return nearest(word, written_in(text) or self._person_settings.language(owner))
 
     def _spoken(self, owner: OwnerKey, text: str, question: OpenQuestion | None) -> str | None:
@@ -276,8 +278,8 @@ class Commands:
         return None if order is not None and order.names else found
 
     def _of_memory(self, owner: OwnerKey, text: str) -> Said | None:
-        """What is about something remembered: why the last reply rests on it, or that it is to be forgotten, where a
-        memory has all the words that name it.
+        """A request about something remembered: to explain why the last reply was given, or to forget it, if a memory
+        has all the words that name it.
         """
         if not self._remembers or may_be_typed(text):
             return None
@@ -337,7 +339,7 @@ class Commands:
                 return "forget", partial(self._forgetting.answered, owner, said_now, question.details, replies)
 
     def _kept(self, owner: OwnerKey, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
-        """What the work says, or that the memory cannot be reached."""
+        """The reply that the work gives, or one which says that the memory cannot be reached."""
         try:
             reply = work()
             return without_steering(reply) if reply is not None else reply
@@ -411,7 +413,7 @@ def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str |
 
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
-    """Whether a text may be the answer to a question of this kind."""
+    """Tells whether a text may be the answer to a question of this kind."""
     match question.kind:
         case "forget":
             return is_answer(text)

@@ -167,8 +167,8 @@ class Confirming:
 
 
 def verdict(text: str) -> bool | None:
-    """Whether a text is a yes or a no and nothing else but the question's own words; None if it is neither, as what
-    only waves the question away.
+    """Reads a yes or a no that has nothing beside it but the question's own words; None if the text is neither, as one
+    that only dismisses the question.
     """
     if len(text) > _LONGEST_ANSWER:
         return None

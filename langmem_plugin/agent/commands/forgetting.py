@@ -59,7 +59,7 @@ class Forgetting:
         return self._ask(owner, found, replies)
 
     def knows(self, owner: OwnerKey, wanted: str) -> bool:
-        """Whether a memory has every word of it."""
+        """Tells whether a memory has every word of the wish."""
         return bool(asked(wanted)) and bool(self._by_words(owner, wanted))
 
     def answered(self, owner: OwnerKey, text: str, question: Mapping[str, Any], replies: Replies) -> str | None:
@@ -177,12 +177,12 @@ class Forgetting:
 
 
 def is_answer(text: str) -> bool:
-    """Whether a text may be the answer to a question of this kind."""
+    """Tells whether a text may be the answer to a question of this kind."""
     return _verdict(text) is not None or _number(text, _SHOWN) is not None
 
 
 def _verdict(text: str) -> bool | None:
-    """Whether it is a yes or a no and nothing else."""
+    """Reads a text that is a yes or a no and nothing else; None for any other."""
     found = agrees(text) if len(text) <= _LONGEST_ANSWER else None
     return found.yes if found is not None and not found.rest else None
 

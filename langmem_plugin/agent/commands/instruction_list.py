@@ -27,7 +27,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(rf"(?:{_OFF}|{_ON}|{_REMOVE}|{_RANK})(?:\s+\S+)?|[^\W\d]+\s+#?\d{{1,4}}", re.IGNORECASE)
-"""What no instruction is: a change of a number that is missing, or is misspelt."""
+"""Texts that are no instruction: a change whose number is missing, or whose word is misspelt."""
 _ADD = re.compile(r"(?:add|new|הוסף|הוסיפי|añadir|agregar)\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 

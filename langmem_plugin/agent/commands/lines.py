@@ -53,5 +53,5 @@ def page_number(rest: str) -> int | None:
 
 
 def typed_in(replies: Replies, command: str, rest: object) -> str:
-    """What to type, with the command's word in the language of the person."""
+    """The text to type, with the command's word in the language of the person."""
     return f"{replies.usage[command].split()[0]} {rest}"

@@ -47,7 +47,7 @@ def _together(line: str, spans: list[Span]) -> Iterator[Span]:
 
 
 def _can_be_marked(line: str, span: Span) -> bool:
-    """Whether it stands apart from other letters, and in no link."""
+    """Tells whether the words stand apart from other letters, and in no link."""
     start, end = span
     beside = line[start - 1 : start] + line[end : end + 1]
     word = line[:start].rpartition(" ")[2] + line[start:end] + line[end:].partition(" ")[0]
@@ -126,7 +126,7 @@ class MemoryList:
         return "\n".join(lines)
 
     def numbered(self, owner: OwnerKey, number: int) -> Memory | None:
-        """What stands under a number of the list that the person was shown last, if it is still remembered.
+        """The memory under a number of the list that the person was shown last, if it is still remembered.
 
         Who never saw it means what would stand there now.
         """

@@ -98,7 +98,7 @@ def _whole(language: _Language, text: str) -> Said | None:
 
 
 def asks_why(text: str) -> bool:
-    """Whether a text asks on what the reply before it rests: a command only where that is something remembered."""
+    """Tells whether a text asks what the reply before it rests on: a command only if that is a memory."""
     if not text or len(text) > _LONGEST_QUESTION:
         return False
     plain = " ".join(text.split()).translate(_APOSTROPHES)
@@ -106,7 +106,9 @@ def asks_why(text: str) -> bool:
 
 
 def wants_gone(text: str) -> str | None:
-    """What a text asks to delete, "my address", where that may be a memory: a command only if one is found by it."""
+    """The thing that a text asks to delete, "my address", where that may be a memory: a command only if one is found by
+    it.
+    """
     if not text or len(text) > _LONGEST_QUESTION:
         return None
     plain = " ".join(text.split()).translate(_APOSTROPHES)

@@ -70,7 +70,7 @@ class Privacy:
         return self._switched(owner, rest, words, replies)
 
     def erases(self, rest: str) -> bool:
-        """Whether it would delete everything, or take that back."""
+        """Tells whether the command would delete everything, or take that back."""
         words = _words(rest)
         return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 

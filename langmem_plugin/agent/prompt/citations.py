@@ -1,4 +1,4 @@
-"""What the numbers of the prompt's block stand for, and which of them a reply cites."""
+"""The citations: memories and documents under the numbers of the prompt's block, and those that a reply cites."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,14 +44,14 @@ class Citation:
 
 
 def source_of(document: Document) -> str:
-    """What a document calls itself; "" where nothing says it."""
+    """The name that a document gives its source; "" if it gives none."""
     noted = document.metadata
     name = next((str(noted[key]) for key in ("source", "title", "url") if noted.get(key)), document.id or "")
     return ENGLISH.source_on_page.format(source=name, page=noted["page"]) if name and "page" in noted else name
 
 
 def cites(text: str) -> bool:
-    """Whether the text cites anything at all."""
+    """Tells whether the text cites anything at all."""
     return _CITED.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What of the memory a model is shown: memories and documents under their numbers, and instructions in force."""
+"""The part of the memory that a model is shown: numbered memories and documents, and instructions in force."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -40,7 +40,8 @@ _CLIENTS = (
 
 
 class RetrieverDocuments:
-    """What the retriever gave for each question lately; a run asks once and every model call of it shows that.
+    """The documents that the retriever gave for recent questions; a run asks once and every model call of it shows
+    that.
 
     Kept by person and question and not in the graph's state: a checkpoint would store every text again. A run that
     goes on in another process asks again.
@@ -62,7 +63,7 @@ class RetrieverDocuments:
         return [_own(each) for each in found]
 
     def of(self, owner: OwnerKey, question: str) -> list[Document]:
-        """What `ask` was given last; asked for now if that is not kept."""
+        """The documents that `ask` got last for the question; asks now if they are not kept."""
         found = self._kept.get((owner, question))
         return self.ask(owner, question) if found is None else [_own(each) for each in found]
 
@@ -73,7 +74,7 @@ def _own(document: Document) -> Document:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What a retriever raises that cannot be reached or run; a mistake in code is not among it."""
+    """The errors of a retriever that cannot be reached or run; mistakes in code are not among them."""
     return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))
 
 
@@ -111,7 +112,7 @@ class MemoryInPrompt:
         self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
     def told(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
-        """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
+        """The instructions and memories for the prompt, as they are now; nothing, and a warning, if memory is down."""
         if not self._settings.remembers:
             return NOTHING_TOLD
         try:
@@ -123,7 +124,7 @@ class MemoryInPrompt:
             return NOTHING_TOLD
 
     def told_last(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
-        """What the prompt was given, read again only where that is not known any more."""
+        """The instructions and memories that the prompt was given; read again only if they are not known any more."""
         role, beside = self._person.role(owner), self._person.beside(owner, messages)
         known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
         return known or self.told(owner, recalled, messages)
@@ -131,7 +132,8 @@ class MemoryInPrompt:
     def numbered(
         self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
     ) -> list[Citation]:
-        """What the block holds. A number is the place in what was recalled, whatever has been forgotten since.
+        """The numbered entries of the block. A number is the place in what was recalled, whatever has been forgotten
+        since.
 
         Documents are numbered on, and fill what the memories leave of the budget.
         """
@@ -171,7 +173,7 @@ class MemoryInPrompt:
         return chosen.given
 
     def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
-        """What the newest reply cites."""
+        """The citations in the newest reply."""
         return citations_in(reply_of(messages), self.numbered(self._person.owner(phone), messages, recalled))
 
     def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:

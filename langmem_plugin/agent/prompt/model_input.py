@@ -1,4 +1,4 @@
-"""What a model is given at one call: standing text, the window of the conversation, and late in it what is known now.
+"""The input of a model at one call: standing text, the window of the conversation, and late in it the facts known now.
 
 The conversation without that late block is the beginning of what the next turn is given, letter for letter.
 """
@@ -182,7 +182,7 @@ class ModelInput:
         *,
         conversation: Sequence[BaseMessage] | None = None,
     ) -> tuple[str, list[BaseMessage]]:
-        """What belongs to the system text, and the messages, for the next model call.
+        """The text to add to the system text, and the messages, for the next model call.
 
         `conversation`: all that was said and shown, where `messages` were shortened from it for this call.
 

@@ -29,7 +29,7 @@ _NO_OTHER = (
 
 
 def standing_text(instructions: Iterable[Ranked]) -> str:
-    """What holds whatever is said: it changes only when the person changes their instructions."""
+    """The instructions that hold in every conversation: it changes only when the person changes their instructions."""
     return _instruction_block(_ALWAYS, instructions)
 
 
@@ -41,7 +41,7 @@ def late_text(
     *,
     imitated: bool,
 ) -> str:
-    """What is known for the newest message, one delimited block each; "" where nothing is.
+    """The text of all that is known for the newest message, a delimited block for each kind; "" if nothing is known.
 
     `instructions` are those whose conditions hold now, `earlier` what the window leaves out, in short, and `references`
     what the message refers to. `imitated` says that the conversation holds what could pass for this text.

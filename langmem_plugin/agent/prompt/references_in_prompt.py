@@ -1,4 +1,4 @@
-"""What a person's words refer to, as the model is told with their newest message, and again with each that is shown.
+"""The things that a person's words refer to, told to the model with their newest message and with each older one shown.
 
 It stays where it was told: a provider reads anew all that follows the place where something is gone.
 """
@@ -25,14 +25,14 @@ class ReferencesInPrompt:
         self._told: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
-        """What the person's last message refers to in all that came before it."""
+        """Resolves what the person's last message refers to in all that came before it."""
         last = newest_of_person(messages)
         if last is None:
             return Resolution()
         return _meant(messages[: last + 1])
 
     def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
-        """What is told of each message of a person, by its place in `shown`; nothing where there is nothing to say.
+        """The text for each message of a person, by its place in `shown`; a message without references has none.
 
         Of older messages only what tools were called for, as results are long and a lone reply is short; the oldest
         first, as many as fit `most` tokens, so that what is told of one stays the same as others follow.
@@ -62,7 +62,7 @@ class ReferencesInPrompt:
 
 
 def _meant(messages: Sequence[BaseMessage]) -> Resolution:
-    """What the last of the messages refers to in those before it."""
+    """Resolves what the last message refers to in the messages before it."""
     *before, last = messages
     quoted = quoted_of(last)
     by_id = quoted is not None and quoted.id is not None and any(each.id == quoted.id for each in before)

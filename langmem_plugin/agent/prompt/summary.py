@@ -1,4 +1,4 @@
-"""What fell out of the window, in a few sentences of a model; asked for rarely and never in the way."""
+"""The summary of messages that left the window, in a few sentences of a model: asked for rarely."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256

@@ -210,7 +210,9 @@ class Channel:
         raise AssertionError  # the last attempt returned or raised
 
     def _is_known(self, message: IncomingMessage) -> bool:
-        """Whether it was delivered before; also said where nothing is kept of that: nobody is answered twice."""
+        """Tells whether the message was delivered before. True also where no deliveries are kept: nobody is answered
+        twice.
+        """
         if not self.settings.enable_memory_system or message.claim_id is None:
             return True
         return self.claims.is_known(message.owner, message.claim_id)
@@ -235,7 +237,7 @@ class Channel:
         return False
 
     def _answered_before(self, task: _Task) -> Answer | None:
-        """What is still to be sent waits for whoever sends it."""
+        """The earlier answer to this message, if it was sent or nothing has to send it here; None otherwise."""
         if task.message.claim_id is None:
             return None
         with contextlib.suppress(StoreUnavailable):
@@ -259,15 +261,15 @@ class Channel:
         return (yield from self._out(task, text, claim_id))
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
-        """What no graph is asked about; told also when the database cannot be reached."""
+        """Tells a text that needs no graph, once; also when the database cannot be reached."""
         if self.settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
                 return (yield from self._once(task, lambda: text)) or Reply(text)
         return (yield from self._out(task, text, task.message.claim_id))
 
     def _once(self, task: _Task, work: Callable[[], str | None]) -> Steps[Reply | None]:
-        """What the work says, done once with all that it writes; None where it says nothing. No turn that hangs keeps
-        it waiting: /reset must work then.
+        """Does the work once, with all that it writes, and replies with its text; None if it gives none. It does not
+        wait for a turn that hangs: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
         whose = partial(self.person_of, message.source)  # a code links them to somebody
@@ -304,7 +306,7 @@ class Channel:
         return answer
 
     def _only_recorded(self, task: _Task) -> Reply:
-        """What a channel synchronises from long ago is kept, once, and not answered."""
+        """Keeps an old message that a channel synchronises, once, and does not answer it."""
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
             if claim_id is None or self.claims.answer_to(thread, claim_id) is None:
@@ -449,7 +451,7 @@ class Channel:
     def _worded(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
     ) -> Steps[tuple[Worded, Sequence[str]]]:
-        """What to say, and the ids of other messages that it answers."""
+        """The answer's words, and the ids of other messages that they answer."""
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
             return Worded(task.replies.failed, asks=True), ()
@@ -513,7 +515,7 @@ class Channel:
         return Reply(text, repeated=True)
 
     def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
-        """What the person is told; the log has the details."""
+        """The text that the person gets instead of an answer; the log has the details."""
         task.call.failed, replies = True, task.replies
         said_by = {"phone": masked(thread)}
         for kinds, level, event, text in (

@@ -1,4 +1,4 @@
-"""What a graph is given for a person's messages, and which words are its answer to them and to nothing else."""
+"""The input of a graph for a person's messages, and the words that are its answer to them and to nothing else."""
 
 import dataclasses
 import uuid
@@ -61,8 +61,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Worded:
-    """What goes out after a run. `asks` says that something else is asked, or told instead of an answer: nothing is to
-    be asked below it. `along` is as in the plan.
+    """The text that goes out after a run. `asks` says that it asks something itself, or stands instead of an answer: no
+    question is added below it. `along` is as in the plan.
     """
 
     text: str
@@ -255,7 +255,9 @@ def _uncited(text: str) -> str:
 
 
 def _worded(interrupt: Interrupt, replies: Replies) -> str:
-    """What it asks first; one that asks nothing has stopped all the same."""
+    """The first question of an interrupt; one without a question has stopped the run all the same, and the text says
+    so.
+    """
     return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
 
 

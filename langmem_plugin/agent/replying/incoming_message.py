@@ -90,7 +90,7 @@ class IncomingMessage:
 
     @property
     def claim_id(self) -> str | None:
-        """What the message is claimed by; a digest, because the id of some channels is the number of a phone."""
+        """The id by which the message is claimed; a digest, as the id of some channels is a phone number."""
         return None if self.message_id is None else claim_id_of(self.source, self.message_id)
 
     @property
@@ -99,7 +99,7 @@ class IncomingMessage:
 
     @property
     def own_words(self) -> str:
-        """What it says in the words of who sent it: see `own_words.py`."""
+        """The part of the text in the sender's own words: see `own_words.py`."""
         return own_words(self.words)
 
     @cached_property

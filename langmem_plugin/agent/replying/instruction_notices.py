@@ -33,7 +33,7 @@ log = event_log(__name__)
 
 @dataclass(frozen=True)
 class Notice:
-    """What became of one order; None where there was no room for it."""
+    """The notice of how one order was taken; `taken` is None if there was no room for it."""
 
     taken: Taken | None
     zone: ZoneInfo

@@ -1,4 +1,4 @@
-"""What a run stops to ask, in words, and what a person's words mean as its answer. Pure functions.
+"""The questions that a run stops to ask, in words, and the meaning of a person's words as their answer. Pure functions.
 
 Known are the requests of LangChain's HumanInTheLoopMiddleware (both of its modes), a plain text, and a dict with a
 question or options. Whatever else a graph asks is shown as JSON and given the person's words.
@@ -49,7 +49,7 @@ _REPEATING = frozenset(
         " את זה אותו אותה בבקשה תודה עכשיו כן por favor gracias lo la el eso ahora sí y"
     )
 )
-"""What may stand beside a yes without changing it."""
+"""The words that may stand beside a yes without changing it."""
 
 
 class NotUnderstood(Exception):
@@ -65,11 +65,11 @@ class Question(Protocol):
         ...
 
     def answer(self, said: str) -> Any:
-        """What the graph is given for the words. Raises NotUnderstood."""
+        """The value that the graph is given for the words. Raises NotUnderstood."""
         ...
 
     def rejection(self, said: str) -> Any:
-        """What it is given for words that stay unclear; NotUnderstood where it takes no refusal."""
+        """The refusal that the graph gets for words that stay unclear. Raises NotUnderstood if it takes none."""
         ...
 
 
@@ -80,7 +80,7 @@ class Asked:
     interrupt_id: str
     questions: Sequence[Question]
     in_one_answer: bool = False
-    """Whether the graph takes the answers as LangChain's `decisions`."""
+    """True where the graph takes the answers as LangChain's `decisions`."""
 
     def resume(self, answers: Sequence[Any]) -> Any:
         return {"decisions": list(answers)} if self.in_one_answer else answers[0]
@@ -128,7 +128,7 @@ def _is_action(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Approval:
-    """Whether a tool may be called, and with which arguments."""
+    """The question if a tool may be called, and with which arguments."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -174,7 +174,7 @@ class Approval:
         return self._with_reason(_UNANSWERED)
 
     def _says_it_again(self, rest: str) -> bool:
-        """Whether what follows a yes only repeats the call: "order it", "the large one, please"."""
+        """Tells whether the words after a yes only repeat the call: "order it", "the large one, please"."""
         of_the_call = set(words_of(f"{self._action()} {self.description}"))
         return "?" not in rest and set(words_of(rest)) <= of_the_call | _REPEATING
 

@@ -1,4 +1,4 @@
-"""What answering a message does to the world, step by step, so that one copy of it serves threads and event loops.
+"""The steps of answering a message that act on the world, so that one copy of the logic serves threads and event loops.
 
 The answering is a generator that yields steps. `perform` takes them in the thread that asks; `aperform` awaits them,
 and runs what lies between in a thread, because that reads and writes the database.
@@ -78,8 +78,8 @@ class Place:
         return await self._to_its_end(asyncio.get_running_loop().run_in_executor(self.executor, run))
 
     async def in_task(self, awaitable: Awaitable[_Result]) -> _Result:
-        """What it gives, also to a task that was cancelled in the very moment in which it was done: a turn that has
-        begun must be given back, and what was sent must be known to be.
+        """Gives the result, also to a task that was cancelled at the very moment it was done: a turn that has begun
+        must be given back, and an answer that was sent must be known as sent.
         """
         task = self._task(awaitable)
         try:
@@ -139,7 +139,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Meanwhile:
-    """What is sent while a run goes on for longer than so many seconds. That it could not be is the log's alone."""
+    """A text that is sent if a run takes longer than so many seconds. A failure to send it is only logged."""
 
     seconds: float
     send: Sending

@@ -17,7 +17,7 @@ Choose a key that says what the value is (email_preference, assistant_name, meet
 that can be read without the conversation; then tell the person "I'll remember that".
 Call load_memory when a conversation begins, use what it gives, and mention it only where it serves ("as you prefer
 short emails")."""
-"""What an agent is told of these tools: put it into its system prompt, or leave it out."""
+"""The text that tells an agent of these tools: put it into its system prompt, or leave it out."""
 
 
 def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseTool]:

@@ -116,7 +116,7 @@ def _speaker(message: PastMessage) -> str:
 
 
 def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
-    """What the work gives, or a sentence for the model that says why it gives nothing."""
+    """Gives the work's result, or a sentence for the model that says why it gives nothing."""
 
     @functools.wraps(work)
     def told(*arguments: _Given.args, **named: _Given.kwargs) -> _Result | str:

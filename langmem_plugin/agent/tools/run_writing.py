@@ -1,4 +1,4 @@
-"""What a run may write into the memory of the person it serves, and on whose word it rests."""
+"""The writes that a run may make into the memory of the person it serves, and on whose word each rests."""
 
 import re
 from collections.abc import Sequence
@@ -172,5 +172,5 @@ class RunWriting:
 
 
 def _is_of_subagent() -> bool:
-    """What stands there as the person's message is then a task in the words of a model."""
+    """Tells whether a subagent runs: its message of the person is a task in the words of a model."""
     return (run_config().get("configurable") or {}).get("ls_agent_type") == "subagent"

@@ -21,7 +21,7 @@ _READ_ONLY, _ANNOTATIONS = "readOnlyHint", "annotations"
 
 
 def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | None = None) -> bool:
-    """Whether a tool changes something: by the names in `changing`, where they are given, else by its annotation
+    """Tells whether a tool changes something: by the names in `changing`, where they are given, else by its annotation
     `readOnlyHint` (LangChain's `extras` or an MCP server's metadata), else by the verb of its name.
     """
     if changing is not None:

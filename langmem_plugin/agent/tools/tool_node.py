@@ -53,7 +53,7 @@ class _Node(RunnableLambda[Any, Any]):
 
 
 def may_ask(tool: BaseTool) -> bool:
-    """Whether a tool's code, or a function that it calls by its name, stops the run to ask a person."""
+    """Tells whether a tool's code, or a function that it calls by its name, stops the run to ask a person."""
     functions = (getattr(tool, name, None) for name in ("func", "coroutine", "_run", "_arun"))
     return any(_interrupts(each, set()) for each in functions if each is not None)
 

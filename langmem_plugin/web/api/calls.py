@@ -29,7 +29,7 @@ _TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e]*)"')
 
 @dataclass(frozen=True)
 class Call:
-    """What a route is given."""
+    """The request, the served application and the caller, as a route is given them."""
 
     request: Request
     served: Served
@@ -117,7 +117,7 @@ class Call:
             )
 
     def if_match(self) -> str | None:
-        """What `If-Match` asks for; None where it asks nothing. Raises Refused for more than one tag."""
+        """The tag that `If-Match` asks for; None if it asks for none. Raises Refused for more than one tag."""
         asked = self.request.headers.get("if-match", "").strip()
         if not asked or asked == "*":
             return None

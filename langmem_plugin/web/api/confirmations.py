@@ -1,4 +1,4 @@
-"""What waits for the person's word: confirmed it is remembered, declined it is forgotten."""
+"""The memories that wait for the person's word: a confirmed one is remembered, a declined one is forgotten."""
 
 from pydantic import Field
 

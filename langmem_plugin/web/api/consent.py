@@ -1,4 +1,4 @@
-"""What the person allows to be remembered without being told to."""
+"""The person's consent to what is remembered without being told to."""
 
 from datetime import datetime
 from typing import Any, Self

@@ -69,7 +69,7 @@ def add_api(app: FastAPI) -> None:
 
 
 async def _nothing_here(request: Request) -> Response:
-    """What no route takes: a path that is not there, or a method that a path does not have."""
+    """Answers a request that no route takes: the path is not there, or it does not have the method."""
     allowed: set[str] = set()
     for router in _ROUTERS:
         for route in router.routes:
@@ -87,7 +87,7 @@ async def _nothing_here(request: Request) -> Response:
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:
-    """What is refused outside of /api, told to programs in the same way."""
+    """Answers a refusal outside of /api, in the same form that programs get within."""
     response = problem_of(error, request)
     assert response is not None  # noqa: S101 - it is an HTTPException
     return response

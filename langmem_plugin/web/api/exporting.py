@@ -100,7 +100,7 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
 
 @contextmanager
 def _one_at_a_time(person: str) -> Iterator[None]:
-    """What a document becomes in memory is bounded for each, so nobody may have several on their way."""
+    """Allows one import of a person at a time: the limit on the memory it takes is for each alone."""
     with _importing_lock:
         if person in _importing:
             raise TooManyRequests("an import of this person is still on its way: wait for it to end", retry_after=10)
@@ -144,7 +144,7 @@ def _as_json(call: Call, person: str, file: IO[bytes]) -> None:
 
 
 class _Encoded:
-    """What takes text and writes UTF-8."""
+    """A writer that takes text and writes UTF-8."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

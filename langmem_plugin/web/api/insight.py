@@ -1,4 +1,4 @@
-"""What is known of memories in numbers, what of them is worth a look, and how the service does."""
+"""The numbers of the memories, the memories worth a look, and the state of the service."""
 
 import datetime as dt
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What a program is told when something cannot be done: problem documents of RFC 9457, each says what to do next."""
+"""The problem documents (RFC 9457) told to programs when something cannot be done: each says what to do next."""
 
 import json
 import re

@@ -55,7 +55,7 @@ class Answer(BaseModel, Generic[Data]):
 
 @dataclass
 class Answered(Generic[Data]):
-    """What a route gives where it says more than its data. `tag` is the ETag."""
+    """The answer of a route that gives more than its data. `tag` is the ETag."""
 
     data: Data
     status: int = 200

@@ -89,7 +89,7 @@ _FEWEST_DIGITS = 7  # of a phone that is typed whole
 
 
 def _channel(key: str) -> str:
-    """What a key says of where they write from."""
+    """The channel that a person's key names."""
     name, _, service = key.rpartition("@")
     if name:
         return "group" if service == "g.us" else service

@@ -1,4 +1,4 @@
-"""What a person agreed to, their data to hand over, and their erasure."""
+"""The person's consent, their data to hand over, and their erasure."""
 
 from io import StringIO
 from typing import Annotated

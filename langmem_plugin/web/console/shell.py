@@ -1,4 +1,6 @@
-"""What every page of the console shares: who may see it, whom it is about, its frame, and the note of who looked."""
+"""The parts that every page of the console shares: who may see it, whom it is about, its frame, and the note of who
+looked.
+"""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -65,5 +67,5 @@ class Shell:
 
 
 def as_operator(caller: Caller) -> AbstractContextManager[None]:
-    """What is done in the block, the operator did: by the id of their token."""
+    """Notes the operator, by the id of their token, as the one who does all that is done in the block."""
     return acting(f"operator {caller.token_id}", within=True)

@@ -1,4 +1,4 @@
-"""What happens by itself, and what was done: extraction's jobs, and the audit log with its proof."""
+"""The background work and its records: extraction's jobs, and the audit log with its proof."""
 
 from typing import Annotated
 

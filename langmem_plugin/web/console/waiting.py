@@ -1,4 +1,4 @@
-"""What waits for a person's word: an operator may give it for them, knowing better."""
+"""The memories that wait for a person's word: an operator may give it for them, knowing better."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response

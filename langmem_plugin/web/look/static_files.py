@@ -19,7 +19,7 @@ def address_of(name: str) -> str:
 
 
 class StaticLook(StaticFiles):
-    """What is asked for by another content's address is given as it is now, and not kept."""
+    """The static files: the address of another content gives the file as it is now, and is not cached."""
 
     def __init__(self) -> None:
         super().__init__(directory=_STATIC)

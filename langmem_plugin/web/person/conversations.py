@@ -1,4 +1,4 @@
-"""What was said, conversation by conversation, as a chat; searched by words and meaning."""
+"""The messages, conversation by conversation, as a chat; searched by words and meaning."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the person wants done from now on: added in their words, switched, ranked, deleted."""
+"""The person's standing instructions: added in their words, switched, ranked, deleted."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,7 +91,7 @@ def _changed(
 
 @contextmanager
 def _unchanged(visit: Visit, instruction_id: str, seen: str) -> Iterator[None]:
-    """What is written in the block is refused by StaleMemory where it is not any more as the person saw it."""
+    """Refuses what is written in the block with StaleMemory if the instruction has changed since the person saw it."""
     with visit.memory.database.provided(partial(_refuse_changed, visit, instruction_id, seen)):
         yield
 

@@ -1,4 +1,4 @@
-"""What is remembered of the person: by kind, searched, one by one; corrected, forgotten, confirmed."""
+"""The memories of the person: by kind, searched, one by one; corrected, forgotten, confirmed."""
 
 import contextlib
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _Revision = Annotated[int, Form()]
 
 @dataclass(frozen=True)
 class Question:
-    """What waits for the person's word, and what it would take the place of."""
+    """A memory that waits for the person's word, and the memories it would replace."""
 
     memory: Memory
     instead_of: list[Memory]

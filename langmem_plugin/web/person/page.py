@@ -70,7 +70,7 @@ async def _of_http(request: Request, error: Exception) -> HTMLResponse:
 
 
 async def _trouble(request: Request, status: int, what: str) -> HTMLResponse:
-    """What was typed stays on it, ready to be sent again."""
+    """The page for a failure: it keeps what the person typed, ready to be sent again."""
     typed: list[tuple[str, str]] = []
     if request.method == "POST":
         form = await request.form()

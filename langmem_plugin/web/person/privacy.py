@@ -1,4 +1,4 @@
-"""What may be remembered, all of it to take along, and everything deleted: the person's decisions over their data."""
+"""The person's decisions over their data: consent, a copy of everything, and its deletion."""
 
 import tempfile
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from langmem_plugin.writing.consent import QUESTION_VERSION
 router = APIRouter(prefix="/privacy")
 
 ERASE_WORD = "DELETE"
-"""What is typed before everything is deleted; the catalogues have it in their languages."""
+"""The word that is typed before everything is deleted; the catalogues have it in their languages."""
 
 _CHUNK = 64 * 1024
 _Text = Annotated[str, Form()]

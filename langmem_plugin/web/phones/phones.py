@@ -43,7 +43,7 @@ class Phone:
 
 @dataclass(frozen=True)
 class Happening:
-    """What happened for one text: kinds are meant, shown, recalled, called, learnt, note."""
+    """The events for one text: kinds are meant, shown, recalled, called, learnt, note."""
 
     at: datetime
     who: str
