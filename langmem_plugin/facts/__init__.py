@@ -1,4 +1,4 @@
-"""What a sentence states about whom, found by rules: no model, no database."""
+"""The facts that a sentence states and whom they are about, found by rules: no model, no database."""
 
 from langmem_plugin.facts.classification import Classification, classify
 from langmem_plugin.facts.new_against_old import (

@@ -1,4 +1,4 @@
-"""What facts are about: which attributes hold one value at a time, and what kind of memory they make."""
+"""The attributes that facts are about: which of them hold one value at a time, and the kind of memory they make."""
 
 import json
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _OTHER: Final = Attribute(True, "fact", "other")
 
 
 def attribute_of(name: str) -> Attribute:
-    """What is known of an attribute; one that is not in the table holds a single value ("favorite color", "locker")."""
+    """The traits of an attribute; one that is not in the table holds a single value ("favorite color", "locker")."""
     if name.startswith("favorite ") or name.endswith(" preference"):
         return Attribute(True, "preference", "taste")
     return ATTRIBUTES.get(name, _OTHER)

@@ -112,7 +112,7 @@ def _wished(text: str, told: Sequence[Sentence], language: Language) -> Classifi
 
 
 def _answer(text: str, told: Sequence[Sentence], language: Language, asked: str | None) -> Classification | None:
-    """What is answered to a question about the person is about them; thanks and "no preference" tell nothing."""
+    """Take the answer to a question about the person as a fact about them; thanks and "no preference" tell nothing."""
     telling = [sentence for sentence in told if _tells(sentence.tokens, language)]
     if asked is None or "?" not in asked or not telling:
         return None

@@ -1,4 +1,4 @@
-"""What is not believed, whoever read it: rules that hold for a chat model as for the reader without one.
+"""Guards against facts that must not be believed: they hold for a chat model as for the reader without one.
 
 A reader gives facts with the words they are from; each guard looks at those words where they stand in the message.
 """
@@ -187,7 +187,7 @@ def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
 
 
 def _replacement(text: str, found: re.Match[str]) -> str:
-    """What a correcting word puts in the place of what stands before it: after it, or before it at a sentence's end."""
+    """The words that a correcting word puts in place of others: those after it, or before it at a sentence's end."""
     ended = _SENTENCE_END.search(text, found.end())
     after = text[found.end() : ended.start() if ended else len(text)].strip(" ,:;-")
     if after:
@@ -215,7 +215,7 @@ def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
 
 
 def _contrast(message: str) -> list[str]:
-    """What a short message says it is not: the "Levi" of "It's not Levi, it's Cohen"."""
+    """The names that a short message denies: the "Levi" of "It's not Levi, it's Cohen"."""
     said = _flat(message)
     if len(said.split()) > _LONGEST_CORRECTION:
         return []

@@ -1,4 +1,4 @@
-"""What tells a fact from those that look like it: numbers, days, names, currencies, periods, codes, sides."""
+"""Marks that tell a fact from those that look like it: numbers, days, names, currencies, periods, codes, sides."""
 
 import re
 import unicodedata

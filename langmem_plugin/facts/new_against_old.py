@@ -1,4 +1,4 @@
-"""What a new fact does to an old one, as far as rules are sure: says it again, takes its place, or stands beside it.
+"""How a new fact relates to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
 When in doubt both are kept, since losing a fact is worst; `memory/pairs` then judges by the words of both.
 """
@@ -62,7 +62,7 @@ def resting_on(changed: Slot) -> frozenset[str]:
 
 
 def relation(new: Statement, old: Statement) -> Relation:
-    """What `new` does to `old`, were it said after it."""
+    """Tell how `new` relates to `old`, if it is said after it."""
     if _worded_alike(new, old):
         return SAME_WORDS
     told = [_of_one(each, old) for each in (new, *new.also)]
@@ -139,7 +139,7 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
 
 
 def _is_job(statement: Statement) -> bool:
-    """What somebody is stays with them when an employer does not."""
+    """True where the fact names a profession, which stays when an employer does not."""
     return statement.slot is not None and statement.slot.attribute == "job"
 
 

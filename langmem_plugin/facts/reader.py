@@ -24,7 +24,7 @@ _OF_PEOPLE: Final = words(
     "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
     "monthly payment|relationship|smoking|fear"
 )
-"""What may be told of somebody who is only named."""
+"""The attributes that can be told of somebody who is only named."""
 _SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
 _EXACT: Final = words("license plate|waist size|height|weight")
 _LONGEST_THING: Final = 5  # words
@@ -239,7 +239,7 @@ class Reader:
         return bool(verbs) and re.fullmatch(self._language.first_person, verbs[0]) is not None
 
     def _copula(self, line: Line, subject: Subject) -> Finding | None:
-        """What is said of something by "is": "my dentist is …", "my sister's name is …"."""
+        """Read a value that is given by "is": "my dentist is …", "my sister's name is …"."""
         tokens, language, noun = line.tokens, self._language, subject.noun or ""
         at = subject.end
         while at < len(tokens) and tokens[at].plain in language.fillers:

@@ -1,4 +1,4 @@
-"""What somebody states about themselves and theirs, read by rules where no model reads: rather nothing than a wrong one."""
+"""Read by rules, without a model, what people state about themselves and theirs: rather nothing than a wrong fact."""
 
 import re
 from collections.abc import Sequence
@@ -149,7 +149,7 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
-    """What has ended without being named: "I got laid off", "we broke up"; nobody else's."""
+    """Read that something ended which is not named: "I got laid off", "we broke up"; nobody else's."""
     leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
     for at in range(len(tokens)):
         for (attribute, value), events in language.life_events.items():

@@ -34,7 +34,7 @@ _OF_OTHERS: Final = words("|".join(language.sensitive["of_others"] for language 
 
 
 def kinds_of_numbers(text: str, said: frozenset[str]) -> set[NumberKind]:
-    """What stands in the text; `said` are its words, by which a number may be another's."""
+    """The kinds of secret numbers in a text; `said` are its words, which may show that a number is somebody else's."""
     found: set[NumberKind] = set()
     of_others = not said.isdisjoint(_OF_OTHERS)
     for number in _DIGITS.finditer(text):

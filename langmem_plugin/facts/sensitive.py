@@ -58,7 +58,7 @@ def is_sensitive(text: str) -> bool:
 
 
 def kinds_of(text: str) -> frozenset[Kind]:
-    """What a text holds. Whole words only: neither "turkey" nor "monkey" holds a key."""
+    """The sensitive kinds of content in a text. Whole words only: neither "turkey" nor "monkey" holds a key."""
     bare = _MEDICINE_BALL.sub(" ", _STREET.sub(" ", plain(text)))
     found = [each.removesuffix("'s") for each in _WORD.findall(bare)]
     return frozenset([*kinds_of_numbers(text, frozenset(found)), *_kinds_of_words(found, text)])

@@ -167,7 +167,7 @@ def order_of(text: str) -> Spoken | None:
 
 
 def released_in(text: str) -> list[str]:
-    """What a message says need not be kept to any more, one topic a sentence: "emojis" of "you can use emojis again".
+    """The topics of orders that a message takes back, one a sentence: "emojis" of "you can use emojis again".
 
     Such words mean an order only where one about the topic stands: "you can use the car again" ends none.
     """
@@ -185,7 +185,7 @@ def released_in(text: str) -> list[str]:
 
 @dataclass
 class _Reading:
-    """What is left of a sentence, and what was taken off it."""
+    """The rest of a sentence, and the parts that were cut off it."""
 
     rest: str
     words: OrderWords

@@ -11,7 +11,7 @@ FactType = Literal[
 
 @dataclass(frozen=True)
 class Slot:
-    """What a fact is a value of. Two facts of equal slots are about the same thing.
+    """The place that a fact gives a value for. Two facts of equal slots are about the same thing.
 
     `who` is "self" or a person or thing in plain form ("daughter mia", "testcorp"); `attribute` a noun ("home", "age",
     "allergy"); `single` where only one value can hold at a time.

@@ -80,7 +80,7 @@ def _of_a_person(line: Line, at: int) -> bool:
 def looked_up(
     line: Line, at: int, table: Mapping[tuple[str, ...], str], longest: int = _LONGEST_PHRASE
 ) -> tuple[str, int]:
-    """What the longest phrase at `at` means, with its length; in Hebrew also behind the letters written onto it."""
+    """Look up the longest phrase at `at`: its meaning and length; in Hebrew also behind prefixed letters."""
     said = tuple(token.plain for token in line.tokens[at : at + longest])
     worn = line.language.name == "he" and said and said[0][:1] in "הל" and len(said[0]) > _SHORTEST_WORN
     for length in range(len(said), 0, -1):
@@ -100,7 +100,7 @@ def _phrases(words: frozenset[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _owned(line: Line, at: int, first: int) -> Subject | None:
-    """What stands behind "my": a person, with their name, or a noun; and what is theirs: "my son's school"."""
+    """Read the subject behind "my": a person, with their name, or a noun, and things of theirs: "my son's school"."""
     tokens, language = line.tokens, line.language
     at += begins(tokens, at, _phrases(language.adjectives))
     role, used = looked_up(line, at, language.people)

@@ -1,1 +1,1 @@
-"""What is known of languages, as data: every room may read it."""
+"""Data about languages, which every room may read."""

@@ -1,1 +1,1 @@
-"""What people say becomes what is known: extracted in the background, allowed, confirmed, explained."""
+"""Turn people's words into memories: extracted in the background, allowed, confirmed, explained."""

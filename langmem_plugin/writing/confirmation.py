@@ -1,4 +1,4 @@
-"""What waits for the person's word: asked about once, confirmed or declined, and what is in doubt likewise."""
+"""Memories that wait for the person's word or are in doubt: asked about once, then confirmed or declined."""
 
 from dataclasses import dataclass
 
@@ -82,11 +82,11 @@ class Confirmations:
             return self._service.repository.by_id(connection, owner, memory_id)
 
     def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
-        """Whether there is anything that the owner was never asked about."""
+        """True where there is a memory to confirm that the owner was never asked about."""
         return self._service.repository.has_unasked(connection, owner, now=self._service.now())
 
     def unsure(self, owner: OwnerKey) -> Unsure | None:
-        """What to ask about next, each memory once; nothing of who does not want to be remembered."""
+        """The next memory to ask about, each once; None for an owner who does not want to be remembered."""
         now = self._service.now()
         with self._service.database.read() as connection:
             found = self._service.repository.unasked(connection, owner, now=now)
@@ -154,7 +154,7 @@ class Confirmations:
             verdicts.count(connection, owner, more)
 
     def _changed_ground(self, doubted: Memory) -> Memory | None:
-        """What was stored when the doubt arose, if that is one thing."""
+        """The memory that was stored when the doubt arose, if it is only one."""
         if doubted.doubted_at is None:
             return None
         with self._service.database.read() as connection:

@@ -1,4 +1,4 @@
-"""Whether something may be remembered: what a person asks for always, all else only by their leave."""
+"""Consent to be remembered: an explicit request is always kept, everything else only by the person's leave."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -53,7 +53,7 @@ class Consents:
         explicit: bool = False,
         said_at: datetime | None = None,
     ) -> bool:
-        """What every write asks; `owner` is the key that the memory is kept under.
+        """Tell whether a write is allowed; `owner` is the key that the memory is kept under.
 
         `explicit` is what the person asked to be remembered. Everything else needs their leave, given before it was
         `said_at` (default: now): to remember by itself at all, and for a personal or a sensitive fact to do that too.
@@ -71,7 +71,7 @@ class Consents:
         return all(each.covers(said_at) for each in asked)
 
     def of(self, who: str | int) -> Consent:
-        """What they allow as it stands, in whatever process they said it."""
+        """The consent that somebody gives as it stands, in whatever process they said it."""
         return self.of_owner(self._key_of(who))
 
     def of_owner(self, owner: OwnerKey) -> Consent:
@@ -82,13 +82,13 @@ class Consents:
             return consents.consent_in(connection, owner)
 
     def word_of(self, who: str | int) -> Word | None:
-        """What they said last about it: when, in which words, and to which version of the question."""
+        """The last answer about consent: when, in which words, and to which version of the question."""
         person = self._key_of(who)
         with self._database.read() as connection:
             return consents.word_in(connection, person)
 
     def to_ask(self, connection: Connection, owner: OwnerKey) -> Permission | None:
-        """What they were never asked, and have never said: whether they may be remembered at all; once they may,
+        """The permission to ask for next, if any: whether they may be remembered at all; once they may,
         whether sensitive facts may be too.
         """
         if not self._enabled or is_group(owner):

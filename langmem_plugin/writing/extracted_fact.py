@@ -16,7 +16,7 @@ from langmem_plugin.writing.own_words import Said
 log = event_log(__name__)
 
 SURE = 0.8
-"""What is less sure than this waits for the person's word."""
+"""A fact with less confidence than this waits for the person's word."""
 
 
 class ExtractedFact(BaseModel):

@@ -35,13 +35,13 @@ _AT_ONCE = 20  # messages read together
 
 
 class Allows(Protocol):
-    """Whether a person let facts of this kind be remembered, before it was `said_at`."""
+    """Tells whether a person let facts of this kind be remembered, before it was `said_at`."""
 
     def __call__(self, owner: OwnerKey, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
 
 
 class Extracted(list[Memory]):
-    """What was stored, and what waits for the person's word; where that is nothing, `why` says the reason."""
+    """The memories that were stored or wait for the person's word; where there are none, `why` says the reason."""
 
     def __init__(self, made: Iterable[Memory] = (), *, why: str = "") -> None:
         super().__init__(made)
@@ -75,7 +75,7 @@ class Extraction:
         self._closing = threading.Event()
 
     def close(self) -> None:
-        """What runs ends after the step it is in, and waits for no model."""
+        """Stop: a running job ends after the step it is in, and waits for no model."""
         self._closing.set()
         self._extractor.close()
         if self._reconciliation is not None:
@@ -159,8 +159,8 @@ class Extraction:
             before[owner] = each.text
 
     def _take_back(self, job: Job, said: Sequence[Said]) -> None:
-        """What was stored of a message, and the next one corrects or asks not to keep: that waits for the person's
-        word, or is forgotten.
+        """Take back facts of a message that the next one corrects or asks not to keep: they wait for the person's
+        word, or are forgotten.
         """
         new = {each.message_id for each in said}
         for each in said:

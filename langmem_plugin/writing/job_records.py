@@ -1,4 +1,4 @@
-"""What is known of a session's extraction as a record: how far it is, and what was read and is not stored yet."""
+"""Records of extraction, one a session: how far it is, and the facts that were read and are not stored yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -131,7 +131,7 @@ class ExtractionJobs:
         facts: Sequence[Mapping[str, Any]],
         taken: Collection[int] | None = None,
     ) -> None:
-        """What is still to be stored, and which messages have been read. Raises ClaimLost."""
+        """Note the facts that are still to be stored, and the messages that have been read. Raises ClaimLost."""
         values: dict[str, Any] = {"facts": list(facts)}
         if taken is not None:
             values["taken"] = taken
@@ -226,7 +226,7 @@ def _encrypted(connection: Connection, key: tuple[str, int], values: Mapping[str
 
 
 def _of(person: str) -> tuple[ColumnElement[bool], ...]:
-    """What waits in a person's own conversations; those on a server are known by whose they were noted to be."""
+    """The jobs that wait in a person's own conversations; those on a server are known by the owner noted for them."""
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == person)
     mine = or_(table.c.thread == person, table.c.thread.in_(theirs))
     return (mine, table.c.state.in_(("pending", "failed")))

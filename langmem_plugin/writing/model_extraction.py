@@ -122,7 +122,7 @@ class ModelExtraction:
         self._answers.close()
 
     def _answered(self, asked: Sequence[Said]) -> list[StatedFact]:
-        """What can be read of the last of three answers at most."""
+        """The facts that can be read from the last of three answers at most."""
         facts = self._answers.read([SystemMessage(_ASK), HumanMessage(_shown(asked))], _read)
         if facts.wrong:
             log.warning("extraction.model_unusable", extra={"messages": len(asked)})

@@ -1,4 +1,4 @@
-"""Whether a new fact says what is known or replaces it, by a chat model, where the rules cannot tell.
+"""Ask a chat model whether a new fact repeats or replaces a known one, where the rules cannot tell.
 
 Only about a fact that the rules would store beside what is there, and only against a few memories of the same person
 that are near it. The model sees small numbers instead of ids, and what it answers is advice: see
@@ -130,7 +130,7 @@ class ModelReconciliation:
 
 
 def _is_shown(fact: ExtractedFact, memory: Memory) -> bool:
-    """What is private only beside what is sensitive itself; what waits or has a key is decided upon otherwise."""
+    """True for an active memory without a key that the model may see; a private one only beside a sensitive fact."""
     return memory.status == "active" and memory.key is None and (fact.sensitive or not memory.private)
 
 
@@ -158,7 +158,7 @@ def _read(answer: Any) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _advice(verdicts: Sequence[Mapping[str, Any]], number: int, shown: Mapping[int, Memory]) -> Advice:
-    """What is said of the fact in numbers that it was shown with; nothing where that contradicts itself."""
+    """The advice on one fact, from the numbers that it was shown with; none where the verdict contradicts itself."""
     mine = [each for each in verdicts if _is_number(each.get("fact")) and each["fact"] == number]
     if len(mine) != 1:
         return Advice()

@@ -1,4 +1,4 @@
-"""What a session holds of people's own words, and what the assistant said before them: all that facts are read in.
+"""People's own words in a session, and the assistant's words before them: facts are read in these alone.
 
 Never a person's own words are: what was recalled for a message, a summary of what was said before, a command, what a
 machine wrote on its own, what another agent of the graph said, what was forwarded or quoted, and what cannot be read.
@@ -46,7 +46,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What has not been read yet of a session, in the order it was said; `taken` are the rows read once it has been."""
+    """The messages of a session not read yet, oldest first; `taken` are the rows to mark as read then."""
 
     said: tuple[Said, ...]
     taken: frozenset[int]

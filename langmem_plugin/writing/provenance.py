@@ -147,7 +147,7 @@ class Provenance:
         return self._explained(found, signals or {})
 
     def of_last_reply(self, owner: OwnerKey, role: Role) -> list[Why]:
-        """What the newest reply of the owner's newest session used: what it cites, else what it was shown, the surest
+        """The memories that the newest reply of the owner's newest session cites, else those it was shown, the surest
         first.
         """
         newest = next(iter(self._sessions.sessions(owner, limit=1)), None)
@@ -168,7 +168,7 @@ class Provenance:
         return [self.explained(each, owner) for each in found[:_MOST_USED]]
 
     def cited_as(self, owner: OwnerKey, role: Role, number: int) -> Why | None:
-        """What the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
+        """The memory that the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
         found = self._saver.get_tuple({"configurable": {"thread_id": owner}})
         recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
         if not isinstance(recalled, Sequence) or not 1 <= number <= len(recalled):

@@ -10,7 +10,7 @@ from langmem_plugin.writing.own_words import Said
 
 
 class ReadsStatements(Protocol):
-    """What a text states; `said_at` is what its "yesterday" is counted from."""
+    """Reads the statements in a text; its "yesterday" is counted from `said_at`."""
 
     def __call__(self, text: str, *, said_at: datetime) -> Sequence[Statement]: ...
 

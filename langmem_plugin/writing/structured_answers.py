@@ -1,4 +1,4 @@
-"""What a chat model answers by a schema, or as JSON in its text where it takes none; untraced, and given up in time."""
+"""Answers of a chat model by a schema, or as JSON in its text where it takes none; untraced, and given up in time."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ class Unusable(ValueError):
 
 @dataclass(frozen=True)
 class Answer(Generic[Read]):
-    """What could be read of the last answer, None if nothing, and what is wrong with it."""
+    """The value that could be read of the last answer, None if there is none, and the faults of that answer."""
 
     read: Read | None
     wrong: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Whether words that a model quotes were said: letter for letter, but for spacing, capitals and quote marks."""
+"""Check that words a model quotes were said: letter for letter, but for spacing, capitals and quote marks."""
 
 import unicodedata
 from collections.abc import Sequence

@@ -103,7 +103,7 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
 
 
 def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
-    """The nouns for its items: with letters also words of its title, with ordinals also words of the person's question."""
+    """The nouns for its items: with letters also those of its title, with ordinals also those of the question."""
     if position.lettered:
         return listed.nouns | listed.title_words
     return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
