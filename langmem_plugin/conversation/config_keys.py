@@ -1,4 +1,4 @@
-"""What a config says to the checkpointer: our own keys in `configurable`, and those that LangGraph puts there."""
+"""The keys of a config that the checkpointer reads: our own in `configurable`, and those that LangGraph puts there."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def without_trace(thread: str) -> RunnableConfig:
 
 
 def traced_as(name: str) -> dict[str, Any]:
-    """What a trace is told instead of the thread's key, which is a phone: else LangGraph copies that into each span."""
+    """A name for traces in place of the thread's key, which is a phone: else LangGraph copies that into each span."""
     return {"thread_id": name}
 
 
@@ -52,7 +52,7 @@ def namespace_of(config: RunnableConfig) -> str:
 
 
 def stores_each_step(config: RunnableConfig) -> bool:
-    """Whether each step is to be stored before the next one begins."""
+    """Tell whether each step is to be stored before the next one begins."""
     return config["configurable"].get("__pregel_durability") == "sync"
 
 
@@ -63,7 +63,7 @@ def control_of(config: RunnableConfig) -> object | None:
 
 
 def starts_run(config: RunnableConfig) -> bool:
-    """Whether this read is the first of a root run: the one moment at which a session may end."""
+    """Tell whether this read is the first of a root run: the one moment at which a session may end."""
     configurable = config["configurable"]
     return (
         control_of(config) is not None

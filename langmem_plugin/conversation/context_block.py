@@ -37,10 +37,10 @@ def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
 
 
 def before_context(text: str) -> str:
-    """What stands before the first thing that could pass for the block: what follows may be nobody's own words."""
+    """The text before the first thing that could pass for the block: the rest may be nobody's own words."""
     return text[: first_tag(text)]
 
 
 def looks_like_context(text: str) -> bool:
-    """Whether a text holds what could pass for the beginning or the end of the block, or of a part of it."""
+    """Tell whether a text holds something that could pass for the beginning or end of the block, or of a part of it."""
     return first_tag(text) is not None

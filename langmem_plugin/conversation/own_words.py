@@ -43,12 +43,12 @@ def own_words(message: BaseMessage) -> str:
 
 
 def is_own(message: BaseMessage) -> bool:
-    """Whether its person says anything by it: a picture alone is theirs too, unless it was forwarded."""
+    """Tell whether the person says anything by it: a picture alone is theirs too, unless it was forwarded."""
     return bool(own_words(message).strip()) or (not message.text and notes_of(message).get("forwarded") is not True)
 
 
 def quoted_of(message: BaseMessage) -> Quoted | None:
-    """What the message answers, as its channel said. It may be anybody's work: only texts count."""
+    """The message that this one answers, as its channel said. It may be anybody's work: only texts count."""
     quoted = message.additional_kwargs.get(QUOTED)
     if not isinstance(quoted, dict):
         return None

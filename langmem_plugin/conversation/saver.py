@@ -104,7 +104,7 @@ def in_executor(
 
 
 async def run_in(executor: Executor, function: Callable[[], _Result]) -> _Result:
-    """What it returns, called in a thread that knows the current run."""
+    """Call the function in a thread that knows the current run, and return its result."""
     loop = asyncio.get_running_loop()
     try:
         called = loop.run_in_executor(executor, functools.partial(copy_context().run, function))
@@ -315,7 +315,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     @while_open
     def load_media(self, thread_id: str, reference: MediaReference) -> bytes | None:
-        """What a reference stands for, if a message of this very thread brought it; else None.
+        """The data that a reference stands for, if a message of this very thread brought it; else None.
 
         A message may hold any reference that somebody typed: what the database knows decides.
         """
@@ -357,7 +357,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """What each delta channel is rebuilt from: see the base class."""
+        """The history that each delta channel is rebuilt from: see the base class."""
         return self._reader.delta_history(config, channels)
 
     def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002

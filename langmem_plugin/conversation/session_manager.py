@@ -208,7 +208,7 @@ class SessionManager:
                 self._append(config, named, None)
 
     def messages_of_turn(self, config: RunnableConfig) -> list[BaseMessage]:
-        """What the session of a turn holds so far."""
+        """The messages so far in the session of a turn."""
         return _said(self._saver.get_tuple(config))
 
     def add_to_turn(self, config: RunnableConfig, messages: Sequence[BaseMessage]) -> None:
@@ -232,7 +232,7 @@ class SessionManager:
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
     ) -> list[dict[str, Any]]:
-        """What a model would be shown of the current session, oldest first: whole turns within the role's token limit.
+        """The current session as a model is shown it, oldest first: whole turns within the role's token limit.
 
         Each message is `{"role": …, "content": …}`, with `name`, `tool_calls` and `tool_call_id` where it has them:
         LangChain's `convert_to_messages` takes them, and so does OpenAI's client. `max_messages` bounds them further; a

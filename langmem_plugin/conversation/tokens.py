@@ -11,7 +11,7 @@ from langmem_plugin.conversation.media.media_reference import references_in
 
 _CHARACTERS = 4  # for each token, of texts in most languages
 _PICTURE = 1_600
-"""What the largest picture costs that providers do not make smaller, so that a limit holds for any: Anthropic takes up
+"""The cost of the largest picture that providers do not make smaller, so that a limit holds for any: Anthropic takes up
 to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 = 1,445
 (platform.openai.com/docs/guides/images-vision).
 """

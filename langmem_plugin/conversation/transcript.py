@@ -20,7 +20,7 @@ _LONGEST_KEY = 200
 
 
 def notes_of(message: BaseMessage) -> dict[str, Any]:
-    """What was noted with a message. It may be anybody's work: only what has the right type counts."""
+    """The notes stored with a message. They may be anybody's work: only those of the right type count."""
     notes = message.response_metadata.get(NOTES)
     return notes if isinstance(notes, dict) else {}
 

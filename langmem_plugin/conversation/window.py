@@ -1,4 +1,4 @@
-"""What of a conversation a model is shown: whole turns, within a budget, every tool call with its result.
+"""The part of a conversation that a model is shown: whole turns, within a budget, every tool call with its result.
 
 Pure functions over messages, newest last. Nothing here changes what is stored.
 """

@@ -50,7 +50,7 @@ class Inline:
 
 
 def inline_of(block: dict[Any, Any]) -> Inline | None:
-    """What a content block carries inside itself, in the shape of any provider; None if it carries nothing."""
+    """The data inside a content block, in the shape of any provider; None if it carries none."""
     if _CARRIERS.isdisjoint(block):
         return None
     return _of_openai(block) or _of_langchain(block) or _of_others(block)

@@ -74,8 +74,8 @@ def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMess
 
 
 def state_without_inline(value: Any, describe: Describe) -> Any:
-    """What a channel or a write holds, with the messages in it that are written as data (a dict, a pair, under
-    `messages` a text) reduced; all else, whatever it looks like, is the graph's own. Itself if nothing changes.
+    """Reduce the messages in a channel or a write that are written as data (a dict, a pair, under
+    `messages` a text); all else, whatever it looks like, is the graph's own. Gives the same value if nothing changes.
 
     Messages that are objects are left as they are: `message_without_inline` is for those.
     """
@@ -193,7 +193,7 @@ class _Replacement:
         return text if cut == text else cut
 
     def _is_wrapped(self, text: str) -> bool:
-        """Whether the text is base64 in short lines, and nothing else."""
+        """True where the text is base64 in short lines, and nothing else."""
         if not (is_data_url(text) or (self.unlabelled and text.startswith(_BEGINNINGS))):
             return False
         found = decoded(Inline(text))

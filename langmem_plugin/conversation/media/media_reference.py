@@ -20,7 +20,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MediaReference:
-    """What a stored message says of a picture, a sound or a document.
+    """The description of a picture, a sound or a document in a stored message.
 
     `kind` is image, audio, video or file. `path` is None for what was dropped; its last part names the file in the
     media folder. A picture that was given by its `url` has nothing but that and, perhaps, a type.
@@ -46,7 +46,7 @@ def references_in(value: BaseMessage | Any) -> list[MediaReference]:
 
 
 def words_in(text: str) -> str:
-    """What a text says, without the lines that stand for pictures and files."""
+    """The words of a text, without the lines that stand for pictures and files."""
     for reference in references_in(text):
         text = text.replace(str(reference), "")
     return text.strip()

@@ -146,7 +146,7 @@ class Media:
             ) from error
 
     def read(self, name: str, encryption: FileEncryption) -> bytes | None:
-        """What the file of this name holds; None, with a WARNING, if it is missing. Raises DecryptionRefused."""
+        """Read the file of this name; None, with a WARNING, if it is missing. Raises DecryptionRefused."""
         assert self.folder is not None  # noqa: S101 - the caller has asked
         file = self.folder / name
         try:
@@ -156,7 +156,7 @@ class Media:
             return None
 
     def load(self, reference: MediaReference, encryption: FileEncryption = PLAIN_FILES) -> bytes | None:
-        """What a file of the folder holds; None if there is no folder, and, with a WARNING, if the file is missing.
+        """Read a file of the folder; None if there is no folder, and, with a WARNING, if the file is missing.
 
         Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
         """
@@ -199,7 +199,7 @@ class Media:
         return self._delete(lambda file: not _begins_encrypted(file))
 
     def plain(self, digest: str) -> bytes | None:
-        """What is in the file of this SHA-256 that is not encrypted; None if there is none."""
+        """The data of the file with this SHA-256 that is not encrypted; None if there is none."""
         found = self.folder.glob(f"{digest}*") if self.folder is not None and self.folder.is_dir() else ()
         file = next((each for each in found if not _begins_encrypted(each)), None)
         return None if file is None else file.read_bytes()

@@ -146,7 +146,7 @@ def _content(
 
 
 def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
-    """What is kept here of a file that this thread's messages brought; None if nothing is, or all of it is damaged.
+    """The data of a file that this thread's messages brought; None if none is kept here, or all of it is damaged.
 
     Each session that was brought the file keeps it: one that is damaged, which a WARNING tells, is passed over.
     """

@@ -90,7 +90,7 @@ def take(connection: Connection, found: Waiting) -> bool:
 
 
 def is_claimed(connection: Connection, thread: str, owner: str) -> bool:
-    """Whether a claim of this owner would change nothing."""
+    """True where a claim of this owner would change nothing."""
     held = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
     return held is not None and held.owner in (owner, None)
 

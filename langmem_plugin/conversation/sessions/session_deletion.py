@@ -50,7 +50,7 @@ class SessionDeletion:
         self._delete((session.c.thread == found.thread) & (session.c.number == found.number))
 
     def delete_archived(self, ended_before: datetime) -> int:
-        """What ended before then, of all threads, and files that writes which failed left behind; how many sessions."""
+        """Delete sessions of all threads that ended before then, and files of failed writes; counts the sessions."""
         return sum(self.archived_deleted(ended_before))
 
     def archived_deleted(self, ended_before: datetime) -> Iterator[int]:

@@ -128,7 +128,7 @@ def move_incoming(connection: Connection, source: str, target: str, only: Collec
 
 
 def move_question(connection: Connection, source: str, target: str) -> bool:
-    """What the person was asked, unless the target was asked something too."""
+    """Move the open question to the target, unless the target was asked something too. Tells whether it moved."""
     there = question.alias()
     asked = select(there.c.thread).where(there.c.thread == target).exists()
     moved = connection.execute(update(question).where(question.c.thread == source, ~asked).values(thread=target))
@@ -139,7 +139,7 @@ def move_question(connection: Connection, source: str, target: str) -> bool:
 
 
 def is_there(connection: Connection, thread: str) -> bool:
-    """Whether anything of a conversation, or of a server's that this person owns, is stored."""
+    """True where anything is stored of a conversation, or of a server's that this person owns."""
     return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in THREADS)
 
 
@@ -164,7 +164,7 @@ def _one_current(connection: Connection, together: Collection[Session], now: dat
 
 
 def _move(connection: Connection, folder: Media, found: Session, arrived: Session, stand_in: Session) -> None:
-    """What refers to the session by its id is held by another meanwhile: no two sessions have one id."""
+    """Move one session. A stand-in holds all that refers to it by its id meanwhile: no two sessions may have one id."""
     by_id = history_message.c.of_session
     connection.execute(update(history_message).where(by_id == found.session_id).values(of_session=stand_in.session_id))
     leaving = update(session).where(*_of(found))

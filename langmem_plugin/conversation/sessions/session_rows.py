@@ -86,7 +86,7 @@ def with_checkpoint(
 
 
 def has_ended(connection: Connection, found: Session, now: datetime, silence: Silence) -> bool:
-    """Whether a new message belongs to a new session. Only a root run or a turn that begins may ask."""
+    """Tell whether a new message begins a new session. Only a root run or a turn that begins may ask."""
     if found.ended_at is not None:
         return True
     if not is_silent(found.last_active, found.ahead, now, silence.timeout):
@@ -298,7 +298,7 @@ def copy_of(connection: Connection, source: Session, thread: str, offset: int) -
 
 
 def is_interrupted(connection: Connection, found: Session, *, after_silence: bool = False) -> bool:
-    """Whether its newest checkpoint waits for a person's answer, or still does after the session's silence."""
+    """Tell whether its newest checkpoint waits for a person's answer, or still does after the session's silence."""
     rows = _INTERRUPTED.all(connection, {"of_thread": found.thread, "of_number": found.number})
     return bool(rows) and not (after_silence and any(row[0] is False for row in rows))
 

@@ -93,20 +93,20 @@ _EXPIRED = "this conversation has ended and its question with it: send a new mes
 
 
 class Contents(Protocol):
-    """What a store of sessions asks about what is in them."""
+    """The questions that a store of sessions asks about their contents."""
 
     def waits(self, connection: Connection, session: Session) -> bool | None:
-        """Whether a run that begins now finds a question, which its newest checkpoint waits with; None where no run can
+        """Tell whether a run that begins now finds an open question in its newest checkpoint; None where no run can
         begin: a session that is damaged must not silence its person.
         """
         ...
 
     def has_run(self, connection: Connection, session: Session) -> bool:
-        """Whether anything was said in it."""
+        """Tell whether anything was said in it."""
         ...
 
     def carried(self, connection: Connection, session: Session) -> Mapping[str, Any]:
-        """What a session that follows this one begins with, by channel."""
+        """The values by channel that the next session begins with."""
         ...
 
     def begin_with(
@@ -187,13 +187,13 @@ class SessionStore:
         return found.session_id if found else None
 
     def stores(self, config: RunnableConfig) -> bool:
-        """Whether the config is of a run that this checkpointer stores: it has read what the run begins with."""
+        """Tell whether this checkpointer stores the run of the config: then it has read the first state of that run."""
         return control_of(config) is not None and self._runs.knows(control_of(config), self.thread_of(config))
 
     # What a run reads and writes
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:
-        """Whether the config is that of a run that begins and needs a fresh session; the rest of the run knows it."""
+        """Tell whether the config's run begins and needs a fresh session, and remember it for the rest of the run."""
         thread, control = self.thread_of(config), control_of(config)
         if not starts_run(config) or self._runs.knows(control, thread):
             return False
@@ -239,7 +239,7 @@ class SessionStore:
             self._runs.remember(control, written.thread, written.session_id)
 
     def count_as_activity(self, connection: Connection, found: Session, config: RunnableConfig, now: datetime) -> bool:
-        """Whether what the config writes keeps the session alive: a run does.
+        """Tell whether a write with this config keeps the session alive: that of a run does.
 
         `update_state` does not, but it takes up again what had fallen silent: the next run must see what it wrote.
         A session that was ended on purpose, or that the config names by its id, is not opened again.
@@ -274,7 +274,7 @@ class SessionStore:
 
     @contextmanager
     def fenced(self, config: RunnableConfig) -> Iterator[None]:
-        """What the config's run writes in the block, to any table, is refused as the checkpointer's writes would be."""
+        """Check in each transaction of the block, on any table, that the config's turn was not overtaken."""
         if ticket_of(config) is None:
             yield
             return
@@ -398,7 +398,7 @@ class SessionStore:
         return self._contents.carried(connection, over) if self._fell_silent(connection, over, now) else {}
 
     def _fell_silent(self, connection: Connection, found: Session, now: datetime) -> bool:
-        """Whether it was silence that ended the session, or ends it now."""
+        """True where silence ended the session, or ends it now."""
         at = found.ended_at or now
         return session_rows.has_ended(connection, replace(found, ended_at=None), at, self.silence)
 

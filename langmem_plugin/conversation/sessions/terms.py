@@ -25,7 +25,7 @@ _FOR_EVER_HOLDS = timedelta(days=30)
 
 
 class NotedTerms:
-    """What this process's service notes: when it is used, and then about once an hour."""
+    """The terms that this process notes for its service: at the first use, and then about once an hour."""
 
     def __init__(self, own: Terms) -> None:
         self.own = own
@@ -33,7 +33,7 @@ class NotedTerms:
         self._is_due = False
 
     def are_due(self, now: datetime) -> bool:
-        """Whether the database is to be asked what is noted there."""
+        """Tell whether it is time to read the noted terms from the database."""
         return self._seen_at is None or abs(now - self._seen_at) >= _EVERY
 
     def look(self, connection: Connection, now: datetime) -> None:
@@ -59,7 +59,7 @@ class NotedTerms:
 
 
 def noted(connection: Connection) -> Terms:
-    """What services noted."""
+    """The terms that services noted."""
     rows = connection.execute(
         select(upkeep).where(upkeep.c.name.in_((SESSION_TIMEOUT, INTERRUPT_TIMEOUT, ARCHIVED_FOR)))
     )
@@ -80,7 +80,7 @@ def is_longer(length: timedelta | None, than: timedelta | None) -> bool:
 
 
 def _is_due(name: str, row: Any, length: timedelta | None, now: datetime) -> bool:
-    """Whether the row is to say this length instead, or that it is still so."""
+    """Tell whether the row must be written: to say this length instead, or that it still holds."""
     if row is None or is_longer(length, noted_length := _length(row.seconds)):
         return True
     if is_longer(noted_length, length):

@@ -136,7 +136,7 @@ def _annotations(kind: type) -> Iterator[Any]:
 
 
 def with_new_fields(made: Any) -> Any:
-    """What was built, with the defaults of the fields that its class did not have when it was stored."""
+    """Give the built object, with the defaults of fields that its class did not have when it was stored."""
     if isinstance(made, BaseModel):
         for name, field in type(made).model_fields.items():
             if name not in made.__dict__ and not field.is_required():

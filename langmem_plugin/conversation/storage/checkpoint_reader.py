@@ -58,7 +58,7 @@ class CheckpointReader:
             yield from self._of_session({"configurable": {"thread_id": thread}}, wanted, before)
 
     def delta_history(self, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
-        """What each delta channel is rebuilt from. Reads the chain of parents once."""
+        """The history that each delta channel is rebuilt from. Reads the chain of parents once."""
         with self._database.read() as connection:
             session = self._sessions.find(connection, config) if channels else None
             if session is None:

@@ -91,7 +91,7 @@ class CheckpointStore:
             yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
 
     def waits(self, connection: Connection, session: Session) -> bool | None:
-        """Whether its newest checkpoint waits with a question; None where no run can start from it. Reading it here
+        """Tell whether its newest checkpoint waits with a question; None where no run can start there. Reading it here
         costs nothing more, the run finds it decoded.
         """
         try:
@@ -101,7 +101,7 @@ class CheckpointStore:
             return None
 
     def has_run(self, connection: Connection, session: Session) -> bool:
-        """Whether it holds more than what it began with."""
+        """Tell whether it holds more than it began with."""
         newest = self.of(connection, session).load("", None)
         return newest is not None and codec.load(self._serde(), newest.metadata).get("step") != _BEFORE_INPUT
 

@@ -101,7 +101,7 @@ def from_bytes(serde: SerializerProtocol, stored: bytes) -> Any:
 
 
 def unpack(payload: bytes) -> Any:
-    """What was packed and compressed. Raises DamagedSession."""
+    """Unpack a value that was packed and compressed. Raises DamagedSession."""
     try:
         return ormsgpack.unpackb(decompress(payload)[1])
     except ValueError as error:
@@ -119,7 +119,7 @@ register_serde_event_listener(_note_refusal)
 
 
 def is_message(value: Any) -> bool:
-    """Whether the value is stored as a row. A RemoveMessage is an instruction, not a message."""
+    """Tell whether the value is stored as a row. A RemoveMessage is an instruction, not a message."""
     return _is_message_type(type(value))
 
 
@@ -128,7 +128,7 @@ def is_message_list(value: Any) -> bool:
 
 
 def is_automated(message: BaseMessage) -> bool:
-    """Whether it is marked as sent by a machine on its own (a briefing, a nudge): it is never stored."""
+    """Tell whether a machine sent it on its own (a briefing, a nudge): such a message is never stored."""
     return message.additional_kwargs.get("automated") is True
 
 
@@ -196,5 +196,5 @@ def referenced(value: Any) -> Iterator[int]:
 
 
 def _rows(held: bytes | int) -> RowNumbers:
-    """What a mark holds: the rows of a list, or of one message."""
+    """The row numbers in a mark: those of a list, or that of one message."""
     return RowNumbers.unpacked(held) if isinstance(held, bytes) else RowNumbers.of([held])

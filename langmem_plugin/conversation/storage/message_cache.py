@@ -72,7 +72,7 @@ class MessageTemplate:
 
 
 class ListContents:
-    """What is known of each message of lists that grow out of one another, which share it."""
+    """The known fields of each message in lists that grow out of one another; these lists share it."""
 
     __slots__ = ("extras", "fields", "ids", "kinds", "messages", "templates", "versions")
 
@@ -129,7 +129,7 @@ class DecodedList:
         return None
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether `messages` starts with this whole list, nothing changed.
+        """True where `messages` starts with this whole list, nothing changed.
 
         Compared in C and without copies of the lists, because it is done at every step of a run.
         """
@@ -178,7 +178,7 @@ class MessageCache:
 
 
 def same(left: BaseMessage, right: BaseMessage) -> bool:
-    """Whether two messages are equal in every field, their ids included."""
+    """True where two messages are equal in every field, their ids included."""
     if type(left) is not type(right):
         return False
     try:

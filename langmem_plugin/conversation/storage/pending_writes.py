@@ -1,4 +1,4 @@
-"""What tasks wrote on top of a checkpoint, until the next one takes it in."""
+"""Writes of tasks on top of a checkpoint, until the next one takes them in."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class PendingWrites:
         return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
 
     def load(self, namespace: str, checkpoint_id: str, channels: Collection[str] | None = None) -> list[PendingWrite]:
-        """What is written on top of the checkpoint, of all channels or of these."""
+        """The writes on top of the checkpoint, of all channels or of these."""
         writes = self.stored(namespace, checkpoint_id)
         serde = self.values.serde
         self.values.lease.expect([row for _, write in writes for row in checkpoint_format.rows_in(serde, write.held)])
@@ -126,7 +126,7 @@ def _kept(value: Any, channel: str) -> Any:
 
 
 def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
-    """Whether what a task asks may be answered after the silence that ends a session: not where it is about money."""
+    """Note whether a question may be answered after the silence that ends a session: not where it is about money."""
     given = [value for channel, value in writes if channel == INTERRUPT and isinstance(value, list | tuple)]
     asked = [each.value for value in given for each in value if isinstance(each, Interrupt)]
     return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}

@@ -164,7 +164,7 @@ def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
 
 
 def _values_in(checkpoints: SessionCheckpoints) -> list[StoredValue]:
-    """What every channel and every write of the session holds."""
+    """The values of every channel and every write of the session."""
     found: list[StoredValue] = []
     for namespace, checkpoint_id in checkpoints.ids(None, None):
         stored = checkpoints.load(namespace, checkpoint_id)

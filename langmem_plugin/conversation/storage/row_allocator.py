@@ -99,7 +99,7 @@ class RowAllocator:
 
 
 class RowLease:
-    """What one transaction takes from the allocator. `next_row` is the session's as the transaction leaves it."""
+    """The rows that one transaction takes from the allocator. `next_row` is the session's after the transaction."""
 
     def __init__(self, allocator: RowAllocator, session: SessionKey, next_row: int) -> None:
         self.next_row = next_row

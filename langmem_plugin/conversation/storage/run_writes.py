@@ -1,4 +1,4 @@
-"""What a run writes: checkpoints and what its tasks wrote on top of them, and rows and files beside these.
+"""The writes of a run: checkpoints, the writes of tasks on top of them, and rows and files beside these.
 
 A step of a graph writes several times: what its tasks wrote, then the checkpoint. Writes that come within milliseconds
 of each other share a transaction. Each call returns only when its part is stored, but for what is left to the run's
@@ -166,7 +166,7 @@ class WriteTransactions:
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
-        """What the block writes is on disk when it ends, or none of it. Raises as `open_to_write`."""
+        """Open the session: all writes of the block are on disk when it ends, or none. Raises as `open_to_write`."""
         now = self._now()
         opened: SessionCheckpoints | None = None
         with self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]:

@@ -33,7 +33,7 @@ _OF_64_BITS = range(-(2**63), 2**64)
 
 
 class StrictSerializer(JsonPlusSerializer):
-    """What it stores comes back equal and of the same type, or is refused as it is written.
+    """Stores values so that they come back equal and of the same type; refuses others as they are written.
 
     A number of numpy comes back as Python's number, a text or number of a class that is not allowed as plain text or
     number, a model in a message's metadata as data, and half a surrogate pair as "?". `allowed` are the full names, as
@@ -178,7 +178,7 @@ class _Unpacking:
 
 
 class _Marked:
-    """What is stored in another form than MessagePack has for it."""
+    """A value that is stored in another form than MessagePack has for it."""
 
     __slots__ = ("code", "parts")
 

@@ -60,7 +60,7 @@ CARRIED = "langmem_carried"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is known of a message without reading it."""
+    """The facts about a message that are known without reading it."""
 
     row: int
     message_id: str | None
@@ -111,7 +111,7 @@ class SessionCheckpoints:
         raise error
 
     def checked(self) -> list[PendingWrite]:
-        """What is pending for a run of the root graph. Raises DamagedSession if what it begins with cannot be read."""
+        """The pending writes for a run of the root graph. Raises DamagedSession if its first state cannot be read."""
         newest = self.load("", None)
         if newest is None:
             return []
@@ -210,7 +210,7 @@ class SessionCheckpoints:
     def delta_history(
         self, namespace: str, checkpoint_id: str | None, channels: Sequence[str]
     ) -> dict[str, DeltaChannelHistory]:
-        """What each delta channel of the checkpoint, or the newest, is rebuilt from."""
+        """The history that each delta channel of the checkpoint, or the newest, is rebuilt from."""
         writes: dict[str, list[PendingWrite]] = {channel: [] for channel in channels}
         found: dict[str, DeltaChannelHistory] = {}
         target = self.load(namespace, checkpoint_id)

@@ -112,7 +112,7 @@ class SessionMessages:
         self._decoded(rows)
 
     def reduced_state(self, value: Any) -> Any:
-        """What a channel or a write holds, as it is to be stored. The files it brings are the session's."""
+        """Reduce a channel or a write to the form that is stored. The files it brings are the session's."""
         return self.media.reduced_state(value, self._files)
 
     def reduced_content(self, blocks: list[Any]) -> list[Any]:
@@ -219,7 +219,7 @@ class SessionMessages:
         return self._remember(DecodedMessage(row, lean(decoded), written, weight(payload)))
 
     def _lately(self) -> Iterator[DecodedMessage]:
-        """What was added in this transaction or lately before it, the newest first."""
+        """The messages added in this transaction or lately before it, the newest first."""
         if self._before is None:
             self._before = [*reversed(self.cache.get(self._key, self.lease.expected).values())]
         added = [*reversed(self._added.values())]

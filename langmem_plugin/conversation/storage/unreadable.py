@@ -1,4 +1,4 @@
-"""What stands for a message that cannot be read, and how it is reported.
+"""The stand-in for a message that cannot be read, and the report about it.
 
 It is only shown: the row keeps what it has, for `langmem doctor` and for whoever has a backup.
 """

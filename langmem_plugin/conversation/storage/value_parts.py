@@ -64,7 +64,7 @@ def build(  # noqa: PLR0917 - as they are stored
     entries: Sequence[tuple[Any, Any]] | None = None,
     state: Any = None,
 ) -> Any:
-    """What `parts_of` took apart."""
+    """Build a value again from the parts that `parts_of` gave."""
     make: Any = re.compile if kind is re.Pattern else kind
     made = make.__new__(kind, *arguments) if uncalled else make(*arguments)
     for item in items or ():
@@ -114,7 +114,7 @@ def build_message(kind: type[BaseMessage], fields: dict[str, Any]) -> BaseMessag
 
 
 def is_numpy(value: Any) -> bool:
-    """Whether it is an array, or a number of numpy's own. What is not imported yet has made no value."""
+    """True for an array or a number of numpy's own. A module that is not imported yet has made no value."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
 
@@ -158,7 +158,7 @@ def build_array(description: Any, shape: list[int] | None, in_order: Any, held: 
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """Whether nobody could tell `right` from `left`, but that it may be Python's number in place of numpy's."""
+    """True where nobody could tell `right` from `left`; it may be Python's number in place of numpy's."""
     kind = type(left)
     if left is right or isinstance(left, type):
         return left is right

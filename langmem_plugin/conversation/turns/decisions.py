@@ -1,4 +1,4 @@
-"""What a person has decided so far of all that a run waits for: kept with the session, until the run has gone on."""
+"""A person's decisions so far on all that a run waits for: kept with the session, until the run has gone on."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from langmem_plugin.database.encryption.encrypted_columns import DECISION
 
 @dataclass(frozen=True)
 class Told:
-    """What a person was told of a conversation: all before the place `until`, and the texts `behind` it.
+    """The part of a conversation a person was told: all before the place `until`, and the texts `behind` it.
 
     Branches that go on are put in order when the last has ended, and until then what they said has another id each time
     it is read: neither a place nor an id would tell.

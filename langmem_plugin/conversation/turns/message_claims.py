@@ -58,7 +58,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered, and whether the channel confirmed that it went out."""
+    """The answer to a message, and `sent` where the channel confirmed that it went out."""
 
     text: str
     sent: bool
@@ -182,7 +182,7 @@ class MessageClaims:
         whose: Callable[[], str] | None = None,
         anyway: bool = False,
     ) -> str | None:
-        """What `work` says, for what needs no turn: kept as the answer in one transaction with all that it writes.
+        """Do `work` that needs no turn; its text is kept as the answer in one transaction with all that it writes.
 
         None where it says nothing, and then it has written nothing. The answer is kept for `whose` conversation it is
         when the work is done. Raises Claimed where another delivery is answered, or, unless `anyway`, to be answered.
@@ -209,11 +209,11 @@ class MessageClaims:
             raise Claimed
 
     def answer_to(self, thread: str, message_id: str) -> Answer | None:
-        """What was answered to an earlier delivery of the message."""
+        """The answer to an earlier delivery of the message."""
         return self._database.select(lambda connection: self.answer_in(connection, thread, message_id))
 
     def is_known(self, thread: str, message_id: str) -> bool:
-        """Whether the message was delivered before, answered or not."""
+        """True where the message was delivered before, answered or not."""
         mine = {"of_thread": thread, "of_id": message_id}
         return self._database.select(lambda connection: _ANSWER.first(connection, mine)) is not None
 
@@ -303,7 +303,7 @@ class MessageClaims:
             return (answer.text if answer else None), found.received_at == rows[0].received_at
 
     def is_recent(self, thread: str, message_id: str, within: timedelta) -> bool:
-        """Whether the message came within this time."""
+        """True where the message came within this time."""
         mine = (incoming.c.thread == thread, incoming.c.message_id == message_id)
         with self._database.read() as connection:
             came = connection.execute(select(incoming.c.received_at).where(*mine)).scalar_one_or_none()

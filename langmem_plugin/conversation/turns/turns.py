@@ -61,7 +61,7 @@ class Conversations(Protocol):
 
 
 class Arrival(Protocol):
-    """What came in and wants the turn: it is noted, and taken, in the turn's own transactions."""
+    """A message that came in and wants the turn: it is noted, and taken, in the turn's own transactions."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         """In the transaction that draws the ticket."""
@@ -269,7 +269,7 @@ class Turns:
             self._give_back(thread, drawing.result()[0])
 
     def runs_here(self, config: RunnableConfig) -> bool:
-        """Whether the config is that of a turn which this process holds."""
+        """True where this process holds the turn of the config."""
         place = self._places.get(ticket_of(config) or 0)
         return place is not None and place.begun
 
@@ -318,7 +318,7 @@ def line(connection: Connection, thread: str) -> set[int]:
 
 
 def holds(connection: Connection, thread: str, ticket: int) -> bool:
-    """Whether the ticket is still in the line."""
+    """True where the ticket is still in the line."""
     return _HELD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is not None
 
 
@@ -341,7 +341,7 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
         self._held_by_task = held_by_task
         self._used = False
         self.awaits_answer = False
-        """Whether the conversation's last run stopped to ask the person something; known once the turn has begun."""
+        """True where the conversation's last run stopped to ask the person something; known once the turn has begun."""
 
     def __enter__(self) -> RunnableConfig:
         self._use()
