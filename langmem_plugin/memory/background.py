@@ -50,7 +50,7 @@ class TimedCalls:
         self._lock = threading.Lock()
 
     def answer(self, ask: Callable[[], Answer], seconds: float) -> Answer:
-        """What `ask` returns or raises; what is no Exception as a Panic. Raises GivenUp."""
+        """Return or raise the outcome of `ask`; anything raised that is no Exception is a Panic. Raises GivenUp."""
         answer: Future[Answer] = Future()
         with self._lock:
             if self._closed or len(self._hung) >= _MOST_HUNG:

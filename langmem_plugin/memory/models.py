@@ -1,4 +1,4 @@
-"""What a memory is, what may be said about it when it is stored, and what a search gives back."""
+"""Memories, the fields that can be given when one is stored, and the results of a search."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Left = Literal["below the bound", "beyond the limit", "without the phrase", "lef
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the ranking of one memory for one question has used; a signal that did not run is None.
+    """The numbers behind the rank of one memory for one question; a signal that did not run is None.
 
     `cosine` of the vectors, `relevance` what it means in [0, 1], less where others are much nearer; `bm25`, and
     `coverage`, the part of the question's words, by rarity, that it is with its tags, key, summary and category; `days`
@@ -198,7 +198,7 @@ class Remembered(Memory):
 
 
 class EntryFields(TypedDict, total=False):
-    """What may be said about an entry of a session besides its text and its summary."""
+    """The fields of an entry of a session besides its text and its summary."""
 
     fact_type: FactType
     key: str | None
@@ -219,14 +219,14 @@ class EntryFields(TypedDict, total=False):
 
 
 class MemoryFields(EntryFields, total=False):
-    """What may be said about a memory besides its text."""
+    """The fields that can be given for a memory besides its text."""
 
     session_id: str | None
     summary_text: str | None
 
 
 class MemoryChanges(MemoryFields, total=False):
-    """What may change in a memory; a new text is embedded anew."""
+    """The fields of a memory that may change; a new text is embedded anew."""
 
     text: str
 

@@ -241,7 +241,7 @@ class MemoryService:
         operators: bool = False,
         most: int = MOST_CONSIDERED,
     ) -> list[Candidate]:
-        """What `search` gives for the same arguments, with the numbers behind it; then what else was considered, the
+        """The results of `search` with the numbers behind them; then the others that were considered, the
         best first, with the reason why it was not kept; `most` of all. `to_dict` makes plain data of each.
         """
         owner = owner_key(self.database, owner)

@@ -1,4 +1,4 @@
-"""What a model's cosine means: a curve from cosine to relevance, known or fitted to a few pairs."""
+"""The relevance behind a model's cosine: a curve from cosine to relevance, known or fitted to a few pairs."""
 
 import json
 import math

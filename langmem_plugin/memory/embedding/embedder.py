@@ -69,20 +69,20 @@ class Embedder:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """What this model's cosines mean; for a model nobody has measured, fitted to some pairs, once."""
+        """The meaning of this model's cosines; for a model nobody has measured, fitted to some pairs, once."""
         if self._calibration is not None:
             return self._calibration
         vectors = self.texts([text for pair in PAIRS for text in pair])
         return fitted(vectors[::2], vectors[1::2])
 
     def calibration_of(self, question: str) -> Calibration | None:
-        """What cosines with a question mean, in its language; None where they mean nothing."""
+        """The meaning of cosines with a question in its language; None where they mean nothing."""
         known = self._of_questions.get(language_of(question))
         return known or (None if self.model in _ENGLISH_ONLY and self._of_questions else self.calibration)
 
     @property
     def dimension(self) -> int:
-        """What the model says, or that of its first vector; it is asked for one where there was none yet."""
+        """The length of the model's vectors, as it says or as its first vector shows; one is made if need be."""
         return len(self.query(_A_WORD)) if self._dimension is None else self._dimension
 
     @property
@@ -121,7 +121,7 @@ class Embedder:
 
     @cached_property
     def _questions_are_texts(self) -> bool:
-        """Whether the model embeds a question as it does a text, which its vectors tell: then many go in one call."""
+        """True where the model embeds a question as it does a text, by its vectors: then many go in one call."""
         [text] = self.texts([_A_WORD])
         return float(self.query(_A_WORD) @ text) > _THE_SAME
 

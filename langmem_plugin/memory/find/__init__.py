@@ -1,1 +1,1 @@
-"""What is known, found again: facts by meaning and words, and what was said."""
+"""Search in the memory: facts by meaning and words, and past messages."""

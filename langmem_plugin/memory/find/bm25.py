@@ -171,6 +171,6 @@ def _rarity(documents: int, holding: int) -> float:
 
 
 def _saturated(counts: NDArray[Any], relative_lengths: NDArray[Any]) -> NDArray[Any]:
-    """What saying a word so often adds, in texts of these lengths as shares of the average."""
+    """The gain from the count of a word, in texts of these lengths as shares of the average."""
     saturated: NDArray[Any] = counts * (_K1 + 1) / (counts + _K1 * (1 - _B + _B * relative_lengths))
     return saturated

@@ -1,4 +1,4 @@
-"""What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
+"""The searchable memory of one owner: unit vectors, words, and the columns that rank and filter."""
 
 import sys
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
     @property
     def can_be_searched(self) -> bool:
-        """Whether each value is of its kind. In a damaged database any may be anything."""
+        """True where each value has the right type. In a damaged database any may be anything."""
         return (
             all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
             and all(
@@ -232,7 +232,7 @@ class Corpus:
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:
-        """Whether the row has a vector now."""
+        """Store the row's vector; tells whether the row has one now."""
         if stored is None or not self.holds_vectors:
             return stored is not None
         vector = from_bytes(stored)

@@ -84,7 +84,7 @@ class CorpusCache(Generic[C]):
         read: Callable[[list[str]], Mapping[str, Text]],
         states: OwnerStates | None = None,
     ) -> list[tuple[Hit, Text]]:
-        """What ranks first, by id and best first, with its text as `read` finds it.
+        """The texts that rank first, by id and best first, as `read` finds them.
 
         What is damaged, or gone without a change, is not found and drops out of the ranking.
         """

@@ -1,4 +1,4 @@
-"""What became of what was said: found messages are marked where it was corrected since, and hold nothing forgotten."""
+"""Found messages as they stand today: marked where they were corrected since, without what was forgotten."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ class Shown:
 
     @property
     def note(self) -> str:
-        """What is to be said with the message: "" for nothing."""
+        """A remark to give with the message: "" for none."""
         if self.corrected_by is None:
             return ""
         return f"(corrected since: {self.corrected_by})" if self.corrected_by else "(no longer so)"
@@ -107,7 +107,7 @@ def _terms_of(text: str) -> frozenset[str]:
 
 
 def words_of(fact: Memory) -> frozenset[str]:
-    """What a fact says, as words that can be searched."""
+    """The words of a fact that can be searched."""
     return _terms_of(plain(fact.text)) - _ABOUT
 
 
@@ -169,7 +169,7 @@ class FoundMessage:
 
     @property
     def note(self) -> str:
-        """What is to be said with the message, for a model: "" for nothing."""
+        """A remark to give with the message, for a model: "" for none."""
         return Shown(self.message, self.corrected_by).note
 
 

@@ -119,7 +119,7 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
 
 
 def is_over(text: str, told: date, today: date) -> bool:
-    """Whether a text told of a day to come that has passed since, and of nothing that comes again or goes on from it.
+    """Tell whether a text names a coming day that has passed since, and nothing that repeats or goes on from it.
 
     A day without a year is the first such day from when it was told on.
     """

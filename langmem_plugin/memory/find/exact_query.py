@@ -1,4 +1,4 @@
-"""What a query asks for as it is written: "a phrase" in quotes, the beginning of a word with a star (choc*)."""
+"""The parts of a query that are meant literally: "a phrase" in quotes, the beginning of a word with a star (choc*)."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ class ExactQuery:
         return list(dict.fromkeys(each.word for phrase in self.phrases for each in phrase if each.begins))
 
     def holds(self, texts: Iterable[str]) -> bool:
-        """Whether every phrase is in one of the texts."""
+        """True where every phrase is in one of the texts."""
         found = [placed(each) for each in texts]
         return all(any(_spans(phrase, words) for words in found) for phrase in self.phrases)
 

@@ -72,7 +72,7 @@ def similarity_of(relevance: Scores | None, coverage: Scores | None, rows: int) 
 
 @dataclass(frozen=True)
 class Lived:
-    """What each row gains by its life so far, in points of the score: at most 0.15 together."""
+    """The gain of each row from its life so far, in points of the score: at most 0.15 together."""
 
     recency: Scores
     use: Scores
@@ -83,7 +83,7 @@ class Lived:
         return self.recency + self.use + self.confidence
 
     def where_relevant(self, similarity: Scores) -> "Lived":
-        """What is as likely not about the question gains nothing: no irrelevant row is lifted over a relevant one."""
+        """Reduce the gain of rows that are hardly relevant: no irrelevant row is lifted over a relevant one."""
         gate = np.clip((similarity - LIKELY) / (_GAINS_ALL_FROM - LIKELY), 0.0, 1.0)
         return Lived(*((each * gate).astype(np.float32) for each in (self.recency, self.use, self.confidence)))
 
@@ -117,12 +117,12 @@ class Meaning:
     vector: Vector
     calibration: Calibration | None
     is_known: bool = True
-    """Whether the model learned the language, and does not only know some of its words."""
+    """True where the model learned the language; False where it only knows some of its words."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked. `meaning` is None where meaning is not to be compared, by mode.
+    """A question to the memory. `meaning` is None where meaning is not to be compared, by mode.
 
     What is not in `exact` is asked by the way.
     """
@@ -142,7 +142,7 @@ class Query:
 
     @property
     def words(self) -> str:
-        """What texts are searched by, but for the beginnings of words."""
+        """The words to search by, without those of which only a beginning is given."""
         return self.exact.words if self.exact else self.text
 
     @classmethod
@@ -280,7 +280,7 @@ class _Scored:
 
     fits: NDArray[np.bool_]
     holds: NDArray[np.bool_]
-    """What may have the phrases of an exact query."""
+    """True for the rows that may have the phrases of an exact query."""
     score: Scores
     similarity: Scores
     signals: Mapping[str, Scores]

@@ -88,7 +88,7 @@ class FactSearch:
     def best_of(
         self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
     ) -> list[Found]:
-        """What answers several questions, best first by weighed score; each memory once. `states` as in CorpusCache."""
+        """The answers to several questions, best weighed score first; each memory once. `states` as in CorpusCache."""
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks):
             for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
@@ -119,7 +119,7 @@ class FactSearch:
         most: int = MOST_CONSIDERED,
         guarded: Collection[str] = (),
     ) -> list[Candidate]:
-        """What `best_of` gives, and behind it, best first, what was considered and not kept, with the reason why.
+        """The answers of `best_of`, then the others that were considered, best first, with the reason against each.
 
         At most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
         """
@@ -153,7 +153,7 @@ class FactSearch:
         return [fact for _, fact in found]
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
-        """What was written after change `since`, oldest memory first; None for what is not active."""
+        """The memories written after change `since`, the oldest first; None for one that is not active."""
         statement = (
             select(
                 memory.c.status,

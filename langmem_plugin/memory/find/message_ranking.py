@@ -189,7 +189,7 @@ def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArra
 
 
 def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether more than one speaks in the session of each message."""
+    """True for each message in whose session more than one speaks."""
     lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
     highest = np.full(len(lowest), np.iinfo(np.int32).min)
     np.minimum.at(lowest, group_of, speakers)
@@ -199,7 +199,7 @@ def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[n
 
 
 def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether an assistant speaks in the session of each message."""
+    """True for each message in whose session an assistant speaks."""
     said: NDArray[np.intp] = np.bincount(group_of[by_assistant], minlength=int(group_of.max(initial=-1)) + 1)
     return (said > 0)[group_of]
 
@@ -286,7 +286,7 @@ def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -
 def _spread_over_sessions(
     words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]
 ) -> Scores:
-    """What every message gains by what sessions like its own score, or loses without such; one number a session.
+    """The gain or loss of every message from the scores of sessions like its own; one number a session.
 
     `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
     """
@@ -318,7 +318,7 @@ def _best_of_session(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
 
 
 def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
-    """What the best message of each session gains; 0 for the others."""
+    """The gain of the best message of each session; 0 for the others."""
     gains = np.zeros_like(score)
     rows = np.flatnonzero(fits)
     if len(rows):

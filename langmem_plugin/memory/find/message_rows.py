@@ -82,7 +82,7 @@ def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: 
 
 
 def is_sealed(encryption: Encryption, sealed: Any) -> bool:
-    """Whether the row is to be read as one that is encrypted: one in plain, where all are, is then refused."""
+    """True where the row must be read as encrypted: a plain row, where all are encrypted, is then refused."""
     return sealed is not None or encryption.encrypts
 
 

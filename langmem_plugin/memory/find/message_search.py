@@ -276,7 +276,7 @@ class MessageHistory:
             return self._known(connection, owner, message_ids)
 
     def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
-        """What was added by itself, in order: no session of this database has it."""
+        """The messages that were added by themselves, in order: no session of this database has them."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
         read = (as_message(row, encryption_of(connection)) for row in rows)

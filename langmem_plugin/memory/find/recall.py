@@ -1,4 +1,4 @@
-"""What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
+"""The questions that a talk asks the memory: its last two messages, alone and together, in every allowed scope."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ def scopes_of(owner: OwnerKey, role: Role, beside: OwnerKey | None = None) -> tu
 def seen_by(
     service: MemoryService, connection: Connection, scopes: Sequence[Scope], memory_ids: Sequence[str]
 ) -> list[Memory]:
-    """What may be seen in these scopes under these ids, in their order; expired ones too."""
+    """The memories with these ids that may be seen in these scopes, in the order of the ids; expired ones too."""
     found: dict[str, Memory] = {}
     for scope in scopes:
         missing = [each for each in memory_ids if each not in found]
@@ -71,7 +71,7 @@ def recall_for(
     limit: int = 5,
     min_similarity: float = RELEVANT,
 ) -> list[Found]:
-    """What bears on a talk, in every scope of the person, best first; each memory once.
+    """Find memories that bear on a talk, in every scope of the person, best first; each memory once.
 
     `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
@@ -85,7 +85,7 @@ def recall_for(
 def asks_about(
     service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], *, limit: int, min_similarity: float
 ) -> list[Ask]:
-    """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    """Build the embedded questions of `recall_for`: only one read is left to do. Raises EmbeddingUnavailable."""
     questions = _questions([storable(text) for text in messages if text.strip()])
     if not questions:
         return []
@@ -119,7 +119,7 @@ def search_for(
     where: Filter = EVERYTHING,
     operators: bool = False,
 ) -> list[Found]:
-    """What answers one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
+    """The answers to one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
     if not query.strip():
         return []
     asks = _asks_in(
@@ -146,7 +146,7 @@ def explain_for(
     min_relevance: float = 0.5,
     most: int = MOST_CONSIDERED,
 ) -> list[Candidate]:
-    """What `search_for` gives, in every scope of the person, and behind it what was not kept, with the reason why."""
+    """The answers of `search_for`, then the memories that were not kept, each with the reason why."""
     if not query.strip():
         return []
     scopes = scopes_of(owner, role)
@@ -195,7 +195,7 @@ def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Grou
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:
-    """What is asked for, of what may be seen in a scope."""
+    """Narrow a filter to the memories that may be seen in a scope."""
     return replace(where, tags=(*where.tags, *scope.where.tags))
 
 

@@ -1,4 +1,4 @@
-"""What a reply needs of the memory, read at once and kept for its prompt: recalled memories and instructions."""
+"""The memories and instructions that a reply needs, read at once and kept for its prompt."""
 
 import re
 import sys
@@ -33,7 +33,7 @@ _Reader = tuple[OwnerKey, Role, OwnerKey | None]
 
 @dataclass(frozen=True)
 class Told:
-    """What a prompt is given: memories in the order asked for, and the instructions in force, the first one wins.
+    """The content for a prompt: memories in the order asked for, and the instructions in force, the first one wins.
 
     How often an instruction was used may be older than the rest.
     """
@@ -81,7 +81,7 @@ class ReplyMemory:
         beside: OwnerKey | None = None,
         by_one: Sequence[str] = (),
     ) -> list[tuple[Memory, float]]:
-        """What bears on a talk with how surely it does, best first, each memory once; then, with 0, what is nearest of
+        """Recall memories that bear on a talk and their similarity, best first, each once; then, with 0, the nearest of
         the rest, and what was used or told lately where nothing is asked.
 
         `messages` are the person's messages, oldest first: see `recall_for`. With `min_similarity` nothing below it is
@@ -157,7 +157,7 @@ class ReplyMemory:
 
 
 def _may_fill(found: Found, said: str) -> bool:
-    """What is private or sensitive is shown only where it has to do with what was said: it is as likely about that as
+    """Tell whether a memory may be shown; a private or sensitive one only where it is as likely about the talk as
     not, or has some of the words in it, or somebody's name, or is to be known where such a thing is talked of.
     """
     return (

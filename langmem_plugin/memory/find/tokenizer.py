@@ -60,7 +60,7 @@ def asked(text: str) -> list[list[str]]:
 
 
 def telling(text: str) -> bool:
-    """Whether a word of it may be about something: no number, greeting, thanks, laugh or stop word is."""
+    """True where a word of it may name a subject: one that is no number, greeting, thanks, laugh or stop word."""
     return any(
         not word.isnumeric() and not SMALL_TALK.fullmatch(word) and word not in STOP_WORDS.get(language, ())
         for word, language in _spoken(text)
@@ -133,7 +133,7 @@ def placed(text: str) -> list[PlacedWord]:
 
 
 def stems_of(word: str) -> frozenset[str]:
-    """What a word may be in an index: its stems in the languages of its letters; none where it may be left out."""
+    """The forms of a word in an index: its stems in the languages of its letters; none where it may be left out."""
     language = _script(word)
     if word in STOP_WORDS.get(language or "", ()) or (language is None and word in _STOPS_IN):
         return frozenset()

@@ -54,7 +54,7 @@ def with_full_names(question: str, wordings: Sequence[Wording], groups: Groups) 
 
 
 def _within(one: tuple[int, int, list[str], str], other: tuple[int, int, list[str], str]) -> bool:
-    """Whether a shorter name is only part of a longer one: "Levi" of "Dr. Levi"."""
+    """True where a shorter name is only part of a longer one: "Levi" of "Dr. Levi"."""
     return other[1] > one[1] and other[0] <= one[0] and one[0] + one[1] <= other[0] + other[1]
 
 
@@ -95,5 +95,5 @@ def _replaced(words: Sequence[str], chosen: Sequence[tuple[tuple[int, int, list[
 
 
 def _unprefixed(word: str) -> list[str]:
-    """What is left of a Hebrew word without up to two letters that may be a prefix."""
+    """The rests of a Hebrew word without one or two first letters that may be a prefix."""
     return [word[size:] for size in (1, 2) if len(word) - size >= _SHORTEST and HEBREW_PREFIXES.issuperset(word[:size])]

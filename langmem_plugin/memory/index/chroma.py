@@ -35,7 +35,7 @@ class FileChecksums:
         self._lock = process_forks.Lock()
 
     def note(self) -> None:
-        """What the files hold now is what they should hold. Costs the reading of those that changed since."""
+        """Note that the files are right as they are now. Costs the reading of those that changed since."""
         with self._lock:
             present = {name: self._checksum(name) for name in self._names()}
             self._seen = {name: self._seen[name] for name in present}
@@ -182,7 +182,7 @@ class ChromaCollections:
         self._readable()
 
     def note_files(self) -> None:
-        """What was written is noted, and is for nobody else to read."""
+        """Note the state of the files after a write, and keep them from other users."""
         with self._files:
             self._keep_private()
             self._vectors.note()
@@ -301,7 +301,7 @@ class ChromaCollections:
                 rmtree(path)
 
     def _keep_private(self) -> None:
-        """What Chroma has made anyone may read. What else is in the folder is not ours to change."""
+        """Close Chroma's files to other users, as it makes them readable. Other files in the folder are left alone."""
         for path in self._folder.iterdir():
             if path.name.startswith(self._file.name):
                 with contextlib.suppress(FileNotFoundError):  # the journal comes and goes

@@ -202,7 +202,7 @@ class Examination:
         self._vectors = vectors
 
     def passed(self, store: VectorStore, owner: OwnerKey, indexed: int) -> bool:
-        """Whether the store holds what it should when it has followed the owner's changes to `indexed`."""
+        """Tell whether the store holds all it should once it has followed the owner's changes to `indexed`."""
         asked = found = 0
         for page in self._progress.held(owner, indexed):
             if not {each.page_content for each in store.get_by_ids(list(page))}.issuperset(page):

@@ -185,7 +185,7 @@ def _writing(database: Database, patience: timedelta | None = None) -> Iterator[
 
 @contextlib.contextmanager
 def _named_errors() -> Iterator[None]:
-    """What the database cannot name: a table that is gone, or is another one."""
+    """Raise StoreUnavailable for errors of the database, as of a table that is gone or is another one."""
     try:
         yield
     except SQLAlchemyError as error:

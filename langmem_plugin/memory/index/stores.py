@@ -1,4 +1,4 @@
-"""What a vector store has to be to serve as the index, and what a factory of one's own has to know."""
+"""The demands on a vector store that serves as the index, and on a factory of one's own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ MemoryService raise ConfigurationError.
 
 
 def failures_of(open_collection: OpenCollection) -> tuple[type[Exception], ...]:
-    """What means that the index is down, as the factory sees it."""
+    """The errors which mean that the index is down, as the factory sees it."""
     declared: tuple[type[Exception], ...] = getattr(open_collection, "failures", ())
     return (StoreUnavailable, EmbeddingUnavailable, OSError, *declared)
 

@@ -46,7 +46,7 @@ _NOBODY = str(uuid.UUID(int=0))
 
 @dataclass(frozen=True)
 class Nearest:
-    """What the index of one generation answered when it had followed to a change."""
+    """The answer of one generation of the index, and the change that it had followed to."""
 
     memory_ids: list[str]
     followed: int
@@ -152,7 +152,7 @@ class VectorIndex:
         return list(dict.fromkeys([*nearest.memory_ids, *self._progress.unseen(connection, owner, nearest.followed)]))
 
     def stands(self, connection: Connection, owner: OwnerKey) -> bool:
-        """Whether the owner's vectors are indexed, as far as the database knows."""
+        """True where the owner's vectors are indexed, as far as the database knows."""
         progress = self._progress.of(connection, owner)
         return progress is not None and progress.whole
 
@@ -183,7 +183,7 @@ class VectorIndex:
         return self._progress.waiting(owner)
 
     def is_there(self, name: str) -> bool:
-        """Whether the named collection can be asked."""
+        """True where the named collection can be asked."""
         return self._pool.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
 
     def size(self, name: str) -> int:
@@ -276,7 +276,7 @@ class VectorIndex:
         return self._pool.examined(self.collections.name(owner, progress)) == progress.generation
 
     def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
-        """Whether the collection, as it is opened now, can be gone on with."""
+        """Tell whether the collection, as it is opened now, can still be used."""
         if not (progress.whole or progress.unfinished):
             return False
         if self._is_examined(owner, progress):
@@ -288,7 +288,7 @@ class VectorIndex:
         return holds is True and self._pool.note_examined(name, progress.generation)
 
     def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress) -> OwnerProgress | None:
-        """What can be gone on with, else an empty collection to fill; None where there can be none now."""
+        """The progress of a usable collection, else that of an empty one to fill; None where there can be none now."""
         if self._is_sound(owner, progress):
             return progress
         if progress.generation:

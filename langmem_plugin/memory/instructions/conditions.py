@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Situation:
-    """What a condition is asked about. `at` is in the person's own time zone.
+    """The situation that a condition is asked about. `at` is in the person's own time zone.
 
     `is_about` says of a topic whether the talk is about it; without it the words of `topic` decide.
     """
@@ -72,7 +72,7 @@ def contains(text: str, wanted: str) -> bool:
 
 
 def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the wanted words stand among the others, one after another."""
+    """True where the wanted words stand among the others, one after another."""
     many = len(wanted)
     return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
 

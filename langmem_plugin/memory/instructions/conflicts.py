@@ -54,7 +54,7 @@ _WORDS = "words"
 
 
 class Ruled(Protocol):
-    """What is weighed; an Instruction is one."""
+    """An order that can be weighed against others; an Instruction is one."""
 
     @property
     def id(self) -> str: ...
@@ -91,14 +91,14 @@ def overruled(instructions: Sequence[Ruled]) -> dict[str, str]:
 
 
 def opposed(text: str, other: str) -> bool:
-    """Whether all that `other` asks for is opposed by `text`."""
+    """True where `text` opposes everything that `other` asks for."""
     mine = [each for each in claims(text) if each is not None]
     theirs = claims(other)
     return bool(theirs) and all(each is not None and any(each.opposes(own) for own in mine) for each in theirs)
 
 
 def withdraws(text: str, other: str) -> bool:
-    """Whether `text` only takes `other` back, as "stop answering in Spanish" does: nothing is left to be done then."""
+    """True where `text` only takes `other` back, as "stop answering in Spanish" does: nothing is left to do then."""
     mine = claims(text)
     return (
         len(mine) == 1
@@ -126,7 +126,7 @@ def _other_language(claim: Claim, language: str | None) -> bool:
 
 
 def claims(text: str) -> tuple[Claim | None, ...]:
-    """What a text asks for, clause by clause; None for a clause that is not understood."""
+    """The claims of a text, clause by clause; None for a clause that is not understood."""
     return () if len(text) > _LONGEST else _claims(text)
 
 

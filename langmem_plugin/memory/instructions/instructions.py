@@ -96,7 +96,7 @@ class Instruction(BaseModel):
 
 
 class InstructionChanges(TypedDict, total=False):
-    """What may change in an instruction."""
+    """The fields of an instruction that may change."""
 
     text: str
     priority: int
@@ -115,7 +115,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of a person's own word.
+    """The outcome of a person's own order.
 
     `stored`: it is new. `duplicate`: it was there already. `withdrawn`: it took back `instruction`, which is off now.
     """
@@ -165,7 +165,7 @@ class StandingInstructions:
         expires_at: datetime | None = None,
         said_in: str | None = None,
     ) -> Taken:
-        """What the person just said in so many words, weighed against what they said before.
+        """Take an order that the person just gave, weighed against those that they gave before.
 
         What is in force already is not stored twice; what was off, expired or overruled is in force anew. "Stop …"
         takes back what is there. Without a priority it gets that of what it opposes: the newest word holds.
@@ -362,7 +362,7 @@ class StandingInstructions:
 
 
 def content_of(instruction: Instruction) -> Mapping[str, Any]:
-    """What a change is decided upon: how often it was used is no part of it."""
+    """The fields that a change is decided upon: how often it was used is none of them."""
     return instruction.model_dump(exclude={"usage_count", "last_used", "updated_at"})
 
 
@@ -383,7 +383,7 @@ def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 
 def same(one: Instruction, other: Instruction) -> bool:
-    """Whether they say the same under the same condition: case, spacing and the full stop do not count."""
+    """True where both say the same under the same condition: case, spacing and the full stop do not count."""
     return _compared(one.text) == _compared(other.text) and plain(one.condition or "") == plain(other.condition or "")
 
 

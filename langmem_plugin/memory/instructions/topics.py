@@ -1,4 +1,4 @@
-"""Whether a message is about a topic: by its words, and by meaning where the embedding model knows its language."""
+"""Tell whether a message is about a topic: by words, and by meaning where the embedding model knows its language."""
 
 import functools
 import sys

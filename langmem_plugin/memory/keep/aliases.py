@@ -95,7 +95,7 @@ def drop_learnt_from(connection: Connection, owner: OwnerKey, memory_ids: Sequen
 
 
 def drop_said_in(connection: Connection, owner: OwnerKey, forgotten: str) -> None:
-    """What was learnt from messages about what the person wants forgotten."""
+    """Drop the aliases learnt from messages about things that the person wants forgotten."""
     rows = connection.execute(select(table).where(table.c.owner == owner, table.c.source == "message")).all()
     for row in rows:
         try:
@@ -107,7 +107,7 @@ def drop_said_in(connection: Connection, owner: OwnerKey, forgotten: str) -> Non
 
 
 def names_in(text: str, each: Alias) -> tuple[bool, bool]:
-    """Whether the alias stands in it, and whether the name does."""
+    """Tell whether the alias stands in the text, and whether the name does."""
     words = words_of(text)
     return _holds(words, words_of(each.alias)), _holds(words, words_of(each.name))
 
@@ -246,7 +246,7 @@ class NameAliases:
         return removed
 
     def learn(self, owner: str | int, text: str, *, message_id: str, before: str = "") -> list[Alias]:
-        """What a message of the person says of names; `before` is what they said before it, for "him" and "her"."""
+        """Learn names that a person's message explains; `before` is their message before it, for "him" and "her"."""
         owner = owner_key(self._database, owner)
         if not namings(text, before):
             return []
@@ -262,7 +262,7 @@ class NameAliases:
         return self._learn(connection, made.owner, said, "memory", made.id) if said else []
 
     def groups(self, owner: str | int) -> Groups:
-        """What a question is asked with."""
+        """The groups of names that a question is asked with."""
         owner = owner_key(self._database, owner)
         return self.groups_of([owner])[owner]
 
@@ -309,7 +309,7 @@ class NameAliases:
             return True
 
     def _is_over(self, connection: Connection, owner: OwnerKey, alias: Alias) -> bool:
-        """Whether the owner has corrected or forgotten since what it was learnt from."""
+        """Tell whether the owner has corrected or forgotten the source of the alias since."""
         if alias.source == "memory" and alias.learnt_from is not None:
             told = self._repository.by_id(connection, owner, alias.learnt_from)
             return told is not None and not any(all(names_in(each, alias)) for each in _told(told))

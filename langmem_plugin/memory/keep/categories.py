@@ -177,7 +177,7 @@ COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class CategoryChanges(TypedDict, total=False):
-    """What may change in a category; `parent_id=None` puts it at the top."""
+    """The fields of a category that may change; `parent_id=None` puts it at the top."""
 
     name: str
     color: str
@@ -266,7 +266,7 @@ class Categories:
         return after
 
     def delete(self, owner: str | int, category_id: str) -> None:
-        """What is below it moves up to its parent, and so do its memories; at the top they have no category then.
+        """Delete a category. Those below it and its memories move up to its parent; at the top they have none then.
 
         A damaged one goes without its memories being touched. Raises CategoryNotFound.
         """

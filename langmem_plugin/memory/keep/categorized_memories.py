@@ -36,7 +36,7 @@ def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
 
 
 def stored_as(connection: Connection, owner: OwnerKey, names: Collection[str]) -> list[str]:
-    """What the column holds for these names, which are given as `plain` has them."""
+    """The spellings in the column of these names, which are given as `plain` has them."""
     return [stored for stored, name in spellings(connection, owner).items() if plain(name) in names]
 
 

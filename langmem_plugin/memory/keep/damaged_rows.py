@@ -20,7 +20,7 @@ _AT_ONCE = 1_000  # rows
 
 
 class Damages:
-    """What this process has met. `mend` is told of a vector, which can be made anew from its text."""
+    """The damaged rows that this process has met. `mend` is told of a vector, which can be made anew from its text."""
 
     def __init__(self) -> None:
         self.mend: Callable[[Kind, OwnerKey, str], None] = lambda _kind, _owner, _row_id: None

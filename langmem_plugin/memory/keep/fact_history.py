@@ -1,4 +1,4 @@
-"""What took the place of what: all the memories that one is linked with by corrections."""
+"""The history of a fact: all the memories that one is linked with by corrections."""
 
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey

@@ -13,7 +13,7 @@ from langmem_plugin.identifiers import OwnerKey
 
 
 class OwnerState(NamedTuple):
-    """What changes with every write of an owner; `salt` with an erasure."""
+    """The state of an owner, which changes with every write; `salt` changes with an erasure."""
 
     owner: OwnerKey
     change: int

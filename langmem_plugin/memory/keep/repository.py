@@ -343,7 +343,7 @@ class MemoryRepository:
     def forgotten_since(
         self, connection: Connection, owner: OwnerKey, since: datetime, most: int | None = _MOST_FORGOTTEN
     ) -> list[Memory]:
-        """What was forgotten from `since` on, the last first, at most so many."""
+        """The memories forgotten from `since` on, the last first, at most so many."""
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
         )
@@ -364,7 +364,7 @@ class MemoryRepository:
         ]
 
     def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
-        """Whether there is any of these, damaged or not."""
+        """True where there is any memory that was not asked about yet, damaged or not."""
         return _UNASKED.first(connection, {"of_owner": owner, "now": now}) is not None
 
     def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:

@@ -82,7 +82,7 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
 
 
 def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:
-    """What an encrypted row holds in place of `text`. Raises InvalidInput for what could not be stored in plain."""
+    """The digest in place of `text` in an encrypted row. Raises InvalidInput for a text that no row could hold."""
     checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
     return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
 
@@ -101,7 +101,7 @@ def blinded_digest(encryption: Encryption, owner: OwnerKey, said: str) -> bytes:
 def as_stored(
     encryption: Encryption, owner: OwnerKey, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
 ) -> list[str]:
-    """What rows that have one of these texts hold in its place: with keys a digest, and nobody without one has any."""
+    """The stored forms of these texts in rows: digests where rows are encrypted; none for an owner without a key."""
     if not encryption.encrypts:
         return list(texts)
     return [blind(encryption, owner, column, text) for text in texts] if encryption.has_key(owner) else []

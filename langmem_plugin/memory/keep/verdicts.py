@@ -54,7 +54,7 @@ def counted(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:
 
 
 def move(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[int]:
-    """What was counted of the source is the target's; how much that was."""
+    """Move the counts of the source to the target; gives the counts that moved."""
     moved = counted(connection, source)
     if moved != Verdicts():
         count(connection, target, moved)

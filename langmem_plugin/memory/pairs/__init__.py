@@ -1,1 +1,1 @@
-"""What a new text does to a known one where the sure rules are silent: judged by weights that were fitted to pairs."""
+"""Judge how a new text relates to a known one where the sure rules are silent: by weights fitted to pairs."""

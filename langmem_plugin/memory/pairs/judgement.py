@@ -1,4 +1,4 @@
-"""What a new text does to known ones where the rules are not sure: by weights that were fitted to pairs of texts.
+"""Judge how a new text relates to known ones where rules are not sure: by weights fitted to pairs of texts.
 
 `benchmarks/fit_pairs.py` fits them, on stories other than those it judges them by, and stores them in judgement.json.
 By words alone: the default model's cosine added nothing to them.
@@ -76,7 +76,7 @@ class Bounds:
 
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
-    """What is to be done with each; at most one is decided on beside the rules."""
+    """Decide the relation to each known text; at most one is decided on beside the rules."""
     places = weighed(new, known)
     return settled(new, known, places, chances(new, [known[at] for at in places]), stored_bounds())
 
@@ -126,7 +126,7 @@ def _decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], b
 
 
 def _doubted(known: Known, chance: Chances, bounds: Bounds) -> Relation:
-    """What the rules say, but where that is unlikely: only one value holds at a time, yet of what?"""
+    """The relation by the rules, or "keeps_both" where that relation is unlikely by the weights."""
     rule = known.rule
     doubtful = (rule.kind == "duplicate" and chance.duplicate < bounds.doubted_duplicate) or (
         rule.kind == "supersedes" and rule.by_place and chance.supersedes < bounds.doubted

@@ -39,7 +39,7 @@ def features(told: Statement, held: Statement, rule: Relation) -> Features:
 
 
 def _of_one_alone(of_new: Mapping[Word, float], found: Features, capitals: frozenset[str]) -> bool:
-    """Whether both have no more in common than whom they name: "Ben owes me 50" and "Ben sold his car"."""
+    """True where both share only the name of a person: "Ben owes me 50" and "Ben sold his car"."""
     shared = [word for word, sure in of_new.items() if sure >= _HALF and word.kind not in ("period", "cue")]
     tied = found["rule decides"] or found["same attribute"]
     return not tied and len(shared) == 1 and (shared[0].kind in ("name", "role") or shared[0].written in capitals)
@@ -150,7 +150,7 @@ def _share(matched: Mapping[Word, float]) -> float:
 
 
 def _kinds(of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Features:
-    """What is left over on each side and what both say, by kind; a mark of one kind on each side is a swap."""
+    """Count the words left over on each side and those shared, by kind; one mark of a kind on each side is a swap."""
     left_new, left_old, shared = (dict[Kind, float].fromkeys(_KINDS, 0.0) for _ in range(3))
     for word, sure in of_new.items():
         left_new[word.kind] += 1 - sure
@@ -193,13 +193,13 @@ def _subjects(ours: Profile, theirs: Profile, of_new: Mapping[Word, float], of_o
 
 
 def _begins_with_another(one: Profile, matched: Mapping[Word, float]) -> bool:
-    """Whether a text begins with a word that the other does not say: it may be somebody's name."""
+    """True where a text begins with a word that the other does not hold: it may be somebody's name."""
     first = next(iter(matched), None)
     return first is not None and bool(one.begins) and first.written[:3] == one.begins[:3] and matched[first] < _HALF
 
 
 def _order(ours: Profile, theirs: Profile) -> Features:
-    """Whether both are built alike: of two texts of one pattern, what stands in one's place is another thing."""
+    """Compare the order of words: where two texts follow one pattern, a word in another's place is another thing."""
     one, other = ([word.form for word in each.words] for each in (ours, theirs))
     steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     same = sum(end - start for tag, start, end, *_ in steps if tag == "equal")
@@ -226,7 +226,7 @@ def _tells_apart(word: Word, other: Profile) -> bool:
 
 
 def _read(told: Statement, held: Statement, rule: Relation) -> Features:
-    """What the rules have read in both texts."""
+    """The findings of the rules in both texts."""
     one, other = told.slot, held.slot
     return {
         "rule decides": float(rule.kind in _DECIDED),

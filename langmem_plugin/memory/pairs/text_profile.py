@@ -1,4 +1,4 @@
-"""What a text says, in the parts by which it is held against another: words, marks, names, whom it is about, cues."""
+"""The parts by which two texts are compared: words, marks, names, the people they are about, cues."""
 
 import re
 from collections import defaultdict

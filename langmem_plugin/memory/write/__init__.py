@@ -1,1 +1,1 @@
-"""What becomes known: stored, weighed against what is there, and taken back."""
+"""Write memories: store them, weigh them against known ones, and take them back."""

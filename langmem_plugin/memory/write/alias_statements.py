@@ -1,4 +1,4 @@
-"""What a text says of names: that one is short for another, or that people call somebody by it.
+"""Statements about names in a text: that one is short for another, or that people call somebody by it.
 
 A connector is looked for ("is short for", "כולם קוראים לו", "todos le dicen"), then the names beside it. Sure or
 silent: where a name may be a correction ("Dan, I mean Dana"), the one must be an abbreviation of the other.
@@ -54,7 +54,7 @@ def namings(text: str, before: str = "") -> list[Naming]:
 
 
 def abbreviates(alias: str, name: str) -> bool:
-    """Whether the one is made of the other: "k8s" of Kubernetes, "Dr. L" of Dr. Levi, "DJ" of David Jones."""
+    """True where the alias is made of the name: "k8s" of Kubernetes, "Dr. L" of Dr. Levi, "DJ" of David Jones."""
     short, full = (" ".join(each.casefold().replace(".", " ").split()) for each in (alias, name))
     if short == full or not short or not full:
         return False

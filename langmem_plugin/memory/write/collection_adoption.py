@@ -31,7 +31,7 @@ _LONGEST_NAME = 1_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What became of a collection's documents.
+    """The outcome for a collection's documents.
 
     `skipped` and `kept_as_metadata` count by reason and by field: a field that means nothing here, or holds something
     else than it should, is kept in the memory's metadata alone.
@@ -160,7 +160,7 @@ def _new(document: ForeignDocument, vector: Vector, fields: dict[str, Any]) -> N
 
 
 def _fields(name: str, document: ForeignDocument, now: datetime, unusable: Counter[str]) -> dict[str, Any]:
-    """What is said about the document, each where it belongs, or as metadata where it belongs nowhere."""
+    """The fields of a memory from a document's metadata; fields that fit nowhere stay as metadata."""
     fields: dict[str, Any] = {"source_type": "api_import", "created_at": now}
     kept: dict[str, Any] = {"adopted_from": name}
     for said, value in document.metadata.items():

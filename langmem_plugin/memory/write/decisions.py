@@ -1,4 +1,4 @@
-"""What a new fact does to those that are there: it joins, replaces or ends them, or says what is known. No I/O."""
+"""Decide how a new fact changes known ones: it joins, replaces or ends them, or repeats one. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,12 +110,12 @@ def _instructs(*facts: Stated) -> bool:
 
 
 def contradict(one: Stated, other: Stated) -> bool:
-    """Whether both cannot be remembered beside each other, whichever was said first."""
+    """True where the two cannot be remembered beside each other, whichever was said first."""
     return any(related(*pair).kind in ("duplicate", "supersedes") for pair in ((one, other), (other, one)))
 
 
 def _of_same_words(new: Stated, old: Stated) -> bool:
-    """Whether both were read in the same words of the same message: a model that reads them again words them anew."""
+    """True where both come from the same words of one message: a model that reads it again words the fact anew."""
     one, other = new.memory, old.memory
     if one.source_id is None or one.source_id != other.source_id or not one.quote or not other.quote:
         return False
@@ -146,7 +146,7 @@ class Advice:
 
 
 def advised(new: Stated, decision: Decision, held: Iterable[Stated], advice: Advice) -> Decision:
-    """What the rules have decided stays. Else the advice counts, on memories as they are now and have no key."""
+    """Follow advice where the rules decided nothing: on memories without a key, as they are now."""
     if decision != Decision() or new.memory.key is not None:
         return decision
     there = {each.memory.id: each for each in held if each.memory.key is None and each.memory.id != new.memory.id}

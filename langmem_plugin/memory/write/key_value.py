@@ -23,7 +23,7 @@ _MOST_WORDS = 3  # of a key
 
 
 class KeyValueMemory:
-    """What one owner keeps under keys. The values are ordinary memories: recall and search find them too.
+    """The memories of one owner that have keys. They are ordinary memories: recall and search find them too.
 
     `evidence` says what a saved value comes from. Every verb returns a dictionary with `success`; a failure has
     `error`, a code, and `message`, a sentence.
@@ -121,7 +121,7 @@ class KeyValueMemory:
 
     @staticmethod
     def classify_memory(user_message: str) -> Result:
-        """Whether a message holds something to save, and under which key: by rules, without a model; nothing is saved.
+        """Tell by rules, without a model, if a message holds something to save, and under which key; nothing is saved.
 
         With `should_store` true it has `type`, `key` and `value`, ready for `save_memory`; `reason` says why, or why
         not. Error: EMPTY_DATA.
@@ -174,7 +174,7 @@ class KeyValueMemory:
 
 
 class KeyValues:
-    """What everybody keeps under keys: `memory.key_value(phone)` is one person's."""
+    """The memories with keys of all owners: `memory.key_value(phone)` gives those of one person."""
 
     def __init__(self, service: MemoryService, person_of: Callable[[str | int], OwnerKey]) -> None:
         self._service = service

@@ -135,12 +135,12 @@ class MemoryWriter:
         return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
 
     def over(self, owner: str | int, text: str) -> Memory | None:
-        """What was corrected or forgotten and says the same as `text`; None where that is remembered."""
+        """The corrected or forgotten memory that says the same as `text`; None where that is remembered."""
         owner = owner_key(self._database, owner)
         return self._reconciler.over(owner, worded(text))
 
     def instead_of(self, memory: Memory) -> Memory | None:
-        """What is in the place of a memory that was corrected, where that is known and holds."""
+        """The memory in place of one that was corrected, where that is known and holds."""
         seen: set[str] = set()
         with self._database.read() as connection:
             while memory.status == "superseded" and memory.superseded_by is not None and memory.id not in seen:

@@ -30,7 +30,7 @@ from langmem_plugin.memory.write.reconciler import WEIGHED, stated
 log = event_log(__name__)
 
 Record = dict[str, Any]
-"""What moved, as JSON: ids as the new owner has them, and what else was changed for it."""
+"""The record of a move, as JSON: ids as the new owner has them, and the other changes made for it."""
 
 
 class OwnerMerge:
@@ -165,7 +165,7 @@ class OwnerMerge:
 def contradicted(
     groups: Iterable[Sequence[Memory]], arrived: Collection[str], marks: Mapping[str, tuple[Status, str | None]]
 ) -> dict[str, tuple[Status, str | None]]:
-    """What of one owner's does not hold beside the other's, and what becomes of it: what was said last wins."""
+    """The facts of one owner that contradict the other's, with their new status: the fact said last wins."""
     made: dict[str, tuple[Status, str | None]] = {}
     for group in groups:
         facts = [stated(each) for each in group if each.id not in marks]
@@ -189,7 +189,7 @@ def contradicted(
 
 
 def _mark(decision: Decision) -> tuple[Status, str | None] | None:
-    """What a fact becomes by what was decided of it."""
+    """The new status of a fact by the decision on it."""
     if decision.newer is not None:
         return ("superseded", decision.newer.memory.id)
     if decision.same is None:

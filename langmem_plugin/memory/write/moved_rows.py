@@ -223,7 +223,7 @@ class OwnerMove:
     def _delete(
         self, table: Table, id_column: Column[Any], vectors: Table, id_of_vector: Column[Any], ids: Sequence[str]
     ) -> None:
-        """What has been copied; vectors first, or each row that goes would have all that are left looked through."""
+        """Delete the copied rows; vectors first, or the deletion of each row would search all vectors that are left."""
         for model in self._models(vectors):
             of_model = (vectors.c.owner == self._source, vectors.c.model == model)
             for part in in_parts(ids):
@@ -274,7 +274,7 @@ def move(connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
 
 
 def take_back(connection: Connection, record: Mapping[str, Any], holder: OwnerKey, owner: OwnerKey) -> None:
-    """What moved and `holder` still has is the owner's again, and what both had is there twice again.
+    """Give rows that moved and `holder` still has back to the owner; those that both had are there twice again.
 
     A category whose parent does not come along belongs to the nearest above it that does, else it is at the top.
     """

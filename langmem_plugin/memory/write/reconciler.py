@@ -43,7 +43,7 @@ class Related:
 
 
 class Reconciler:
-    """What a fact concerns is found by its words and by its slot; rules decide, and weights where they are not sure.
+    """Weighs a new fact against known ones, found by words and slot; rules decide, and weights where they are not sure.
 
     What shares words with it is looked for before the transaction, as a hint; what is decided upon is read in it. So
     of two who write at once the second sees what the first has written.
@@ -72,7 +72,7 @@ class Reconciler:
             return self._search.ids_by_words(connection, owner, [self._query(new.text) for new in news])
 
     def beside(self, owner: OwnerKey, memories: Sequence[Memory]) -> "HeldFacts":
-        """What is stored that these are to be weighed against."""
+        """The stored facts that these are to be weighed against."""
         with self._database.read() as connection:
             drafts = [stated(each) for each in memories]
             return self._held(connection, owner, drafts, [], self._now())
@@ -130,13 +130,13 @@ class Reconciler:
         return remembered(made.memory, "superseded", (*made.concerned, memory_id))
 
     def kept_as_history(self, connection: Connection, held: Memory) -> Memory:
-        """What a memory said until now, under an id of its own: it says something else from now on."""
+        """Keep the old text of a memory as history, under an id of its own, before the memory gets another text."""
         over = {"status": "superseded", "superseded_by": held.id, "valid_to": held.valid_to or self._now()}
         old = held.model_copy(update={"id": str(uuid.uuid4()), **over})
         return self._repository.insert(connection, held.owner, [(old, None)], "memory.superseded")[0]
 
     def confirmed(self, connection: Connection, memory: Memory, *, when_asked: bool = True) -> Remembered:
-        """What a memory that waited replaces, now that it holds; what it was in question for only `when_asked`."""
+        """Replace the memories that a confirmed one contradicts; those noted as in question only `when_asked`."""
         now = self._now()
         fact = stated(memory)
         # The person says so now, whatever was corrected or forgotten before; what they said later holds.
@@ -172,7 +172,7 @@ class Reconciler:
         return [each for each in found if each.status == "active" and each.key is None and each.id != memory.id]
 
     def restored(self, connection: Connection, memory: Memory) -> Memory:
-        """What a memory that was over replaces, now that it holds again: whatever contradicts it or says the same."""
+        """Replace the memories that contradict or repeat one that holds again after it was over."""
         now = self._now()
         fact = stated(memory)
         for each in self._live_beside(connection, fact, now):
@@ -181,13 +181,13 @@ class Reconciler:
         return memory
 
     def is_replaced(self, connection: Connection, memory: Memory) -> bool:
-        """Whether something that was said later stands in its place, or what says the same."""
+        """True where a memory said later, or one that says the same, stands in its place."""
         fact = stated(memory)
         decision = decided(fact, self._live_beside(connection, fact, self._now()))
         return decision.newer is not None or decision.same is not None
 
     def over(self, owner: OwnerKey, text: str) -> Memory | None:
-        """What was corrected or forgotten and says the same as `text`, unless the same is remembered."""
+        """The corrected or forgotten memory that says the same as `text`, unless the same is remembered."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
         with self._database.read() as connection:
@@ -212,7 +212,7 @@ class Reconciler:
         return self._finished(connection, draft, decision, {id(draft): made}, now).memory
 
     def related(self, owner: OwnerKey, text: str, vector: Vector, *, limit: int) -> list[Related]:
-        """What `text` concerns, most surely first."""
+        """The memories that `text` concerns, the surest first."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
         meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
@@ -235,7 +235,7 @@ class Reconciler:
         return [each for each in held.concerning(fact, ()) if each.over_at is None]
 
     def _weighed(self, draft: Stated, held: Sequence[Stated], of_its_slot: Sequence[Stated]) -> Decision:
-        """What a fact that waits for the person's word replaces is found again by its slot when they give it, where a
+        """Decide on a draft. What a waiting one will replace is found again by slot when it is confirmed, where a
         rule says so; all else is noted with it.
         """
         found = weighed(draft, held)
@@ -328,7 +328,7 @@ class Reconciler:
         return self._repository.change(connection, old.owner, old.id, changes, now=now)
 
     def _doubt(self, connection: Connection, ground: Memory, slot: Slot, now: datetime) -> None:
-        """What rests on a thing that is another one now may not be so any more."""
+        """Put facts in doubt that rest on another one which has changed."""
         resting = resting_on(slot)
         if not resting:
             return
@@ -340,7 +340,7 @@ class Reconciler:
 
 
 class HeldFacts:
-    """What new facts are weighed against, found again by words, slot and id."""
+    """The known facts that new ones are weighed against, found again by words, slot and id."""
 
     def __init__(self, held: Sequence[Stated]) -> None:
         self._of: defaultdict[tuple[str, str], list[Stated]] = defaultdict(list)

@@ -158,7 +158,7 @@ class SessionMemories:
             return [each for each in sessions if each.strip()]
 
     def collection_exists(self, name: str, *, owner: str | int | None = None) -> bool:
-        """Whether the session has memories; of a vector store's, whether it is there and can be asked."""
+        """True where the session has memories; for one in a vector store, where it is there and can be asked."""
         owner = self._key(owner)
         index = self._index_of(name, owner)
         return index.is_there(name) if index is not None else self.get_collection_size(name, owner=owner) > 0
@@ -222,7 +222,7 @@ class SessionMemories:
         return self._index if is_collection else None
 
     def _follow(self, owners: Iterable[OwnerKey]) -> None:
-        """What is indexed of these owners follows now, not only when they are next asked about."""
+        """Bring the index of these owners up to date now, not only when they are next asked about."""
         if self._index is not None:
             indexed = {*self._index.names, *self._index.owners()}
             for owner in indexed & {*owners}:
