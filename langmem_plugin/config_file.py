@@ -32,7 +32,7 @@ class UnreadableFile(ConfigurationError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Of one key, by its full path; `event` is its name in the log."""
+    """A problem with one key, named by its full path; `event` is its name in the log."""
 
     event: str
     key: str
@@ -68,7 +68,8 @@ class _Found:
 
 
 def settings_of(path: str | Path) -> Settings:
-    """Of a file with `feature_flags`, `godfather_phone` and `memory`, and under `langmem` any setting by its name.
+    """The settings of a file with `feature_flags`, `godfather_phone` and `memory`, and under `langmem` any setting by
+    its name.
 
     The environment wins over the file. What the file does not say has the file's own defaults: the memory is off
     and a session ends after 24 hours. So it is, with an ERROR, for a file that cannot be read; a single value that

@@ -84,7 +84,7 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def reason(error: ErrorDetails) -> str:
-    """Of pydantic's, as part of a sentence."""
+    """The reason of a pydantic error, as part of a sentence."""
     if error["type"].startswith("time_delta"):
         return f"{EXPECTED} is expected"
     said = error["msg"].removeprefix("Value error, ")

@@ -172,7 +172,7 @@ class Housekeeping:
             return self._swept()
 
     def _swept(self) -> Swept:
-        """Of each kind in turn; when it is closed, what was done until then."""
+        """Sweeps each kind in turn; if it is closed meanwhile, gives what was done until then."""
         sessions, database, terms = self._saver.sessions, self._database, self._terms()
         now, silence = sessions.now(), Silence(terms[SESSION_TIMEOUT], terms[INTERRUPT_TIMEOUT])
         in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)

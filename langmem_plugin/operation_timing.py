@@ -101,7 +101,8 @@ def _bound(bucket: int) -> float:
 
 
 class OperationTimes:
-    """Of one database in this process: what was noted since it was taken. A forked child begins with nothing.
+    """The times of one database's operations in this process, noted since they were last taken. A forked child begins
+    with nothing.
 
     `noted` is called when the first call after that was noted, by whoever made it: it must be quick.
     """
@@ -144,7 +145,7 @@ class OperationTimes:
 
 
 class Measured(Protocol):
-    """Whose verbs can be timed."""
+    """An object whose verbs can be timed."""
 
     @property
     def operations(self) -> OperationTimes: ...

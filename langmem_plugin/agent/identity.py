@@ -1,4 +1,4 @@
-"""Whose run this is: the phone, from wherever LangGraph carries it."""
+"""The owner of a run: the phone, from wherever LangGraph carries it."""
 
 import uuid
 from collections.abc import Callable, Collection, Mapping
@@ -34,7 +34,8 @@ def owner_of(
     *,
     person_of: Callable[[str], OwnerKey] = OwnerKey,
 ) -> str:
-    """Whom the server authenticated; elsewhere the run's context, configurable or metadata, and last its thread id.
+    """The person that the server authenticated; else named by the run's context, configurable or metadata, or its
+    thread.
 
     On a LangGraph server thread ids are UUIDs, and all but the authenticated user is the client's word. One of
     `trusted_callers` (a service that authenticates itself) and LangGraph Studio may say whom the run serves.
@@ -76,8 +77,8 @@ def names_its_owner(thread: str) -> bool:
 
 
 def owner_of_thread(thread: str) -> str | None:
-    """Whose a conversation is when its runs named nobody; None for a server's thread, whose id says nothing, and for
-    one that was stored under what can be nobody's key.
+    """The owner of a conversation whose runs named nobody; None for a server's thread, whose id says nothing, and for a
+    thread whose id can be nobody's key.
     """
     try:
         return None if _is_uuid(thread) else usable(thread)

@@ -16,7 +16,9 @@ _TOPIC_MESSAGES = 2
 
 
 def is_of_person(message: BaseMessage) -> bool:
-    """Not so is a summary of LangChain's middleware, which stands in the place of what a person said."""
+    """Tells whether a person wrote the message: a summary of LangChain's middleware stands in their place, but is not
+    theirs.
+    """
     return isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None
 
 

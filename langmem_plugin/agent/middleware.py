@@ -35,7 +35,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """Not the class's own: deepagents has a middleware of that name, and puts ours in the place of its own."""
+        """A name unlike the class's: deepagents has a middleware of that name, and would replace its own by ours."""
         return "PhoneMemoryMiddleware"
 
     @hook_config(can_jump_to=["end"])

@@ -1,4 +1,4 @@
-"""Whom a call serves, in which role, and which conversation is being answered."""
+"""The person that a call serves, their role, and the conversation that is answered."""
 
 from collections.abc import Sequence
 
@@ -69,7 +69,7 @@ class ServedPerson:
         return (phone is None and thread_of_run()) or owner
 
     def beside(self, owner: OwnerKey, messages: Sequence[BaseMessage]) -> OwnerKey | None:
-        """Whose memories are recalled beside the owner's: in a group, with the setting, the account's owner's own.
+        """The other person whose memories are recalled too: in a group, if the setting says so, the account's owner.
 
         Only for a message of theirs: not where anybody else is answered too.
         """

@@ -59,7 +59,7 @@ class ReportedState(MemoryState):
 
 @dataclass(eq=False)
 class TurnReports:
-    """Of the current run."""
+    """Makes the report of the current run."""
 
     service: MemoryService
     person: ServedPerson

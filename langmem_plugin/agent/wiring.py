@@ -51,7 +51,7 @@ _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
 class Wiring:
-    """Of graphs that are compiled with this saver."""
+    """Checks the graphs that are compiled with this saver."""
 
     def __init__(self, saver: ConversationSaver) -> None:
         self._saver = saver

@@ -30,7 +30,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """Of one channel, by the name of its provider."""
+    """The acknowledged messages of one channel, which has the name of its provider."""
 
     memory: PhoneMemory
     channel: str

@@ -143,7 +143,9 @@ _LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived 
 
 
 def chosen(config: Path | None) -> Settings:
-    """Of the file, if one is named, and the environment. Raises ConfigurationError if the file cannot be read."""
+    """The settings of the file, if one is named, and the environment. Raises ConfigurationError if the file cannot be
+    read.
+    """
     if config is None:
         return Settings()
     settings, problems = examined(config)
@@ -242,7 +244,7 @@ def in_force(url: str | None, config: Path | None) -> InForce | None:
 
 
 def _told(settings: Settings, *, named: bool) -> Terms:
-    """Of what the command was told; a default is nobody's word."""
+    """The terms that the command was given; defaults are left out."""
     variables = environment.are_set()
     said: Terms = {}
     if named or environment.variable(SESSION_TIMEOUT) in variables:

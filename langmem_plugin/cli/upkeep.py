@@ -297,7 +297,7 @@ def _held(saver: ConversationSaver) -> dict[str, str]:
 
 
 class _Outcome(NamedTuple):
-    """Of rebuilding a session."""
+    """The outcome of rebuilding a session."""
 
     is_rebuilt: bool
     told: str

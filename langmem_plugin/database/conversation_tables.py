@@ -24,8 +24,8 @@ from sqlalchemy import (
 from langmem_plugin.database.schema import GivenName, Identifying, Instant, Name, metadata
 
 TAKEN, WHEN_SILENT, AT_ONCE = 0, 1, 2
-"""Of a session's messages: searchable as they stand; to be taken when it falls silent; to be taken, since it has ended,
-or has changed after it was taken.
+"""The states of a session's messages: searchable as they stand; to be taken when it falls silent; to be taken, since it
+has ended, or has changed after it was taken.
 """
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")

@@ -85,7 +85,7 @@ _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar
 
 
 class MakeTables(Protocol):
-    """Of what is read and written in transactions of the database that is being opened."""
+    """Makes the tables, in transactions of the database that is being opened."""
 
     def __call__(
         self,
@@ -300,7 +300,7 @@ class Database:
 
     @contextlib.contextmanager
     def _part(self, joined: Together, asked: Transaction) -> Iterator[Connection]:
-        """Of a transaction with other parts; what it wrote is undone if it fails."""
+        """One part of a transaction with other parts; its writes are undone if it fails."""
         connection = joined.begun()
         try:
             self._backend.wait_for(connection, asked)
@@ -515,6 +515,6 @@ def _seconds_to_connect(otherwise: float) -> float:
 
 
 def _release(engine: Engine, url: str) -> None:
-    """Of a database that nobody has any more and nobody closed."""
+    """Releases a database that nobody uses any more and nobody closed."""
     engine.dispose()
     warnings.warn(f"{url} was not closed: use `with`, or close()", ResourceWarning, stacklevel=2)

@@ -52,7 +52,7 @@ def _sealed() -> Column[bytes]:
 
 
 def _checksum() -> Column[int]:
-    """Of what was written in the row (memory/keep/memory_rows.py); a row without one is believed."""
+    """The checksum of the row's content (memory/keep/memory_rows.py); a row without one is believed."""
     return Column("checksum", BigInteger)
 
 

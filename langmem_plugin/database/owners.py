@@ -1,4 +1,4 @@
-"""Whose something is: the one place where an identifier, in whatever form it comes, becomes an owner's key."""
+"""An owner's key: the one place where an identifier, in whatever form it comes, becomes an owner's key."""
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -9,7 +9,7 @@ from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 
 
 def owner_key(database: Database, who: str | int) -> OwnerKey:
-    """Of the person, group or scope: every verb that takes an owner asks this first.
+    """The key of the person, group or scope: every verb that takes an owner asks this first.
 
     `who` is any form of any identifier of theirs; what is an owner's key already stays as it is. Raises InvalidInput
     for one that names nobody, and StoreUnavailable.

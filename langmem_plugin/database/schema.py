@@ -177,7 +177,7 @@ class InvalidOwner(InvalidInput, DontWrapMixin):
 
 
 class Owner(TypeDecorator[str]):
-    """Whose a row is. Here, where every statement passes, a text that looks like a scope's key is refused."""
+    """The owner of a row. Here, where every statement passes, a text that looks like a scope's key is refused."""
 
     impl = String
     cache_ok = True

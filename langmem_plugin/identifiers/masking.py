@@ -21,7 +21,7 @@ class IdentifierKey(str):
 
 
 class OwnerKey(IdentifierKey):
-    """Whose something is: the key of a person, whatever identifiers they have, of a group, or of a scope.
+    """The key of an owner: a person, whatever identifiers they have, a group, or a scope.
 
     Only `database.owners` and the database itself make one; all behind the verbs that take an owner asks for this type.
     """

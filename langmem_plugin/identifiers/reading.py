@@ -60,7 +60,7 @@ _MOST = 10**19
 
 
 def telegram_id(written: str | int) -> Identifier | None:
-    """Of the number itself, or behind `telegram:` or `tg:`; None for what is none."""
+    """Reads the number itself, or one behind `telegram:` or `tg:`; None for what is none."""
     if isinstance(written, int):
         if isinstance(written, bool) or not 0 < abs(written) < _MOST:
             raise InvalidInput("this number is no id of a Telegram user or chat: pass the one a message came with")

@@ -44,7 +44,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Uses:
-    """Of one memory, as far as the access log goes back."""
+    """The uses of one memory, as far as the access log goes back."""
 
     injected: int = 0
     cited: int = 0
@@ -53,7 +53,7 @@ class Uses:
 
     @property
     def effectiveness(self) -> float | None:
-        """Of the replies that it was shown for, the part that cited it; None while there was none."""
+        """The part of the replies it was shown for that cited it; None before the first one."""
         shown = self.injected + self.cited  # a reply logs each memory once, by the most it did with it
         return self.cited / shown if shown else None
 
@@ -120,7 +120,7 @@ def by(
 
 
 def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
-    """Of one owner as they are named, of everybody without the names that people gave themselves."""
+    """The categories of one owner by name; those of everybody without the names that people gave themselves."""
     plain = select(memory.c.category, func.count()).where(kept(owner), memory.c.sealed.is_(None))
     found: Counter[str] = Counter()
     for name, count in all_rows(connection, plain.group_by(memory.c.category)):
@@ -140,7 +140,7 @@ def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
 
 
 def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: int, zone: tzinfo) -> list[DayOfGrowth]:
-    """Of the last `days` days by the calendar of the zone, today the last, the oldest first."""
+    """The growth on each of the last `days` days by the calendar of the zone, the oldest first, today last."""
     today = now.astimezone(zone).date()
     grown = {each: DayOfGrowth(each) for each in (today - timedelta(days=days - 1 - back) for back in range(days))}
     first = next(iter(grown))
@@ -166,7 +166,7 @@ def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: 
 def foremost(
     connection: Connection, owner: OwnerKey | None, now: datetime, *order: ColumnElement[Any], limit: int
 ) -> list[Any]:
-    """Of the active memories that were used, the first by `order`: owner, id, how often, and when last."""
+    """The active memories that were used, the first ones by `order`: owner, id, how often, and when last."""
     used = select(memory.c.owner, memory.c.memory_id, memory.c.access_count, memory.c.last_accessed).where(
         of(owner), memory.c.status == "active", valid(now), memory.c.access_count > 0
     )
@@ -174,7 +174,7 @@ def foremost(
 
 
 def uses(connection: Connection, memories: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Uses]:
-    """Of these few memories, each by its owner and id, those that are in the access log."""
+    """The uses of these few memories, each by its owner and id, if they are in the access log."""
     log = memory_access.c
     asked = select(log.owner, log.memory_id, log.kind, func.count()).where(
         tuple_(log.owner, log.memory_id).in_(memories)
@@ -248,7 +248,8 @@ class ExtractionFigures:
 
 @dataclass(frozen=True)
 class Analytics:
-    """Of one person, or, without any text, of everybody. Each list of shares begins with the largest.
+    """The figures of one person, or of everybody and then without any text. Each list of shares begins with the
+    largest.
 
     `statuses` are of all memories that there are, also of those that were forgotten and are not deleted yet.
     """
@@ -308,7 +309,9 @@ class MemoryAnalytics:
         self._zone_of = zone_of
 
     def of(self, owner: OwnerKey | None, *, days: int = 30) -> Analytics:
-        """Of everybody with None. Raises InvalidInput for less than 1 or more than 366 days of growth."""
+        """The analytics of one owner, or of everybody with None. Raises InvalidInput for less than 1 or more than 366
+        days of growth.
+        """
         if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"growth is told for 1 to {_MOST_DAYS} days, not for {days!r}")
         now, zone = self._service.now(), UTC if owner is None else self._zone_of(owner)

@@ -50,7 +50,7 @@ class _Judged:
 
     @property
     def name(self) -> str:
-        """Of the row that is there while the alert is raised."""
+        """The name of the row that is there while the alert is raised."""
         return f"{_PREFIX}{self.operation} {self.measure}"
 
     @property
@@ -242,7 +242,7 @@ class OperationFlusher:
 
 
 def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
-    """Of all processes, the most called first."""
+    """The figures of all processes, the most called operation first."""
     with database.read() as connection:
         latencies = latencies_since(connection, since)
     found = []

@@ -92,7 +92,7 @@ class Recommendations:
             return self._service.repository.by_ids(connection, owner, found)
 
     def _duplicates(self, owner: OwnerKey, now: datetime) -> Iterable[tuple[Memory, Memory]]:
-        """Of the pairs whose vectors are nearest, those that say the same."""
+        """The pairs that say the same, among those whose vectors are nearest."""
         pairs = self._near(owner, now)
         with self._service.database.read() as connection:
             wanted = list(dict.fromkeys(each for one, other in pairs for each in (one, other)))
@@ -104,7 +104,7 @@ class Recommendations:
         return found[:_MOST_OF_A_KIND]
 
     def _near(self, owner: OwnerKey, now: datetime) -> list[tuple[str, str]]:
-        """Of the newest memories, the nearest pairs first."""
+        """The pairs of the newest memories, the nearest first."""
         service = self._service
         with service.database.read() as connection:
             held = service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)

@@ -1,4 +1,4 @@
-"""Whom a connection serves: fixed when it was made, never by anything that is said over it."""
+"""The person that a connection serves: fixed when it was made, never changed by what is said over it."""
 
 from collections.abc import Callable
 from zoneinfo import ZoneInfo

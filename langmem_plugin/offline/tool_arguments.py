@@ -93,7 +93,7 @@ class Message:
         return [" ".join(word.group() for word in piece) for piece in pieces]
 
     def _behind(self, words: list[re.Match[str]]) -> str:
-        """Of words that others were taken from between, those behind: "the one on Friday for blue" gets blue."""
+        """The words behind a gap from which others were taken: "the one on Friday for blue" gets blue."""
         gaps = [
             word.start()
             for before, word in pairwise(words)

@@ -116,7 +116,7 @@ class Chooser:
         return Choice(tool, filled, near + _adjustment(request.said, tool, filled))
 
     def _vectors_of(self, tool: Json) -> list[Any]:
-        """Of name and description together, then of the name and of each sentence alone."""
+        """The vectors of name and description together, then of the name and of each sentence alone."""
         name, description = _words_of_name(tool), " ".join(tool.get("description", "").replace("`", "").split())
         if (name, description) not in self._tools:
             texts = [f"{name}: {description}", name, *re.split(r"(?<=[.:;])\s+", description)]

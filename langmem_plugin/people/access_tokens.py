@@ -48,7 +48,8 @@ class Access:
 
 
 class AccessTokens:
-    """Of one database. `region` reads national forms of phones. Whatever it does may raise StoreUnavailable.
+    """The access tokens of one database. `region` reads national forms of phones. Whatever it does may raise
+    StoreUnavailable.
 
     Nothing is held between two calls: what one process takes back is refused by all of them at once.
     """

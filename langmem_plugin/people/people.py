@@ -47,8 +47,8 @@ class Person:
 
 
 class People:
-    """Of one database. `region` reads national forms of phones; `keeps` is the key of somebody whose key never changes.
-    Not `enabled`, nothing is asked of the database for a reply.
+    """The people of one database. `region` reads national forms of phones; `keeps` is the key of somebody whose key
+    never changes. If not `enabled`, a reply asks the database nothing about people.
 
     An identifier may come in any of its spellings. Whatever needs the database may raise StoreUnavailable; whatever
     merges waits for the turns of both conversations, and may raise TurnTimeout. Groups and scopes are nobody:
@@ -116,7 +116,7 @@ class People:
         return self._settings.set_time_zone(self.resolve(who), name)
 
     def language(self, who: str | int, otherwise: LanguageCode | None = None) -> LanguageCode:
-        """Of what they wrote last, else `otherwise`, else `settings.language`."""
+        """The language they wrote last, else `otherwise`, else `settings.language`."""
         return self._settings.language(self.resolve(who), otherwise)
 
     def set_language(self, who: str | int, language: LanguageCode) -> None:
@@ -124,7 +124,7 @@ class People:
         self._settings.set_language(self.resolve(who), language)
 
     def identifiers(self, who: str | int) -> _Identifiers:
-        """Of the person, their key first."""
+        """The identifiers of the person, their key first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
@@ -206,7 +206,7 @@ class People:
             connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
 
     def merges(self, who: str | int) -> Sequence[Merge]:
-        """Of the person, those that `undo` can take back, the newest first."""
+        """The merges of the person that `undo` can take back, the newest first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return merges_of(connection, person_of(connection, key))
@@ -361,7 +361,7 @@ class People:
 
 
 class _Attempt:
-    """Of a merge of two people: they may be merged with others before its transaction begins."""
+    """One attempt to merge two people: they may be merged with others before its transaction begins."""
 
     def __init__(self, person: str, other: str, pair: tuple[str, str], condition: Check) -> None:
         self._identifiers = person, other

@@ -73,7 +73,7 @@ class PersonSettings:
         return ZoneInfo(zone)
 
     def language(self, person: str, otherwise: LanguageCode | None = None) -> LanguageCode:
-        """Of what they wrote last, else `otherwise`, else `settings.language`."""
+        """The language they wrote last, else `otherwise`, else `settings.language`."""
         match self._held(person).language:
             case "en" | "he" | "es" as known:
                 return known

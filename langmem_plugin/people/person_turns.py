@@ -40,7 +40,9 @@ class PersonTurns:
         self._saver = saver
 
     def turn(self, identifier: str, arrival: Arrival | None = None, *, person: str | None = None) -> Turn:
-        """Of the person or group with this identifier, whose key is probably `person`; see ConversationSaver.turn."""
+        """The turn of the person or group with this identifier, whose key is probably `person`; see
+        ConversationSaver.turn.
+        """
         first = person or identifier
         return Turn(self._hold(identifier, first, arrival), self._ahold(identifier, first, arrival))
 

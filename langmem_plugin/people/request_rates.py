@@ -16,7 +16,7 @@ _MINUTE = 60
 
 
 class Rates:
-    """Of one application."""
+    """The request rates of one application."""
 
     def __init__(self) -> None:
         self._counted = SlidingWindowCounterRateLimiter(MemoryStorage())
@@ -40,7 +40,7 @@ class Rates:
 
 
 def _of_one_sender(address: str) -> str:
-    """Of IPv6 the network: one machine has as many addresses as it likes."""
+    """The address of one sender, in IPv6 its network: one machine has as many addresses as it likes."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

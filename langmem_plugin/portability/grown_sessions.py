@@ -1,4 +1,4 @@
-"""Of conversations that are taken over again, and have grown since, only what is new."""
+"""Picks the new messages of conversations that are imported again and have grown since."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -53,7 +53,8 @@ class Finding:
 
 
 class JunkAudit:
-    """Of the memories of one person, in the order they come; what `accept` took is what later ones are weighed against.
+    """Checks the memories of one person for junk, in the order they come; later ones are weighed against those that
+    `accept` took.
 
     `held` is what is stored, `assistant_said` what the assistant said, as `bare` has it.
     """

@@ -99,7 +99,9 @@ class PersonWriter:
         return stored, refused
 
     def settle(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Mapping[str, object]:
-        """Of these and what the owner knew besides, what says the same or cannot hold beside the other is history."""
+        """Settles these memories with the owner's others: one that says the same, or contradicts another, becomes
+        history.
+        """
         with self._saver.database.write(patience=BULK_WORK) as connection:
             there = self._service.repository.ids_there(connection, owner, memory_ids)
             return self._merge.settle(connection, owner, sorted(there), self._service.now())

@@ -14,7 +14,7 @@ from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavail
 
 _MOST_TIME = "SET LOCAL statement_timeout = '10min'"
 _LARGEST_BYTES = 100_000_000
-"""Of one value of a source: a larger one is refused, and its record is named."""
+"""The limit of one value of a source: a larger one is refused, and its record is named."""
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -36,7 +36,8 @@ def opened(path_or_url: str) -> Iterator[Connection]:
 
 
 def columns(connection: Connection, table: str, *needed: str) -> Collection[str]:
-    """Of this table. Raises InvalidInput, naming what is missing, if it is not there as a stock package makes it.
+    """The names of the table's columns. Raises InvalidInput, naming what is missing, if it is not there as a stock
+    package makes it.
 
     A view, a virtual table or a computed column is refused: what it answers may never end, or may be anything.
     """

@@ -52,7 +52,7 @@ class AuditFiles:
             raise StorageFull(f"the audit log {self.file} cannot be written ({error}): free space or fix it") from error
 
     def entries(self) -> Iterator[Entry | None]:
-        """Of all files, the oldest first; None for a line that is no entry."""
+        """The entries of all files, the oldest first; None for a line that is no entry."""
         for path in self._all():
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for line in lines:
@@ -158,7 +158,7 @@ class Proof:
 
 
 class AuditLog:
-    """Of one database; `files` is where its lines go, None for nowhere."""
+    """The audit log of one database; `files` takes its lines, None if they go nowhere."""
 
     def __init__(self, database: Database, files: AuditFiles | None, *, now: Callable[[], datetime]) -> None:
         self._database = database
@@ -258,7 +258,7 @@ class AuditLog:
             audit_entries.set_mark(connection, self._name(of), at, self._now())
 
     def _name(self, of: str) -> str:
-        """Of these files, whatever the machine is called; of a server each machine has its own."""
+        """The name of a mark of these files: one for SQLite, one for each machine on a server."""
         machine = "" if self._files is None or self._database.is_sqlite else self._files.machine()
         return f"{of} {machine}".strip()
 

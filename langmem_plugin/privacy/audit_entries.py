@@ -102,7 +102,7 @@ def set_mark(connection: Connection, name: str, at: Mark, now: datetime) -> None
 
 
 def hash_at(connection: Connection, position: int) -> bytes:
-    """Of the entry at this position, as the table has it; that of the beginning where there is none."""
+    """The hash of the entry at this position, as the table has it; that of the beginning if there is no entry."""
     begin = anchor(connection)
     if position <= begin.position:
         return begin.hash

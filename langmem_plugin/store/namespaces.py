@@ -1,4 +1,4 @@
-"""Whose a namespace is: the first label that is a person's identifier says so; without one it is the application's.
+"""The owner of a namespace: the first label that is a person's identifier names them; else it is the application's.
 
 LangGraph refuses a period in a label, so that `972501234567@c.us` has to be written with escapes.
 """

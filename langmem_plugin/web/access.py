@@ -34,7 +34,7 @@ class Caller:
 
 
 def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:
-    """Of `Authorization: Bearer …`. Raises NotAuthorized."""
+    """The caller named by `Authorization: Bearer …`. Raises NotAuthorized."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     access = tokens.access_by(token.strip(), "person", "operator") if kind.lower() == "bearer" else None
     if access is None:
@@ -43,7 +43,7 @@ def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:
 
 
 def caller_by_cookie(request: Request, tokens: AccessTokens, door: str) -> Caller | None:
-    """Whose browser it is; None for one that was not let in, or too long ago."""
+    """The caller whose browser it is; None for one that was not let in, or too long ago."""
     name, kind, _ = _COOKIES[door]
     access = tokens.access_by(request.cookies.get(name, ""), kind)
     return None if access is None else _caller(access)
@@ -81,8 +81,8 @@ RETRY_AFTER = {"retry-after": "600"}
 
 
 class Attempts:
-    """Of each address, in this process: after 20 failed ones in ten minutes the next ones are told to wait. One that
-    succeeds is never asked about: a proxy or a mobile network is one address of many people.
+    """The failed attempts of each address, in this process: after 20 in ten minutes the next ones must wait. An attempt
+    that succeeds never waits: a proxy or a mobile network is one address of many people.
     """
 
     def __init__(self) -> None:

@@ -62,7 +62,7 @@ class Line:
 
 
 def sessions_of(memory: PhoneMemory, person: OwnerKey) -> list[Session]:
-    """Of all their identifiers, and of threads on a server that are theirs; the last active first."""
+    """The sessions of all their identifiers, and of their threads on a server; the last active first."""
     with memory.database.read() as connection:
         mine = [each for thread in threads_of(connection, person) for each in session_rows.listed(connection, thread)]
     return sorted(mine, key=attrgetter("last_active"), reverse=True)

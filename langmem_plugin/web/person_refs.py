@@ -35,7 +35,7 @@ class PersonRefs:
         return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 
     def person(self, ref: str) -> str | None:
-        """Whose it is; None for what was not made here."""
+        """The person behind a reference; None if it was not made here."""
         try:
             sealed = base64.urlsafe_b64decode(ref + "=" * (-len(ref) % 4))
             return self._cipher.decrypt(sealed, [_PURPOSE]).decode("utf-8", "surrogatepass")

@@ -92,7 +92,7 @@ class Forgetting:
         return replies.nothing_to_undo
 
     def _restore(self, memory: Memory) -> bool:
-        """Not where the same is remembered (again), or something newer in its place."""
+        """Takes a forgotten memory back; False if the same is remembered again, or something newer in its place."""
         service = self._service
         with service.database.read() as connection:
             there = service.repository.same(connection, memory.owner, memory.text, now=service.now())

@@ -48,7 +48,7 @@ class Linking:
         return "\n".join([*self._listed(owner, replies), replies.link_code.format(code=self._people.link_code(owner))])
 
     def answered(self, owner: OwnerKey, text: str, details: Mapping[str, Any], replies: Replies) -> str:
-        """To whether the other channel is theirs."""
+        """Replies to the person's answer if the other channel is theirs."""
         other, waited = OwnerKey(details["with"]), bool(details["waited"])
         if not verdict(text):
             if waited:

@@ -51,16 +51,16 @@ class _Language:
     politeness: re.Pattern[str]
     """Behind what is told, and no part of it."""
     allows: re.Pattern[str]
-    """That what the person says may be remembered."""
+    """A permission to remember what the person says."""
     forbids: re.Pattern[str]
     erases: re.Pattern[str]
     """All that is known of the person: they are asked whether that is meant."""
     asks_why: re.Pattern[str]
     """On what the last reply rests."""
     drops: re.Pattern[str]
-    """That something is deleted, "rest", which may be remembered or the business of the agent."""
+    """A request to delete something, "rest": a memory, or a thing in the agent's care."""
     of_a_tool: re.Pattern[str]
-    """It is the agent's: deleted from a list, an order, a calendar."""
+    """A thing in the agent's care: deleted from a list, an order, a calendar."""
 
 
 def said(text: str) -> Said | None:
@@ -86,7 +86,7 @@ def said(text: str) -> Said | None:
 
 
 def _whole(language: _Language, text: str) -> Said | None:
-    """Of sayings in which nothing is left open."""
+    """Reads sayings that leave nothing open."""
     if language.asks_for_all.fullmatch(text):
         return Said("memories")
     if dropped := language.drops_rule.fullmatch(text):
@@ -141,7 +141,7 @@ def _read(rule: _Rule, language: _Language, text: str) -> re.Match[str] | None:
 
 
 def _language(name: str) -> _Language:
-    """Of the language's file: `parts` stand between guillemets in the patterns, and in one another."""
+    """Reads the language's file: `parts` stand between guillemets in the patterns, and in one another."""
     given = dict(words_in(name)["sayings"])
     parts: Mapping[str, str] = given.pop("parts")
 

@@ -75,7 +75,7 @@ class Privacy:
         return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
     def answered(self, owner: OwnerKey, text: str, replies: Replies) -> str:
-        """To whether everything is to be deleted."""
+        """Replies to the person's answer if everything is to be deleted."""
         if not verdict(text):
             return replies.nothing_forgotten
         self.people.refuse_newly_linked(owner)
@@ -87,8 +87,8 @@ class Privacy:
         return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
 
     def consented(self, owner: OwnerKey, text: str, asked: Any, replies: Replies) -> str | None:
-        """To whether they, or sensitive facts too, may be remembered, as a reply asked at its end; None if that is no
-        answer to it.
+        """Replies to the person's answer if they, or sensitive facts too, may be remembered, as a reply asked at its
+        end; None if the text is no answer.
         """
         yes = verdict(text)
         if yes is None:

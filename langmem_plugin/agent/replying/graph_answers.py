@@ -291,7 +291,7 @@ def _named(interrupt: Interrupt) -> str:
 
 
 def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
-    """Of the last of one's own messages."""
+    """The place of the last of one's own messages."""
     places = range(len(messages) - 1, -1, -1)
     return next((at for at in places if not own.isdisjoint(ids_of(messages[at]))), None)
 

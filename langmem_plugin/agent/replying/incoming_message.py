@@ -311,7 +311,7 @@ def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessag
 
 
 def _shown_text(quoted: Quoted) -> str | None:
-    """Not an id that nothing in the conversation has."""
+    """The quoted text; None if it looks like an id of no message in the conversation."""
     text = quoted.text or ""
     return text if len(text) < _SHORTEST_ID or " " in text else None
 

@@ -96,7 +96,7 @@ _READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node
 
 @dataclass(eq=False)
 class RunWriting:
-    """Of the current run, whoever asks; a run that lost its turn writes nothing."""
+    """Writes for the current run, whoever asks; a run that lost its turn writes nothing."""
 
     service: MemoryService
     saver: ConversationSaver

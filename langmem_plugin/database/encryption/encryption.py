@@ -161,6 +161,6 @@ NO_ENCRYPTION = Encryption()
 
 
 def encryption_of(connection: Connection) -> Encryption:
-    """Of the database that the connection belongs to."""
+    """The encryption of the database that the connection belongs to."""
     found: Encryption = connection.get_execution_options()["langmem_encryption"]
     return found

@@ -51,7 +51,7 @@ class MasterKeys:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Of LANGMEM_KEYS. Raises ConfigurationError, which never quotes a key."""
+        """Reads LANGMEM_KEYS. Raises ConfigurationError, which never quotes a key."""
         keys = [_key(each) for each in text.split(",") if each.strip()]
         if not keys:
             raise ConfigurationError(f"LANGMEM_KEYS is empty: {_EXPECTED} is expected")

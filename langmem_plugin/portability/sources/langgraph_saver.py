@@ -244,12 +244,12 @@ def _task(row: Any) -> tuple[str, str]:
 
 
 def _bytes(payload: Any) -> bytes:
-    """Of a column; SQLite keeps whatever type it was given."""
+    """The bytes of a column; SQLite keeps whatever type it was given."""
     return payload.encode() if isinstance(payload, str) else bytes(payload or b"")
 
 
 def _message(held: dict[str, Any]) -> Any:
-    """Of JSON that names what to build nothing but LangChain's messages is built. Raises TypeNotAllowed."""
+    """Builds a LangChain message from JSON that names its class; TypeNotAllowed for any other class."""
     if "lc" not in held or held.get("type") != "constructor":
         return held
     names = [str(each) for each in held.get("id") or ["?"]]

@@ -13,7 +13,7 @@ from langmem_plugin.portability import source_database
 from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
 
 OwnerOf = Callable[[tuple[str, ...]], str | None]
-"""Whose a namespace is; None: nobody's."""
+"""Gives the owner of a namespace; None for nobody's."""
 
 _TEXTS = ("content", "text", "memory", "data", "value")
 _AT_ONCE = 500
@@ -173,7 +173,7 @@ def _in_words(value: Any) -> str:
 
 
 def _instant(said: Any) -> datetime | None:
-    """Of a column: SQLite keeps texts, and what has no zone is UTC. Raises ValueError."""
+    """The instant in a column: SQLite keeps texts, and one without a zone is UTC. Raises ValueError."""
     if said is None:
         return None
     instant = said if isinstance(said, datetime) else datetime.fromisoformat(str(said))

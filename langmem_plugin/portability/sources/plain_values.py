@@ -58,7 +58,7 @@ def number(value: object, otherwise: float) -> float:
 
 
 def text_of(record: Mapping[str, Any], *names: str) -> str | None:
-    """Of the first of these names that has one."""
+    """The text under the first of these names that has one."""
     found = next((record[name] for name in names if isinstance(record.get(name), str) and record[name].strip()), None)
     return found.strip() if found is not None else None
 

@@ -58,7 +58,7 @@ class Call:
 
     @cached_property
     def identifier(self) -> str:
-        """Of whom it is about: of a person's token always they."""
+        """The identifier of the person that the request is about; with a person's token always their own."""
         named = self.request.headers.get(PERSON_HEADER)
         if not self.caller.is_operator:
             if named is not None:

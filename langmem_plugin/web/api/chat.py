@@ -103,7 +103,7 @@ def _newest(call: Call, owner: OwnerKey) -> tuple[str | None, Mapping[str, Any]]
 
 
 def _used(call: Call, owner: OwnerKey, before: tuple[str | None, Any], began: Any) -> tuple[Context, list[Cited]]:
-    """Of a run; a command is answered without one."""
+    """The context and citations of a run; both are empty for a command, which needs no run."""
     memory = call.memory
     newest, state = _newest(call, owner)
     if newest == before[0] or not memory.settings.remembers:

@@ -10,7 +10,7 @@ from langmem_plugin.memory.models import storable
 
 MOST_LISTED = 500
 ANY_WORD = 1e-6
-"""Of relevance: what shares no word with a query has none."""
+"""The least relevance: a text that shares no word with a query is below it."""
 _LONGEST_TEXT, _LONGEST_QUERY, _LONGEST_NAME, _LONGEST_ID = 4_000, 2_000, 200, 200
 _MOST_TAGS = 50
 _FIRST, _LAST = 1900, 9000  # years; further off an instant has no form in every time zone

@@ -51,7 +51,7 @@ class Wanted(BaseModel):
         )
 
     def query(self, page: int) -> str:
-        """Of the address of another page of the same list."""
+        """The query in the address of another page of the same list."""
         asked = self.model_dump(by_alias=True, exclude_defaults=True, exclude={"page"})
         return urlencode({**asked, "page": page})
 

@@ -33,7 +33,7 @@ def routes(shell: Shell) -> APIRouter:
         )
 
     def _failed() -> list[tuple[str, job_records.FailedJob]]:
-        """Whose each is, and the job."""
+        """The failed jobs, each with its owner."""
         with memory.database.read() as connection:
             found = job_records.failed(connection)
             noted = select(thread_owner.c.thread, thread_owner.c.owner).where(

@@ -86,7 +86,7 @@ class Texts(NullTranslations):
 
 @lru_cache(maxsize=8)
 def translations(language: LanguageCode) -> NullTranslations:
-    """Of a language of two letters."""
+    """The translations of a language, named by two letters."""
     if language == "en":
         return NullTranslations()
     with (FOLDER / "translations" / f"{language}.po").open("rb") as file:

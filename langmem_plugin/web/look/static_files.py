@@ -14,7 +14,7 @@ _STATIC = FOLDER / "static"
 
 @cache
 def address_of(name: str) -> str:
-    """Of a file, below the address of all of them."""
+    """The address of a file, below the address of all of them."""
     return f"{sha256((_STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
 
 

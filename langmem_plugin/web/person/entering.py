@@ -68,7 +68,9 @@ def _end(request: Request, token_id: str) -> None:
 
 
 def _over(request: Request) -> HTMLResponse:
-    """Of a link that lets nobody in; one that does is never asked about, whoever else guesses at the same address."""
+    """The page for a link that lets nobody in. A link that does is never counted, whoever else guesses from that
+    address.
+    """
     wrong: Attempts = request.app.state.wrong_links
     if wrong.too_many(request):
         refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")

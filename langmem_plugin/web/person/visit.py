@@ -78,7 +78,7 @@ def served_of(request: Request) -> Served:
 
 
 def browser_language(request: Request) -> LanguageCode:
-    """Of whom nobody knows what they write in: what their browser likes best, else the setting."""
+    """The language for a person who has not written yet: the one their browser prefers, else the setting."""
     wanted: list[tuple[float, str]] = []
     for each in request.headers.get("accept-language", "").split(","):
         name, _, weight = each.partition(";q=")
