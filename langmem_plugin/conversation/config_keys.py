@@ -27,7 +27,7 @@ def session_id_of(config: RunnableConfig) -> str | None:
 
 
 def ticket_of(config: RunnableConfig) -> int | None:
-    """Of the turn whose config this is; None outside of turns."""
+    """The ticket of the config's turn; None outside of turns."""
     ticket: int | None = (config.get("configurable") or {}).get(TURN)
     return ticket
 

@@ -27,7 +27,7 @@ class SwitchedOffSaver(ConversationSaver):
         arrival: Arrival | None = None,  # noqa: ARG002
         opening: Conversations | None = None,  # noqa: ARG002
     ) -> Turn:
-        """Of a run that leaves no trace; turns of one thread wait for nobody."""
+        """The turn of a run that leaves no trace; turns of one thread wait for nobody."""
         unremembered = nullcontext(Opened(without_trace(self.sessions.thread(thread_id))))
         return Turn(unremembered, unremembered)
 

@@ -344,7 +344,7 @@ def _denial(clause: str, language: Language) -> bool:
 
 
 def _says_denial(fact: str, clause: str) -> bool:
-    """By a word of denial, or by one that the clause did not have: "avoids meat" of "I don't eat meat"."""
+    """True for a fact with a word of denial, or with one that its clause lacks: "avoids meat" of "I don't eat meat"."""
     told, language = _flat(fact), language_of(_flat(fact), fact)
     if _denial(told, language):
         return True

@@ -17,7 +17,7 @@ _MARKED = re.compile(r"\s{0,9}+(?:[^\w\s\"'“(]{1,4}+ [^:]{0,60}?: |\d{1,4}+\. 
 
 
 def is_redacted(text: str) -> bool:
-    """That is no value to remember."""
+    """True for a text with a placeholder, which is no value to remember."""
     return any(each in text for each in _PLACEHOLDERS)
 
 

@@ -157,7 +157,7 @@ def _worded_alike(new: Statement, old: Statement) -> bool:
 
 
 def _beside(statement: Statement) -> set[str]:
-    """By what a fact may be so beside another of its kind: "too", "on weekends", "my other", "my old"."""
+    """The words by which a fact may hold beside another of its kind: "too", "on weekends", "my other", "my old"."""
     whole = statement.quote if len(statement.quote) > len(statement.text) else statement.text
     said = f" {' '.join(_WORD.findall(plain(whole)))} "
     return {phrase for phrase in _BESIDE if f" {phrase} " in said}

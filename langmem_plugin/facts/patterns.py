@@ -99,7 +99,7 @@ def best_match(line: Line, at: int, *, third: bool, unsaid: bool = False) -> Mat
 
 
 def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[Match]:
-    """Of each pattern that fits from the word `at` on, first those that account for most words; `unsaid`: as in notes,
+    """Match each pattern that fits from the word `at` on, best first by the words it covers; `unsaid`: as in notes,
     "to be" is left out.
     """
     table = _by_first_word(line.language, third or unsaid, unsaid)
@@ -118,7 +118,7 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
 
 
 def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
-    """Of a match's groups s… are what was passed over, o… is the open value, and c, v, n and w are parts of one."""
+    """Build a match: its groups s… are words passed over, o… is the open value, and c, v, n and w are parts of one."""
     spans = {name: found.span(name) for name, told in found.groupdict().items() if told}
     skipped = "".join(found[name] for name in spans if name[0] == "s")
     value = [span for name, span in spans.items() if name[0] in "cvnwo"]

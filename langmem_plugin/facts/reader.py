@@ -234,7 +234,7 @@ class Reader:
         return Finding(subject, "routine", tuple(tokens[subject.end : last]), at, last)
 
     def _is_first_person(self, said: Sequence[Token]) -> bool:
-        """By the ending of a verb, where it can be said without "I": "siempre viajo en ventanilla"."""
+        """Recognise the first person by the verb's ending, where "I" may be left out: "siempre viajo en ventanilla"."""
         verbs = [token.plain for token in said if token.plain not in self._language.always]
         return bool(verbs) and re.fullmatch(self._language.first_person, verbs[0]) is not None
 

@@ -321,7 +321,7 @@ def _about(topic: str, words: OrderWords) -> str:
 
 
 def _until(found: re.Match[str], words: OrderWords) -> Until | None:
-    """None for a date that does not exist."""
+    """The end that a text gives; None for a date that does not exist."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
     try:
         return _ends(said, words)
@@ -354,7 +354,7 @@ def _ends(said: dict[str, str], words: OrderWords) -> Until:
 
 
 def _times(found: re.Match[str]) -> str | None:
-    """None for a time that no clock shows."""
+    """The condition that a text gives on the time; None for a time that no clock shows."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
     if "weekend" in said:
         return "day is weekend"

@@ -21,7 +21,7 @@ _LONGEST_WORDS = 1_000  # letters of what a person said to it
 
 
 QUESTION_VERSION = 1
-"""Of what may be remembered as it is asked: raised with every change of what a yes to it means."""
+"""The version of the question of consent: raised with every change of what a yes to it means."""
 
 
 class Consents:

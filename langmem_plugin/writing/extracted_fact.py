@@ -103,7 +103,7 @@ class Extractor(Protocol):
     """Reads facts in what one person said. May raise whatever its model raises: then it is tried again later."""
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
-        """Of messages of one owner, in the order they were said."""
+        """Extract facts from messages of one owner, in the order they were said."""
         ...
 
     def close(self) -> None:

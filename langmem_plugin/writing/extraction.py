@@ -151,7 +151,7 @@ class Extraction:
         ]
 
     def _learn_names(self, said: Sequence[Said]) -> None:
-        """Of what is said for what, in the person's own words."""
+        """Learn aliases from the person's own words."""
         before: dict[str, str] = {}
         for each in said:
             owner = self._person_of(each.owner)

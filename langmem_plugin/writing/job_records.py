@@ -24,7 +24,7 @@ class JobRecord:
 
 
 def of_session(connection: Connection, session: Session) -> JobRecord | None:
-    """Of one that is being worked on as if it waited."""
+    """The record of a session; a job that is being worked on is shown as if it waited."""
     mine = select(table).where(table.c.thread == session.thread, table.c.session == session.number)
     row = connection.execute(mine).first()
     if row is None:

@@ -63,7 +63,7 @@ class Held:
 
 
 class ExtractionJobs:
-    """Of one database; a session is due when it has ended or nobody has written in it for `quiet`."""
+    """The jobs in one database; a session is due when it has ended or nobody has written in it for `quiet`."""
 
     def __init__(self, database: Database, *, quiet: timedelta, now: Callable[[], datetime]) -> None:
         self._database = database
@@ -215,7 +215,7 @@ def _fail(connection: Connection, found: Any, why: str) -> None:
 
 
 def _whole(stored: Any) -> int:
-    """Of a damaged row nobody knows it: whoever works on that has lost it."""
+    """Read a number; 0 in a damaged row, so that whoever works on that row has lost its claim."""
     return stored if isinstance(stored, int) else 0
 
 

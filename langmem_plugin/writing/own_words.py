@@ -54,7 +54,7 @@ class Unread:
 
 
 class WhoseWords:
-    """By whom a conversation is, and in a group by whom each message."""
+    """Tells whose a conversation is, and in a group whose each message is."""
 
     def __init__(
         self, database: Database, owner_of_thread: Callable[[str], str | None], person_of: Callable[[str], OwnerKey]
@@ -64,7 +64,7 @@ class WhoseWords:
         self._person_of = person_of
 
     def of_thread(self, thread: str) -> OwnerKey | None:
-        """None for a group, and where runs have named nobody, or two."""
+        """The owner of a thread; None for a group, and where runs have named nobody, or two."""
         if is_group(thread):
             return None
         with self._database.read() as connection:

@@ -36,7 +36,7 @@ class Said:
 
 @dataclass(frozen=True)
 class LastUse:
-    """By a reply; `kind` as in the access log: injected or cited."""
+    """The last use by a reply; `kind` as in the access log: injected or cited."""
 
     kind: str
     at: datetime
@@ -141,7 +141,7 @@ class Provenance:
         return self._explained(held, {} if query is None else self._signals(held, query))
 
     def explained(self, found: Memory, owner: OwnerKey, signals: Mapping[str, float] | None = None) -> Why:
-        """Of a memory that this owner was just shown; of what is shared, no more than that it is."""
+        """Explain a memory that this owner was just shown; of a shared one, tell only that it is shared."""
         if found.owner != owner:
             return Why(found, signals=signals or {})
         return self._explained(found, signals or {})

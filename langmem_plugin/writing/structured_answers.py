@@ -78,7 +78,7 @@ class StructuredAnswers:
         self._calls.close()
 
     def _answer(self, messages: list[BaseMessage]) -> Any:
-        """By a schema; of a model that takes none, as JSON in its text."""
+        """Ask by a schema; a model that takes none answers as JSON in its text."""
         if self._takes_schema:
             try:
                 return self._asked(lambda: self._by_schema(messages))

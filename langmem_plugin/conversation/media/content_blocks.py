@@ -165,7 +165,7 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 def _read(file: Path) -> bytes:
-    """Of a file alone: a device or a pipe may give data without end."""
+    """Read a regular file only: a device or a pipe may give data without end."""
     if not file.is_file():
         raise FileNotFoundError("no such file")
     if file.stat().st_size > _LARGEST:

@@ -26,11 +26,11 @@ class FileEncryption:
 
     @property
     def extra_bytes(self) -> int:
-        """By how much a file is longer than what is in it."""
+        """The number of bytes that encryption adds to a file."""
         return EXTRA_BYTES if self.encrypts else 0
 
     def name(self, digest: str) -> str:
-        """By what the database knows a file of this SHA-256, and a folder that keeps it."""
+        """The name of a file of this SHA-256 in the database, and in a folder that keeps it."""
         return self.encryption.blinded(self.thread, f"{_TABLE}.sha256", digest).hex() if self.encrypts else digest
 
     def encrypted(self, name: str, data: bytes) -> bytes:

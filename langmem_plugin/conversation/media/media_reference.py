@@ -63,7 +63,7 @@ def _references(value: Any) -> Iterator[MediaReference]:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """Of whatever a state may hold: data is taken out wherever it stands, as in a tool call's arguments."""
+    """The parts of any value in a state: data is taken out wherever it stands, as in a tool call's arguments."""
     match value:
         case dict():
             return value.values()

@@ -87,7 +87,7 @@ class Media:
 
     @property
     def folder(self) -> Path | None:
-        """None if no folder keeps the files."""
+        """The folder that keeps the files; None if there is none."""
         return self.place if isinstance(self.place, Path) else None
 
     def reduced(self, message: BaseMessage, brought: Brought | None = None) -> BaseMessage:

@@ -55,7 +55,7 @@ def public_url(url: str) -> str:
 
 
 def why_refused(url: str) -> str | None:
-    """None for an address that may be passed on."""
+    """The reason why an address is refused; None for one that may be passed on."""
     if len(url) > _LONGEST or any(each.isspace() or unicodedata.category(each) in {"Cc", "Cf"} for each in url):
         return "the picture's address is too long, or holds what no address holds"
     try:
@@ -86,7 +86,7 @@ def _is_inside(host: str) -> bool:
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Of a host that is a number: dotted, or as C reads it, in octal, in hexadecimal and in fewer parts."""
+    """The address of a host that is a number: dotted, or as C reads it, in octal, in hexadecimal and in fewer parts."""
     try:
         return ipaddress.ip_address(host.partition("%")[0].strip("[]"))
     except ValueError:
@@ -98,7 +98,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Of an IPv6 address with IPv4 ones inside, whether all of these are too."""
+    """True for a public address; one of IPv6 with IPv4 ones inside is public only if all of these are."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

@@ -83,7 +83,7 @@ def hand_on(connection: Connection, source: Session, target: Session, digests: C
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """By their SHA-256, those that a thread's messages brought."""
+    """The files that a thread's messages brought, by their SHA-256."""
 
     names: frozenset[str]
     encryption: FileEncryption
@@ -138,7 +138,7 @@ def files_in(connection: Connection, folder: Media, thread: str, session: int) -
 def _content(
     connection: Connection, folder: Media, key: tuple[str, int, str], kept: bytes | None, encryption: FileEncryption
 ) -> bytes | None:
-    """Of a row of this key; None if its file is missing."""
+    """The content of the row with this key; None if its file is missing."""
     if kept is not None:
         data: bytes = MEDIA.decrypted(connection, key, kept)
         return data
@@ -185,7 +185,7 @@ def remove_leftovers(database: Database, folder: Media) -> int:
 
 
 def _referenced(connection: Connection) -> set[str]:
-    """By a session, or by what is held of somebody who may still come back."""
+    """The hashes of files that a session refers to, or the held data of a person who may still come back."""
     referring = select(media.c.sha256).union(select(held_file.c.sha256))
     return set(connection.execute(referring).scalars())
 

@@ -53,7 +53,7 @@ class Waiting:
 
 
 def waiting(connection: Connection, silent_since: datetime, *, thread: str | None, limit: int) -> list[Waiting]:
-    """Of one thread or of all; the last active first, since people mostly ask for what was said lately."""
+    """The waiting sessions of one thread or of all; the last active first, since people mostly ask for recent talk."""
     columns = session.c.thread, session.c.number, session.c.session_id, session.c.last_active
     silent = and_(session.c.to_take == WHEN_SILENT, session.c.last_active <= silent_since)
     of_thread = () if thread is None else (session.c.thread == thread,)
@@ -113,7 +113,7 @@ def claim(connection: Connection, thread: str, owner: str, now: datetime) -> Non
 
 
 def of_nobody(now: datetime) -> ColumnElement[bool]:
-    """Of what is noted of threads: those that never got a session; one that was noted just now may get its first."""
+    """Select notes of threads that never got a session; one that was noted just now may get its first."""
     has_session = exists().where(session.c.thread == thread_owner.c.thread)
     return and_(thread_owner.c.noted_at.between(now - _LOOKED_AT_FOR, now - _FIRST_SESSION_WITHIN), ~has_session)
 

@@ -197,12 +197,12 @@ def _insert(connection: Connection, found: Session, twin: Session) -> Session:
 
 
 def _name() -> str:
-    """Of a session that is there for the time of the transaction."""
+    """A name for a session that is there only during the transaction."""
     return f"moving-{uuid.uuid4()}"
 
 
 def _shift(numbers: set[int], taken: set[int]) -> int:
-    """By how much the numbers rise, all by the same: less than a second, so that the sessions stay in their order.
+    """The number to raise all session numbers by: less than a second, so that the sessions stay in their order.
 
     By chance, because a process may hold rows of another session that was here under the very number.
     """

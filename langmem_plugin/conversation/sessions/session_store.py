@@ -152,7 +152,7 @@ class SessionStore:
             ) from error
 
     def threads(self) -> Sequence[str]:
-        """Of all conversations."""
+        """The threads of all conversations."""
         with self._database.read() as connection:
             return connection.execute(select(session_table.c.thread).distinct()).scalars().all()
 

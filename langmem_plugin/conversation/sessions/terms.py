@@ -15,7 +15,7 @@ from langmem_plugin.database.upkeep_tables import upkeep
 SESSION_TIMEOUT, INTERRUPT_TIMEOUT, ARCHIVED_FOR = "session_timeout", "interrupt_timeout", "archived_for"
 
 Terms = dict[str, timedelta | None]
-"""By the names above; None is for ever, and what is not there is not known."""
+"""Lengths by the names above; None is for ever, and a missing name is not known."""
 
 _EVERY = timedelta(hours=1)
 _A_DAY = timedelta(days=1)

@@ -37,7 +37,7 @@ class RowAllocator:
         process_forks.register(after_in_child=self._begin_with_none)
 
     def of(self, session: SessionKey, next_row: int) -> Reservation:
-        """Of the session whose next row is this now."""
+        """The reservation of the session whose next row is this now."""
         with self._lock:
             return self._of(session, next_row)
 
@@ -156,7 +156,7 @@ class RowLease:
         self._allocator.wrote(self._session, self._began_at, left)
 
     def forget(self) -> None:
-        """Of a transaction that failed: no number it reserved is given again, nothing it read is relied on."""
+        """Forget a transaction that failed: no number it reserved is given again, nothing it read is relied on."""
         self._allocator.forget(self._session)
 
 

@@ -40,7 +40,7 @@ Place = tuple[str, int, str, str]
 
 
 class CheckpointCache:
-    """Of all sessions; the least recently used go."""
+    """The checkpoints of all sessions that are kept decoded; the least recently used go."""
 
     def __init__(self) -> None:
         self._entries: LruCache[Place, tuple[bytes, StoredCheckpoint]] = LruCache(_LIMIT_BYTES)

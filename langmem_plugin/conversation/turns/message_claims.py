@@ -162,7 +162,7 @@ class Claim:
 
 
 class MessageClaims:
-    """Of one database. `serde` packs what is kept of messages and answers."""
+    """The claims on messages in one database. `serde` packs what is kept of messages and answers."""
 
     def __init__(self, database: Database, sessions: SessionStore, serde: Callable[[], SerializerProtocol]) -> None:
         self._database = database

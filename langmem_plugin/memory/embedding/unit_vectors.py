@@ -38,7 +38,7 @@ def unit(values: Sequence[float] | Vector, dimension: int | None = None) -> Vect
 
 
 def cosines(rows: Matrix, vector: Vector) -> NDArray[np.float32]:
-    """Of every row with `vector`; shape (rows,)."""
+    """The cosine of every row with `vector`; shape (rows,)."""
     # One product per row and no matrix product: that takes several threads, which wait for one another
     # ten times longer than they work as soon as another process wants a core.
     found: NDArray[np.float32] = np.vecdot(rows, vector)

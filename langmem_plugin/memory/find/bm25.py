@@ -95,7 +95,7 @@ class WordIndex:
         return scores, ceiling
 
     def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
-        """Of each word's forms the first that occurs, else the first."""
+        """The first form of each word that occurs, else the first."""
         return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
 
     def terms(self) -> Iterable[str]:
@@ -106,7 +106,7 @@ class WordIndex:
         return self._postings_of(term)[0]
 
     def lengths(self) -> Scores:
-        """By row: of how many terms it was made."""
+        """The number of terms in each row."""
         return np.array(self._lengths, dtype=np.float32)
 
     def grouped_scores(
@@ -146,7 +146,7 @@ class WordIndex:
         return np.stack([cosines(weighed, each) for each in weighed])
 
     def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
-        """Of the terms together, as if they were one."""
+        """The postings of several terms together, as if they were one."""
         together = np.zeros(len(self._terms_of), dtype=np.float32)
         for term in group:
             rows, counts = self._postings_of(term)

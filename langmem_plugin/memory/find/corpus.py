@@ -201,7 +201,7 @@ class Corpus:
         return [name for name, code in self._names.items() if code in present]
 
     def row_of(self, text_id: str) -> int:
-        """Of a text that is there."""
+        """The row of a text that is there."""
         return self._row_of[text_id]
 
     def code_of(self, name: str) -> int:

@@ -41,8 +41,8 @@ class Shown:
 def as_it_stands(
     connection: Connection, repository: MemoryRepository, owner: OwnerKey, messages: Sequence[PastMessage]
 ) -> dict[str, Shown]:
-    """By message id; of what the person asked to be forgotten nothing is left, and messages of nothing else are not in
-    it. One read of the facts of these messages, and of those that were over last.
+    """The messages by id, without words that the person asked to be forgotten; messages of nothing else are left out.
+    One read of the facts of these messages, and of those that were over last.
     """
     if not messages:
         return {}
@@ -118,7 +118,7 @@ def _over_at(fact: Memory) -> datetime:
 def _now_so(
     connection: Connection, repository: MemoryRepository, owner: OwnerKey, superseded: Sequence[Memory]
 ) -> Mapping[str, str]:
-    """By the id of each, the text of what is in its place in the end."""
+    """Map the id of each to the text of the memory that stands in its place in the end."""
     known = {each.id: each for each in superseded}
     while missing := {each.superseded_by for each in known.values() if each.superseded_by} - known.keys():
         found = repository.by_ids(connection, owner, [each for each in missing if each])
@@ -174,7 +174,7 @@ class FoundMessage:
 
 
 def nearest_words(text: str, at_most: int, *, before: bool) -> str:
-    """Of a neighbour's text the part that is nearest to the found message: the end of what stands before it."""
+    """The part of a neighbour's text nearest to the found message: the end of one before it."""
     line = " ".join(text.split())
     if len(line) <= at_most:
         return line

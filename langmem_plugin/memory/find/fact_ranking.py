@@ -276,7 +276,7 @@ def _terms_like(corpus: Corpus, beginning: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Of every row of a corpus for one question."""
+    """The scores of every row of a corpus for one question."""
 
     fits: NDArray[np.bool_]
     holds: NDArray[np.bool_]
@@ -292,7 +292,7 @@ class _Scored:
 
 @dataclass(frozen=True)
 class _Covering:
-    """Of each row, by the wording of the question that it covers best: BM25, and which part of the question it is."""
+    """The BM25 of each row by the wording of the question it covers best, and the part of the question that this is."""
 
     scores: Scores
     coverage: Scores

@@ -223,7 +223,7 @@ class FactSearch:
         )
 
     def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
-        """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
+        """All words of each memory, by id: its text, category, those above it, tags, key and summary."""
         tree, found = categories.CategoryTree(categories.listed(connection, owner)), {}
         for each in self._repository.by_ids(connection, owner, memory_ids):
             filed = tree.above(each.category) if each.category else ()

@@ -205,7 +205,7 @@ def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp])
 
 
 def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:
-    """Of sessions with an assistant: minus the logarithm of their place, the newest first.
+    """A score for sessions with an assistant: minus the logarithm of their place, the newest first.
 
     Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
     (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
@@ -307,7 +307,7 @@ def _spread_over_sessions(
 
 
 def _best_scores(score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """By its number, the best score of each session's messages that fit; minus infinity where none does."""
+    """The best score of each session's messages that fit, by its number; minus infinity where none does."""
     top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(top, group_of[fits], score[fits])
     return top

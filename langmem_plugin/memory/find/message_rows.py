@@ -34,7 +34,7 @@ class PastMessage:
 
 
 def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
-    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
     owner, message_id, session_id, speaker, text, said_at, of_session, sealed, written = row
     try:
         instant = sealed_rows.instant(said_at)

@@ -45,7 +45,7 @@ class Around(NamedTuple):
 
 
 def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter, now: datetime) -> dict[str, Around]:
-    """By id of what is found: of the same session, within a day of it, and let through by the filter.
+    """The neighbours of found messages, by id: of the same session, within a day, and let through by the filter.
 
     Half of the neighbours stand before the message; of an odd number the last comes after it.
     """
@@ -352,7 +352,7 @@ class MessageHistory:
     def _keyed(
         self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
     ) -> dict[str, PastMessage]:
-        """By message id; where the owner has that id from another session, a copy of it, by both ids."""
+        """The messages by id; where the owner has that id from another session, a copy of it, by both ids."""
         elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
         return {
             f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each

@@ -186,8 +186,8 @@ def _asks_in(
 
 
 def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Groups]:
-    """By the owner of each scope, the names that mean the same in it: in every scope those of what is seen whole, the
-    person's own first; those of what is seen in part only there.
+    """The names that mean the same in each scope, by its owner: names of scopes that are seen whole count in every
+    scope, the person's own first; names of a scope that is seen in part count only there.
     """
     names = service.aliases.groups_of([scope.owner for scope in scopes])
     everywhere = [group for scope in scopes if scope.where == EVERYTHING for group in names[scope.owner]]
@@ -215,7 +215,7 @@ def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[
 
 
 def _questions(messages: Sequence[str]) -> list[_Question]:
-    """Of the last two messages; what tells nothing, as a greeting, asks nothing beside the other."""
+    """The questions in the last two messages; one that tells nothing, as a greeting, asks nothing beside the other."""
     *earlier, last = messages[-2:] or [""]
     asked = [_Question(last, 1.0)] if last else []
     for before in earlier:

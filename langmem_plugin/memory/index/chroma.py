@@ -25,7 +25,7 @@ _AT_ONCE = 2**20
 
 
 class FileChecksums:
-    """Of the folders inside `folder` that are `watched`, with their files; the notes are kept beside them."""
+    """The checksums of `watched` folders inside `folder`, with their files; the notes are kept beside them."""
 
     def __init__(self, folder: Path, watched: Callable[[Path], bool]) -> None:
         self._folder = folder
@@ -292,7 +292,7 @@ class ChromaCollections:
             self._client = None
 
     def _delete_files(self) -> None:
-        """Of a damaged database: everything in it is made anew from ours."""
+        """Delete the files of a damaged database: everything in it is made anew from ours."""
         self._close_client()
         for path in self._folder.iterdir():
             if path.name.startswith(self._file.name):

@@ -50,7 +50,7 @@ class OpenedCollection:
 
 
 class VectorStorePool:
-    """By name, the least recently used dropped. Every method serves any thread.
+    """The open collections by name, the least recently used dropped. Every method serves any thread.
 
     `dimension` is asked when the first one is opened.
     """

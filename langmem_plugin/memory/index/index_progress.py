@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 class IndexProgress:
-    """Of one model: reads the changes and notes how far they were followed."""
+    """The progress of one model's index: reads the changes and notes how far they were followed."""
 
     def __init__(self, database: Database, vectors: StoredVectors) -> None:
         self._database = database
@@ -98,7 +98,7 @@ class IndexProgress:
             return list(connection.execute(select(memory_index.c.owner).distinct()).scalars())
 
     def forget(self, owner: OwnerKey, model: str) -> None:
-        """That there was an index of this model."""
+        """Forget that there was an index of this model."""
         with self._database.write() as connection:
             connection.execute(delete(memory_index).where(memory_index.c.owner == owner, memory_index.c.model == model))
 

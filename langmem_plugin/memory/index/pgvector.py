@@ -29,7 +29,7 @@ _LINKS = 400  # bytes of memory beside each vector
 
 
 def _schema_of(database: Database) -> str:
-    """Of the collections: apart from the tables, which are copied and backed up without them."""
+    """The schema of the collections: apart from the tables, which are copied and backed up without them."""
     return f"{database.schema or 'langmem'}_index"
 
 

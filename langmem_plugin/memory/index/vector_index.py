@@ -83,7 +83,7 @@ class VectorIndex:
 
     @property
     def names(self) -> Mapping[OwnerKey, str]:
-        """Of the collections that are always kept, by owner."""
+        """The names of the collections that are always kept, by owner."""
         return self.collections.names
 
     def begin(self) -> None:

@@ -392,7 +392,7 @@ def _compared(text: str) -> str:
 
 
 def _was_just_withdrawn(instruction: Instruction, said: Instruction) -> bool:
-    """By the same words, as where a run reads its message a second time."""
+    """True where the same words withdrew it just before, as where a run reads its message a second time."""
     return (
         not instruction.active
         and said.created_at - instruction.updated_at < _JUST
@@ -468,7 +468,7 @@ def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
 
 
 def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
-    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
     values = {column.name: value for column, value in zip(table.c, row, strict=True)}
     written, sealed = values.pop("checksum"), values.pop("sealed")
     try:

@@ -63,7 +63,7 @@ class Topics:
         return about
 
     def _nearness(self, message: str) -> Callable[[Vector], float] | None:
-        """None for a message that names nothing, or in a language the model never learned."""
+        """A measure of nearness to a message; None for one that names nothing, or in an unknown language."""
         if not asked(message) or not self._embedder.understands(message):
             return None
         if self._general is None:

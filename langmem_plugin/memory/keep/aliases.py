@@ -186,7 +186,7 @@ _Ending = tuple[Alias, datetime | None]
 
 
 class NameAliases:
-    """Of every owner, in one database.
+    """The aliases of every owner, in one database.
 
     What was learnt from a memory counts while that memory holds: not while it waits, and not once it was corrected or
     forgotten. What was learnt from a message goes when something is forgotten that has the name or the alias in it.
@@ -202,7 +202,7 @@ class NameAliases:
         self._held: LruCache[OwnerKey, tuple[OwnerState, list[_Ending]]] = LruCache(_CACHE_BYTES)
 
     def add(self, owner: str | int, alias: str, name: str) -> Alias:
-        """By hand; one that is there already, or was removed, is in force (again).
+        """Add an alias by hand; one that is there already, or was removed, is in force (again).
 
         Raises InvalidInput for names that are none or are the same, and where the owner has 200.
         """

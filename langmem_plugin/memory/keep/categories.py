@@ -144,7 +144,7 @@ def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[s
 
 
 def as_category(row: AnyRow, encryption: Encryption) -> Category | None:
-    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
     values = {column.name: value for column, value in zip(table.c, row, strict=True)}
     written, sealed, owner = values.pop("checksum"), values.pop("sealed"), values.pop("owner")
     try:
@@ -186,8 +186,8 @@ class CategoryChanges(TypedDict, total=False):
 
 
 class Categories:
-    """Of every owner, in one database. Every change is one of the owner's numbered changes, so that no two writers
-    name the same, or each other's parent.
+    """The categories of every owner, in one database. Every change is one of the owner's numbered
+    changes, so that no two writers give one name twice, or make two categories parents of each other.
 
     A name is there once, in whatever case and spacing. Memories keep the name, as text: a category has those of its
     name, also where they were stored before it was made.
@@ -287,7 +287,7 @@ class Categories:
             record(connection, "category.removed", owner=owner, subject=category_id)
 
     def counts(self, owner: str | int) -> dict[str, tuple[int, datetime | None]]:
-        """By name: (active memories, when one of them was used last), those below it not counted.
+        """Count by name: (active memories, when one of them was used last), those below it not counted.
 
         First the categories that are stored, in their order; then what memories have and no category is stored for.
         """

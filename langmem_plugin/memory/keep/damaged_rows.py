@@ -41,7 +41,7 @@ class Damages:
             self.mend(kind, owner, row_id)
 
     def forget(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
-        """That it was damaged: it is whole now."""
+        """Forget that a row was damaged: it is whole now."""
         with self._lock:
             self._known.pop((kind, owner, row_id), None)
 

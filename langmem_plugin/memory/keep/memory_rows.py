@@ -62,7 +62,7 @@ STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for co
 
 
 def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
-    """Of a row that begins with the columns STORED; None where it does not hold what was written, or is in plain and
+    """Read a row that begins with the columns STORED; None where it does not hold what was written, or is in plain and
     should not be.
     """
     values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
@@ -82,7 +82,7 @@ def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
 
 
 Searched = tuple[Any, Any, Any, Any, Any]
-"""Of a memory, what is searched: text, category, tags as in a plain row, key, summary."""
+"""The searched parts of a memory: text, category, tags as in a plain row, key, summary."""
 
 
 def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, sealed: Any) -> Searched | None:
@@ -203,7 +203,7 @@ _PARTS = {"namespace", "key", "value", "text", "ttl"}
 
 
 def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
-    """None of a memory that no store made."""
+    """The mark of a store in the metadata; None for a memory that no store made."""
     mark = metadata.get(MARK)
     return mark if isinstance(mark, dict) and mark.keys() >= _PARTS else None
 

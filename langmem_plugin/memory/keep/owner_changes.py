@@ -25,7 +25,7 @@ OwnerStates = dict[OwnerKey, OwnerState]
 
 
 def states_of(connection: Connection, owners: Iterable[OwnerKey]) -> OwnerStates:
-    """Of those of whom anything was ever kept."""
+    """The states of those owners of whom anything was ever kept."""
     wanted = list(dict.fromkeys(owners))
     found: OwnerStates = {}
     for start in range(0, len(wanted), len(_NAMES)):

@@ -350,7 +350,7 @@ class MemoryRepository:
         return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
 
     def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
-        """Of what the person was never asked about: what waits for their word, and what is in doubt; of each some,
+        """Memories never asked about: those that wait for the person's word, and those in doubt; of each some,
         the newest first.
         """
         mine = select(*STORED).where(memory.c.owner == owner, memory.c.asked_at.is_(None), valid(now))
@@ -498,7 +498,7 @@ class MemoryRepository:
     def newest_vectors(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int
     ) -> list[tuple[str, bytes]]:
-        """Of the newest active memories that have no key: the id and the vector of each that can be compared."""
+        """The newest active memories that have no key: the id and the vector of each that can be compared."""
         newest = (
             _compared()
             .where(
@@ -521,7 +521,7 @@ class MemoryRepository:
     def _memories(
         self, connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
     ) -> list[Memory]:
-        """Of the rows that begin with the columns STORED, those that hold what was written."""
+        """Read rows that begin with the columns STORED; only those that hold what was written."""
         found, encryption = [], encryption_of(connection)
         for row in all_rows(connection, statement, parameters):
             made = as_memory(row, encryption)

@@ -50,7 +50,7 @@ _USES_LOGGED_FOR = timedelta(days=90)
 
 
 class Retention:
-    """Of every owner's memories, with what belongs to them in the vector index."""
+    """Limits how long every owner's memories are kept, with what belongs to them in the vector index."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Retention:
         return deleted
 
     def memories_deleted(self) -> Iterator[int]:
-        """Of `purge`, the memories; after each transaction, how many it deleted."""
+        """Delete the memories that `purge` is to delete; gives the number after each transaction."""
         now = self._now()
         due = or_(
             and_(_IS_OVER, memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
@@ -161,7 +161,7 @@ class Retention:
                 yield moved
 
     def uses_deleted(self) -> Iterator[int]:
-        """Of `purge`, the log of uses, with marks of sessions that were dropped a year ago; see `memories_deleted`."""
+        """Delete old uses for `purge`, and marks of sessions that were dropped a year ago; see `memories_deleted`."""
         now = self._now()
         yield from delete_in_slices(self._database, memory_access, memory_access.c.at <= now - _USES_LOGGED_FOR)
         marks = memory_collection.c.dropped_at <= now - KEPT_FOR
@@ -169,7 +169,7 @@ class Retention:
             yield 0
 
     def owners_forgotten(self) -> Iterator[int]:
-        """Of `purge`, the owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
+        """Forget for `purge` owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
         following = select(memory_owner.c.owner).where(memory_owner.c.owner > self._looked_at)
         next_few = following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE).subquery()
         with self._database.read() as connection:
@@ -200,7 +200,7 @@ class Retention:
 
 
 def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:
-    """Of the messages there are in the owner's conversations; whoever reads in them just now stores nothing."""
+    """Drop the extraction of the owner's messages so far; whoever reads in them just now stores nothing."""
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
     jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
         or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))

@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def of_values(*values: Any) -> int:
-    """Of JSON values in this order, instants among them; the same in every release, for it is stored."""
+    """A checksum of JSON values in this order, instants among them; the same in every release, for it is stored."""
     return zlib.crc32(_written(values))
 
 
@@ -36,7 +36,7 @@ def vector_is_whole(owner: OwnerKey, model: str, row_id: str, stored: Any, check
 
 
 def instant(stored: int | None) -> datetime | None:
-    """Of the microseconds that a column holds. Raises TypeError or OverflowError for what never was an instant."""
+    """The instant of the microseconds in a column. Raises TypeError or OverflowError for what never was an instant."""
     return None if stored is None else _EPOCH + timedelta(microseconds=stored)
 
 

@@ -58,7 +58,7 @@ class StoredVectors:
         self._damages = damages
 
     def put(self, connection: Connection, owner: OwnerKey, vectors: Iterable[tuple[str, Vector]]) -> None:
-        """Of memories: the id of each, and its vector; one that is there is replaced."""
+        """Store the vectors of memories, each with its id; one that is there is replaced."""
         rows = [{"owner": owner, "memory_id": memory_id, "vector": to_bytes(vector)} for memory_id, vector in vectors]
         self.put_rows(connection, memory_vector, "memory_id", rows)
 

@@ -48,7 +48,7 @@ def retag(
 
 
 class Tags:
-    """Of every owner, in one database."""
+    """The tags of every owner, in one database."""
 
     def __init__(self, database: Database, repository: MemoryRepository, *, now: Callable[[], datetime]) -> None:
         self._database = database

@@ -35,7 +35,7 @@ def known(
     *,
     statuses: Sequence[Status] = LIVE,
 ) -> dict[str, bytes]:
-    """By memory id, those of the digests that a memory of the owner in one of these states has."""
+    """Those of the digests that the owner's memories in one of these states have, by memory id."""
     found: dict[str, bytes] = {}
     for part in in_parts(digests):
         # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.

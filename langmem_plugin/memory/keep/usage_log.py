@@ -43,7 +43,7 @@ class Use:
 
 
 def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
-    """Of all the owner's memories, the oldest first."""
+    """The uses of all the owner's memories, the oldest first."""
     columns = [getattr(memory_access.c, each.name) for each in fields(Use)]
     mine = select(*columns).where(memory_access.c.owner == owner)
     rows = connection.execute(mine.order_by(memory_access.c.at, memory_access.c.access_id))

@@ -22,7 +22,7 @@ class Verdicts:
 
     @property
     def approval_rate(self) -> float | None:
-        """Of what was decided, how much was confirmed; None while nothing was."""
+        """The confirmed part of all that was decided; None while nothing was."""
         decided = self.confirmed + self.declined
         return self.confirmed / decided if decided else None
 
@@ -45,7 +45,7 @@ def begin(connection: Connection, owner: OwnerKey, counts: Verdicts) -> None:
 
 
 def counted(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:
-    """Of one owner, or of all together."""
+    """The counts of one owner, or of all together."""
     if owner is None:
         row = connection.execute(select(*(func.coalesce(func.sum(each), 0) for each in _COUNTS))).one()
         return Verdicts(*map(int, row))

@@ -6,7 +6,7 @@ from typing import Final
 from langmem_plugin.languages.language import LANGUAGES, phrases, words
 
 CUES: Final[defaultdict[str, list[tuple[str, ...]]]] = defaultdict(list)
-"""Of each cue the phrases that give it, in plain form."""
+"""The phrases of each cue, in plain form."""
 for _language in LANGUAGES:
     for _name, _cell in _language.pairs["cues"].items():
         CUES[_name] += phrases(_cell)

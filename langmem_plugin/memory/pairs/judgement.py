@@ -52,7 +52,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Chances:
-    """That the new text says nothing that the known one does not, and that the known one is no longer so.
+    """The chances that the new text only repeats the known one, and that the known one is no longer so.
 
     `of_its_own`: it names a person, name, day or time that the known one does not, or a number in another's place,
     or begins what the known one ends.
@@ -135,7 +135,7 @@ def _doubted(known: Known, chance: Chances, bounds: Bounds) -> Relation:
 
 
 def chances(new: Statement, known: Sequence[Known]) -> list[Chances]:
-    """Of each, among all that the new text may concern."""
+    """The chances of each, among all that the new text may concern."""
     return [chances_of(row, _stored()) for row in compared(new, known)]
 
 

@@ -27,7 +27,7 @@ _MOST_SHARED, _MOST_LEFT = 2.0, 6.0
 
 
 def features(told: Statement, held: Statement, rule: Relation) -> Features:
-    """Of one pair; `rule` is what the rules say of it."""
+    """The features of one pair; `rule` is the relation by the rules."""
     ours, theirs = profile(told.text), profile(held.text)
     of_new = {word: best_match(word, theirs) for word in ours.words if word.kind != "cue"}
     of_old = {word: best_match(word, ours) for word in theirs.words if word.kind != "cue"}
@@ -58,7 +58,7 @@ def compare_candidates(rows: Sequence[Features]) -> None:
 
 
 def _ahead(scores: Sequence[float]) -> list[float]:
-    """By how much each is more than the most of the others."""
+    """The lead of each score over the best of the others."""
     others = (max((each for place, each in enumerate(scores) if place != at), default=0.0) for at in range(len(scores)))
     return [max(-3.0, min(3.0, score - other)) for score, other in zip(scores, others, strict=True)]
 

@@ -185,7 +185,7 @@ def _stems(words: Iterable[str], text: str) -> dict[str, str]:
 def _word(  # noqa: C901, PLR0911 - one case for each kind
     form: str, stem: str, named: frozenset[str], cue_words: frozenset[str], role_words: frozenset[str]
 ) -> Word | None:
-    """None for what tells nothing."""
+    """The word of a form; None for a form that tells nothing."""
     forms = bare_forms(form)
     counted = next((_HEBREW_NUMBERS[each] for each in forms[1:] if each in _HEBREW_NUMBERS), None)
     if form[:1] == "=" or form[:1].isdigit() or counted is not None:

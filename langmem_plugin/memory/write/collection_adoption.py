@@ -68,7 +68,7 @@ class CollectionAdoption:
         self._now = now
 
     def adopt_at_start(self, owners: Mapping[OwnerKey, str]) -> None:
-        """Of collections by owner. What cannot be taken over now stays as it is until the next start."""
+        """Adopt collections by owner. One that cannot be taken over now stays as it is until the next start."""
         if self._place is None:
             return
         failures = failures_of(self._place)

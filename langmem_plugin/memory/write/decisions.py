@@ -44,7 +44,7 @@ class Decision:
 
 
 def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
-    """By what was said, and by when it was said: not by when it was stored.
+    """Decide by what was said, and by when it was said: not by when it was stored.
 
     What a key names is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
     stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
@@ -83,7 +83,7 @@ def related(new: Stated, old: Stated) -> Relation:
 
 
 def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
-    """By memory id what `new` does to each: as the rules say, and where they are not sure as is most likely.
+    """The relation of `new` to each memory, by id: as the rules say, and where they are not sure the most likely.
 
     Most likely is judged of what is remembered without a key, holds, was said before and is no instruction.
     """
@@ -135,7 +135,7 @@ _MOST_REPLACED = 3  # a fact that ends more than these is asked about
 
 @dataclass(frozen=True)
 class Advice:
-    """By ids of memories: which one says the same, or which hold no more since the fact was said; neither if empty."""
+    """Ids of memories: the one that says the same, or those that hold no more since the fact was said; may be empty."""
 
     same_as: str | None = None
     replaces: tuple[str, ...] = ()

@@ -233,7 +233,7 @@ class OwnerMove:
 
 
 def ids_of(connection: Connection, owner: OwnerKey, row_id: Column[Any], order: Column[Any]) -> Sequence[str]:
-    """Of all the owner's rows of one table, in any state."""
+    """The ids of all the owner's rows of one table, in any state."""
     held = select(row_id).where(row_id.table.c.owner == owner)
     return connection.execute(held.order_by(order)).scalars().all()
 

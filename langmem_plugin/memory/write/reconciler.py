@@ -248,7 +248,7 @@ class Reconciler:
         return replace(decision, over=sure, in_question=noted)
 
     def _query(self, text: str, meaning: Meaning | None = None) -> Query:
-        """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""
+        """A query by words alone, unless the meaning is given: a memory without a shared word is never decided upon."""
         return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
     def _draft(self, owner: OwnerKey, new: NewMemory, now: datetime) -> Stated:

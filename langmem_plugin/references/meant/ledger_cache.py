@@ -65,7 +65,7 @@ def results_of(messages: Sequence[BaseMessage]) -> list[ResultList]:
 
 
 def _read_places(messages: Sequence[BaseMessage], quoted: int | None) -> Sequence[int]:
-    """Of the messages that are read."""
+    """The places of the messages that are read."""
     begins = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
     left_out = (len(begins) - _EXCHANGES) // _MORE * _MORE
     first = begins[left_out] if left_out > 0 else 0

@@ -32,7 +32,7 @@ class Position:
     """True where the sentence says nothing else, so that it may be the answer to another question."""
     refused: bool = False
     count: int = 0
-    """Of "the last two" how many; of "all three" how many there must be."""
+    """The number in "the last two"; in "all three" the number of items there must be."""
 
     @property
     def ordered(self) -> bool:

@@ -29,7 +29,7 @@ class Verdict:
 
 
 def agrees(said: str) -> Verdict | None:
-    """None where the words begin with neither."""
+    """Tell whether the words begin with an agreement or a refusal; None where with neither."""
     text = _DECORATION.sub("", said).replace("’", "'").strip()
     if not text:
         return None

@@ -52,7 +52,7 @@ class Ledger:
     pending: list[ResultList] = field(default_factory=list)
     turn: int = 0
     place: int = -1
-    """Of the message that was read or heard last, in the conversation."""
+    """The place in the conversation of the message that was read or heard last."""
     reply: str = ""
     """The last reply of the assistant."""
     asked: str = ""

@@ -196,7 +196,7 @@ _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")
 
 
 def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
-    """By the entries' identities, what sentences say of each that they name: how the sentence begins, and what follows
+    """Map each named entry, by identity, to the text about it: the sentence's beginning, and the words that follow
     the entry up to the next one.
     """
     frequency = Counter(word for entry in entries for word in entry.atoms)

@@ -49,7 +49,7 @@ class ShownList:
     """The words above the list, and the person's question: their plurals name its items."""
     lettered: bool = False
     place: int = -1
-    """Of the message that showed it, in the conversation."""
+    """The place in the conversation of the message that showed it."""
     captions: list[str] = field(default_factory=list)
     """The reply's own words for each item, where it listed them: a translation or a shorter name."""
 
