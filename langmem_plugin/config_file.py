@@ -19,7 +19,7 @@ from langmem_plugin.settings import Settings
 log = event_log(__name__)
 
 _ANOTHER_DEFAULT: dict[str, Any] = {"enable_memory_system": False, "session_timeout": timedelta(hours=24)}
-"""Where a file's defaults are not those of Settings."""
+"""The defaults of a file that are not those of Settings."""
 
 _EXPECTED_THERE = ("feature_flags.enable_memory_system", "godfather_phone")
 _MOST_HOURS = 1_000_000

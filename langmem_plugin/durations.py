@@ -26,7 +26,7 @@ def none_if_never(given: Any) -> Any:
 
 
 def told(length: timedelta | None) -> str:
-    """As it is told to people, in the largest unit that fits."""
+    """The length as it is told to people, in the largest unit that fits."""
     if length is None:
         return "never"
     seconds = length.total_seconds()

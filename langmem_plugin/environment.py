@@ -30,7 +30,7 @@ _ALIKE = 0.5
 
 
 class Variables(EnvSettingsSource):
-    """As pydantic-settings reads them; what is no JSON where JSON is needed is named as everything else is."""
+    """The environment variables as pydantic-settings reads them; bad JSON is reported like every other bad value."""
 
     def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
         try:

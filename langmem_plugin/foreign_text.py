@@ -43,7 +43,7 @@ _NOTHING = "\0"
 
 
 def one_line(text: str) -> str:
-    """In which no tag can open or close, however it is written, and nothing is that cannot be seen."""
+    """The text on one line, in which no tag can open or close, however it is written, and nothing is invisible."""
     return " ".join(without_tags(without_hidden(text)).split())
 
 
@@ -53,12 +53,14 @@ def without_hidden(text: str) -> str:
 
 
 def without_steering(text: str) -> str:
-    """For a person's screen: without controls, and without what turns the direction of the words around it."""
+    """The text for a person's screen: without controls, and without what turns the direction of the words around it."""
     return text if text.isascii() and text.isprintable() else _STEERING.sub("", text)
 
 
 def without_tags(text: str) -> str:
-    """With other brackets in place of those that open and close tags; round ones where it reads as one of ours."""
+    """The text with other brackets in place of those that open and close tags; round ones where it reads as one of
+    ours.
+    """
     if "[" in text:
         text = _TOKEN.sub(r"(\1)", text)
     if _BRACKET.search(text) is None:
@@ -74,7 +76,7 @@ def without_tags(text: str) -> str:
 
 
 def first_tag(text: str) -> int | None:
-    """Where the first thing stands that could pass for the beginning or the end of one of our blocks."""
+    """The place of the first thing that could pass for the beginning or the end of one of our blocks."""
     return next((begin for begin, _ in _tags(text)), None)
 
 

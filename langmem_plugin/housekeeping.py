@@ -132,7 +132,7 @@ class Housekeeping:
         process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Also in a forked child: the sweeps are the parent's to do."""
+        """Begins anew, also in a forked child: the sweeps are the parent's to do."""
         self._closing = threading.Event()
         self._busy = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -252,7 +252,9 @@ class Housekeeping:
             connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_={"noted_at": now}))
 
     def _seconds_left(self) -> float:
-        """Until a sweep is due, whichever process did the last one; a time ahead of the clock counts for nothing."""
+        """The seconds until a sweep is due, whichever process did the last one; a time ahead of the clock counts for
+        nothing.
+        """
         every = self._every or timedelta()
         with self._database.read() as connection:
             last = connection.execute(select(upkeep.c.noted_at).where(upkeep.c.name == _LAST_SWEEP)).scalar()

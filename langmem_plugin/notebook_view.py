@@ -181,7 +181,7 @@ def _worded(text: str, most: int) -> str:
 
 
 def _text(text: str, most: int = LONGEST) -> str:
-    """As text and nothing else: no markup, nothing that turns the direction of writing, and not for ever."""
+    """The text and nothing else: no markup, nothing that turns the direction of writing, and not for ever."""
     left_out = len(text) - most
     shown = escape(visible(text[:most]))
     return f"{shown}… ({left_out:,} letters more)" if left_out > 0 else shown

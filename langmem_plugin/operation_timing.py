@@ -80,7 +80,7 @@ class Latencies:
 
     @property
     def success_rate(self) -> float:
-        """In [0, 1]; of nothing it is 1."""
+        """The share of calls that succeeded, in [0, 1]; 1 where there were none."""
         return 1.0 - self.failures / self.calls if self.calls else 1.0
 
     def quantile_ms(self, share: float) -> float:

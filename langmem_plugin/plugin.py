@@ -102,7 +102,8 @@ class PhoneMemory(Parts):
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
-        """With the settings of a JSON file (see docs/settings.md); `arguments` are the constructor's other ones.
+        """Makes a memory with the settings of a JSON file (see docs/settings.md); `arguments` are the constructor's
+        other ones.
 
         Environment variables win over the file. A file that cannot be read is an ERROR in the log and means a
         switched-off memory. Raises ConfigurationError as the constructor does, for instance for an embedding model
@@ -304,7 +305,8 @@ class PhoneMemory(Parts):
         return report
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
-        """Nothing of a person, or of a group, is found, answered from, listed or exported any more, in any process.
+        """Erases a person or a group: nothing of theirs is found, answered from, listed or exported any more, in any
+        process.
 
         For 30 days it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
         this does: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Who writes

@@ -27,14 +27,14 @@ _locks: "WeakSet[Lock]" = WeakSet()
 def register(
     *, before: _Hook | None = None, after_in_parent: _Hook | None = None, after_in_child: _Hook | None = None
 ) -> None:
-    """As os.register_at_fork, but for methods of objects that may go before the process does."""
+    """Registers as os.register_at_fork does, but for methods of objects that may go before the process does."""
     for hooks, hook in ((_before, before), (_after_in_parent, after_in_parent), (_after_in_child, after_in_child)):
         if hook is not None:
             hooks[WeakMethod(hook, hooks.pop)] = None
 
 
 class Lock:
-    """For `with`; in a child it is free, whoever held it when the process forked."""
+    """A lock for `with`; in a child it is free, whoever held it when the process forked."""
 
     def __init__(self) -> None:
         self.renew()

@@ -87,7 +87,7 @@ def owner_of_thread(thread: str) -> str | None:
 
 
 def _authenticated(configurable: Mapping[str, Any]) -> str | None:
-    """Who the server says is calling: its clients cannot set these keys. None for nobody, and for LangGraph Studio,
+    """The caller that the server names: its clients cannot set these keys. None for nobody, and for LangGraph Studio,
     whose users are the developers and say whose conversation they try.
     """
     server = getattr(configurable.get("__pregel_runtime"), "server_info", None)
@@ -116,7 +116,7 @@ def _user_key(user_id: str) -> str:
 
 
 def _refuse_unknown_keys(context: Any, thread: str) -> None:
-    """Where nobody is named: a key that was meant to name somebody must not lead to a memory of nobody's."""
+    """Refuses unknown keys where nobody is named: a misspelt key must not lead to a memory of nobody's."""
     keys = [key for key in _keys(context) if key not in _KNOWN]
     near = [key for key in keys if _is_near(key)]
     if near or (isinstance(context, Mapping) and context and _is_uuid(thread)):

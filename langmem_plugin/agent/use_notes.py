@@ -49,7 +49,7 @@ class UseNotes:
     extraction: MarksSessions | None
 
     def note(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
-        """When the database does not take it the reply goes out all the same."""
+        """Notes the use of memories; if the database does not take the note, the reply goes out all the same."""
         if not self.settings.remembers or is_automated(run_config()):
             return
         owner = self.person.owner()

@@ -141,7 +141,7 @@ def _done_again(graph: Graph) -> dict[str, list[str]]:
 
 
 def _sends_each_call(path: Runnable[Any, Any]) -> bool:
-    """As create_agent does, so that each is a task of its own."""
+    """Tells whether a path sends each call as a task of its own, as create_agent does."""
     return any(each.__module__.startswith(_SENDING) for each in _functions(path))
 
 

@@ -75,7 +75,7 @@ def _filled(words: list[str], longest: int, measure: Callable[[str], int]) -> li
 
 
 def _cut(word: str, longest: int, measure: Callable[[str], int]) -> int:
-    """Where a word that is too long is cut: not inside of what is seen as one character, unless that alone is."""
+    """The place where a word that is too long is cut: not inside a visible character, unless it alone is too long."""
     fits = longest
     while measure(word[:fits]) > longest:
         fits -= 1

@@ -128,7 +128,7 @@ def _topic(message: Mapping[str, Any]) -> str | None:
 
 
 def _sender(sender: Any, chat: int) -> dict[str, Any]:
-    """In a group who writes; an anonymous administrator or a channel is nobody whose words these are."""
+    """The sender in a group; none for an anonymous administrator or a channel, whose words are nobody's."""
     if chat > 0 or not isinstance(sender, Mapping) or not isinstance(sender.get("id"), int):
         return {}
     name = " ".join(filter(None, (text_in(sender.get("first_name")), text_in(sender.get("last_name")))))
@@ -136,7 +136,7 @@ def _sender(sender: Any, chat: int) -> dict[str, Any]:
 
 
 def _shown(message: Mapping[str, Any]) -> str:
-    """In words what is shown without any."""
+    """Puts into words a message that shows something without any."""
     match message:
         case {"venue": {"location": Mapping() as where} as venue}:
             return place({**where, "title": venue.get("title"), "address": venue.get("address")})

@@ -84,7 +84,7 @@ class Webhook:
         return Acknowledged(self.memory, self.provider.name)
 
     async def start(self) -> None:
-        """From now on answers what was acknowledged by a process that has ended, until `close`."""
+        """Begins to answer, until `close`, messages acknowledged by a process that has ended."""
         if self.memory.settings.enable_memory_system:
             self._looking.add(asyncio.create_task(self._look()))
 

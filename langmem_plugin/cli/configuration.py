@@ -70,7 +70,7 @@ def _origin(name: str, keys: dict[str, str], file: Path | None) -> str:
 
 
 def _what(field: FieldInfo) -> str:
-    """In one line."""
+    """The field's description in one line."""
     return " ".join((field.description or "").split())
 
 

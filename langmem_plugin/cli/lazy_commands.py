@@ -34,7 +34,7 @@ class PlainErrors(TyperGroup):
 
 
 def _operator() -> str:
-    """Who runs the command, for the audit log."""
+    """The user who runs the command, for the audit log."""
     try:
         return f"operator:{getpass.getuser()}"
     except (OSError, KeyError):  # a container's user may have no name

@@ -188,14 +188,14 @@ def memory_of(
 
 
 def quiet(settings: Settings) -> Settings:
-    """Nothing runs in the background of a command."""
+    """The settings for a command: nothing runs in its background."""
     return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
 
 
 def note_read(
     saver: ConversationSaver, action: Action = "operator.read", *, subject: str, owner: str | None = None
 ) -> None:
-    """In the audit log, before an operator is shown what people said or what is remembered of them."""
+    """Notes it in the audit log, before an operator is shown what people said or what is remembered of them."""
     region = saver.sessions.region
     with saver.database.write() as connection:
         whose = None if owner is None else person_of(connection, normalised(owner, region))
@@ -204,7 +204,7 @@ def note_read(
 
 @dataclass(frozen=True)
 class InForce:
-    """By which settings an operator's command ends and deletes, and what is to be said of that."""
+    """The settings by which an operator's command ends and deletes, and remarks on them."""
 
     settings: Settings
     remarks: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def progress(*columns: str | ProgressColumn, transient: bool = False) -> Progress:
-    """On standard error, so that what is printed can be piped."""
+    """Shows progress on standard error, so that the output can be piped."""
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
 

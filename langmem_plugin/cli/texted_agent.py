@@ -84,7 +84,7 @@ def _newest(memory: PhoneMemory, phone: str) -> Any:
 
 
 def _of_last_turn(memory: PhoneMemory, phone: str) -> list[Line]:
-    """From the person's last message on."""
+    """The lines from the person's last message on."""
     owner = memory.people.resolve(phone)
     session = memory.saver.session_of({"configurable": {"thread_id": owner}})
     if session is None:

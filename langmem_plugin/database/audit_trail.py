@@ -91,7 +91,7 @@ def acting(actor: str, *, within: bool = False) -> Iterator[None]:
 
 
 def acts_from_now_on(actor: str) -> None:
-    """For a thread of its own, or a process."""
+    """Names who acts from now on, in a thread of its own or a process."""
     _actor.set(actor)
 
 
@@ -104,7 +104,7 @@ def record(
     content: str | None = None,
     actor: str | None = None,
 ) -> None:
-    """In the caller's transaction: it is noted if and only if that is committed."""
+    """Notes an action in the caller's transaction: it is noted if and only if that is committed."""
     record_all(connection, [Done(action, owner, subject, content)], actor=actor)
 
 

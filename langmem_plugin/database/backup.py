@@ -23,7 +23,7 @@ _IN_FOLDER = select(media.c.sha256).where(media.c.payload.is_(None)).distinct()
 
 @dataclass(frozen=True)
 class Backup:
-    """Where it is, and what is in it; of pictures that are missing in the original too, the names."""
+    """A backup: its place, its content, and the names of pictures that are missing in the original too."""
 
     folder: Path
     database: Path

@@ -73,7 +73,7 @@ def refuse_other_tables(connection: Connection) -> None:
 
 
 BULK_WORK = timedelta(minutes=10)
-"""For statements over so many rows that the server says nothing for a while."""
+"""The patience for statements over so many rows that the server says nothing for a while."""
 
 _Held = TypeVar("_Held")
 _Read = TypeVar("_Read")
@@ -444,12 +444,14 @@ class Database:
             self._gate.leave()
 
     def _begun(self, asked: Transaction) -> Connection:
-        """With a transaction begun."""
+        """A connection with a transaction begun."""
         connection, _ = self._attempted(asked, lambda connection: self._backend.begin(connection, asked))
         return connection
 
     def _attempted(self, asked: Transaction, attempt: Callable[[Connection], _Read]) -> tuple[Connection, _Read]:
-        """On one connection. What the server closed while it rested is passed over: nothing is done yet."""
+        """Makes the attempt on one connection, and passes over those that the server closed while they rested: nothing
+        is done yet.
+        """
         while True:
             connection = self._connected(asked)
             raw = driver(connection)  # which an invalidated connection has no more

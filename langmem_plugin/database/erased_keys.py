@@ -13,7 +13,7 @@ from langmem_plugin.errors import ErasedMeanwhile
 
 
 def erasures_seen(database: Database) -> int:
-    """To be asked before what takes long: the number of the newest erasure there is."""
+    """The number of the newest erasure, to be read before long work."""
     with database.read() as connection:
         return newest_erasure(connection)
 

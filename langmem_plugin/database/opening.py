@@ -28,7 +28,7 @@ _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
 def open_database(settings: Settings, url: str | Path | None = None, *, converting: bool = False) -> Database:
-    """As the settings say, but for the URL if one is given.
+    """Opens the database that the settings name, or the URL if one is given.
 
     `converting` is for whoever encrypts what was stored in plain; else a database that holds such rows is refused.
     Raises what Database does, and ConfigurationError where the keys are not those of the database.
@@ -56,17 +56,17 @@ def open_database(settings: Settings, url: str | Path | None = None, *, converti
 
 
 def note_converting(connection: Connection, encryption: Encryption) -> None:
-    """Until `note_encrypted` nobody opens the database but to go on with this."""
+    """Notes that encryption has begun: until `note_encrypted` the database opens only to go on with it."""
     _note(connection, _UNFINISHED, encryption)
 
 
 def note_encrypted(connection: Connection, encryption: Encryption) -> None:
-    """Once all that is stored is encrypted: from then on anything else is refused."""
+    """Notes that all that is stored is encrypted: from then on anything else is refused."""
     _note(connection, _WHOLE, encryption)
 
 
 def refuse_encrypted(database: Database) -> None:
-    """For whoever was given no keys. Raises ConfigurationError: what they wrote could be read by anybody."""
+    """Refuses an encrypted database without keys, by ConfigurationError: new rows could be read by anybody."""
     if database.encryption.store_id is None and _noted(database) is not None:
         raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
 

@@ -154,7 +154,7 @@ class PostgreSQL:
         return engine
 
     def _look_around(self, made: PatientConnection, _record: object) -> None:
-        """Where names lead on this server unless they are told otherwise, and whether a pooler is in between."""
+        """Looks up the server's own search path, and whether a pooler is in between."""
         given = self._settings.get("search_path")
         named = "" if given is None else f"SELECT set_config('search_path', {sql.Literal(given).as_string()}, true);"
         look = made.execute(_LOOK.format(named), prepare=False)
@@ -180,7 +180,7 @@ class PostgreSQL:
             made.execute("; ".join(f"SET {name} TO {value}" for name, value in wanted.items()), prepare=False)
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
-        """In one round trip; a read has one consistent view."""
+        """Begins a transaction in one round trip; a read has one consistent view."""
         raw: PatientConnection = driver(connection)
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
         statement += raw.local
@@ -193,7 +193,9 @@ class PostgreSQL:
         raw.has_served = True
 
     def ready(self, connection: Connection, transaction: Transaction) -> None:
-        """For one statement alone; behind a pooler that is a transaction too, which the connection's return ends."""
+        """Prepares for one statement alone; behind a pooler that is a transaction too, which the connection's return
+        ends.
+        """
         raw: PatientConnection = driver(connection)
         if raw.is_pooled:
             self.begin(connection, transaction)

@@ -28,7 +28,7 @@ _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
 def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
-    """By the dialect's name, an insert that changes, and returns, nothing where the row is there already."""
+    """An insert, by the dialect's name, that changes, and returns, nothing where the row is there already."""
     inserts = {
         "sqlite": sqlite.insert(table).on_conflict_do_nothing(),
         "postgresql": postgresql.insert(table).on_conflict_do_nothing(),
@@ -42,7 +42,7 @@ def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.I
 
 
 def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """As many ids as one IN list takes, and then the next."""
+    """The ids in parts, each as many as one IN list takes."""
     return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
 
 

@@ -79,11 +79,11 @@ class SQLite:
         driver(connection).execute("BEGIN IMMEDIATE" if transaction.writes else "BEGIN")
 
     def ready(self, connection: Connection, transaction: Transaction) -> None:
-        """For one statement alone."""
+        """Prepares for one statement alone."""
         _wait(connection, transaction)
 
     def wait_for(self, connection: Connection, transaction: Transaction) -> None:
-        """Nothing more is waited for in a transaction that writes."""
+        """Does nothing: a transaction that writes waits for nothing more."""
 
     def check(self) -> None:
         """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""

@@ -1,4 +1,4 @@
-"""Where the data of a tenant lies: apart from everybody else's, so that no query can reach over."""
+"""The place of a tenant's data: apart from everybody else's, so that no query can reach over."""
 
 from pathlib import Path
 

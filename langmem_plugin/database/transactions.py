@@ -34,7 +34,7 @@ def waiting_once() -> Iterator[None]:
 
 
 def longest_wait(awaited: object, otherwise: float) -> float:
-    """In seconds, for a thing that one may have waited for in vain."""
+    """The longest wait in seconds, for a thing that one may have waited for in vain."""
     return min(otherwise, _SHORT_SECONDS) if awaited in (_in_vain.get() or ()) else otherwise
 
 
@@ -45,7 +45,8 @@ def note_in_vain(awaited: object) -> None:
 
 
 class Transaction(NamedTuple):
-    """It may wait until `deadline` for all that comes before its first answer, and `patience` for each other.
+    """A transaction: it may wait until `deadline` for all that comes before its first answer, and `patience` for each
+    other.
 
     A lock that another holds may keep it for `lock_seconds` of its patience.
     """

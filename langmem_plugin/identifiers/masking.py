@@ -56,7 +56,7 @@ def owner_as_stored(owner: str) -> OwnerKey:
 
 
 def owner_to_store(owner: str) -> str:
-    """As text for the database. Raises InvalidInput for a text that looks like a scope or cannot be stored."""
+    """The owner as text for the database. Raises InvalidInput for one that looks like a scope or cannot be stored."""
     if isinstance(owner, ScopeKey):
         return str(owner)
     if owner.startswith(_SCOPE) or _UNSTORABLE.search(owner) or len(owner.encode()) > _LONGEST:

@@ -19,7 +19,7 @@ _ASCII_OF = str.maketrans("＋−（）．／：", "+-()./:")
 
 
 def as_typed(text: str) -> str:
-    """With the digits, dashes and spaces of a telephone keyboard, and without what cannot be seen.
+    """The text with the digits, dashes and spaces of a telephone keyboard, without invisible characters.
 
     A number copied from a contact comes between marks for the direction of writing.
     """

@@ -18,7 +18,8 @@ _WHATSAPP_GROUP = re.compile(r"[0-9A-Za-z_-]+@(?:g\.us|broadcast|newsletter)")
 
 
 def whatsapp_id(text: str, region: str | None) -> Identifier | None:
-    """With or without `whatsapp:` before it; None for what is none of WhatsApp's identifiers.
+    """Reads a WhatsApp identifier, with or without `whatsapp:` before it; None for what is none of WhatsApp's
+    identifiers.
 
     A group's id, and one that is scoped to a business, stay as they are to the last byte.
     """
@@ -116,7 +117,7 @@ def identified(who: str | int, region: str | None = None) -> Identifier:
 
 
 def refuse_unknown(found: Identifier) -> None:
-    """For doors whose callers mistype: raises InvalidInput for an identifier of no known kind."""
+    """Refuses what callers may have mistyped: raises InvalidInput for an identifier of no known kind."""
     if found.kind != "opaque":
         return
     if is_national(found.key):

@@ -266,7 +266,7 @@ class Analytics:
     extraction: ExtractionFigures
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON: instants and dates in ISO 8601."""
+        """The analytics as plain JSON: instants and dates in ISO 8601."""
         return {
             "generated_at": self.generated_at.isoformat(),
             "summary": asdict(self.summary),

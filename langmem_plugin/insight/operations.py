@@ -264,7 +264,7 @@ def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
 
 
 def latencies_since(connection: Connection, since: datetime) -> dict[str, Latencies]:
-    """By operation, of all processes, of the minutes from `since` on."""
+    """The latencies by operation, of all processes, for the minutes from `since` on."""
     found: dict[str, Latencies] = {}
     for row in connection.execute(select(table).where(table.c.minute >= since)):
         found.setdefault(row.name, Latencies()).add(_stored(row))

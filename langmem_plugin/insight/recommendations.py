@@ -43,7 +43,7 @@ class Recommendation:
 
     @property
     def is_over(self) -> bool:
-        """It held until a day that has passed: nobody need be asked."""
+        """True where the memory held until a day that has passed: nobody need be asked."""
         return self.proposal == _AS_HISTORY
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    """As it would be decided were the later one told now."""
+    """Tells whether both say the same, as it would be decided if the later one were told now."""
     old, new = sorted((stated(one), stated(other)), key=lambda each: each.said_at)
     return weighed(new, [old])[old.memory.id].kind == "duplicate"
 

@@ -38,7 +38,7 @@ _NO_ARGUMENT = "this tool takes no such argument; leave it out. Whose memory it 
 
 
 def told(error: LangMemError) -> str:
-    """In one or two sentences for the model."""
+    """The error in one or two sentences for the model."""
     for kind, sentence in _NOT_THERE.items():
         if isinstance(error, kind):
             return sentence

@@ -6,6 +6,8 @@ from langmem_plugin.plugin import PhoneMemory
 
 
 def serve_stdio(memory: PhoneMemory, who: str | int) -> None:
-    """Until the program closes them, for this person. Raises InvalidInput or ConfigurationError before it begins."""
+    """Serves this person over standard input and output until the program closes them. Raises InvalidInput or
+    ConfigurationError before it begins.
+    """
     identifier = links.typed(memory.database, who)
     memory_server(memory, lambda: identifier).run("stdio")

@@ -44,7 +44,7 @@ class Request:
         self.references = [replace(each, words=in_english(each.words, self.language)) for each in references]
 
     def to(self, tool: Json) -> tuple[str, list[Reference]]:
-        """As it is filled into a tool: what is to be written stays as the person called it."""
+        """The request as it is filled into a tool: a text to be written stays as the person called it."""
         if reads(tool["name"]):
             return self.said, self.references
         own = _stems(_told(tool))
@@ -69,7 +69,7 @@ class Request:
         return {name: value for name, value in self.follows.arguments.items() if name in optional}
 
     def answered(self, answer: "Request") -> "Request":
-        """With what the answer to a question about it says, in the place of the words that left it open."""
+        """The request with the answer to a question about it, in place of the words that left it open."""
         words = next((each.words for each in answer.references), "")
         said = _OPEN.sub(lambda _: words, self.said, count=1) if words else self.said
         said = said if said != self.said else f"{said} and {answer.said}"

@@ -106,7 +106,9 @@ class AccessTokens:
         return [_access(row) for row in rows]
 
     def revoke(self, token_id: str) -> None:
-        """It opens nothing from now on, nor does what it opened. Raises InvalidInput where there is no such token."""
+        """Revokes a token, and those that it opened: they open nothing from now on. Raises InvalidInput where there is
+        no such token.
+        """
         these = or_(table.c.token_id == token_id, table.c.opened_by == token_id)
         with self._database.write() as connection:
             gone = connection.execute(delete(table).where(these)).rowcount

@@ -73,7 +73,7 @@ def consent_in(connection: Connection, person: str, *, lock: bool = False) -> Co
 
 @dataclass(frozen=True)
 class Word:
-    """When a person said something about it last, in which words, to which version of the question (None: none was
+    """The person's last word about consent: when, in which words, and to which version of the question (None: none was
     asked, they said it by themselves or a program did it for them).
     """
 
@@ -105,7 +105,7 @@ def note_asked(connection: Connection, person: str, asked_at: datetime, version:
 
 
 def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:
-    """In place of what there was."""
+    """Keeps the consent in place of the one before."""
     values: dict[str, Any] = {_ALLOWS[name].name: getattr(consent, name).allowed for name in PERMISSIONS}
     if word is not None:
         said = CONSENT_TEXT.encrypted(connection, (person,), word.text)

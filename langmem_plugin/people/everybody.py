@@ -16,7 +16,7 @@ _SCOPES = str(ScopeKey.named(""))
 
 
 def everybody(connection: Connection, *, after: str = "", limit: int = 50, offset: int = 0) -> list[str]:
-    """In the order of their keys, from behind `after` on and without the first `offset` of those."""
+    """The keys of everybody in their order, from behind `after` on and without the first `offset` of those."""
     keys = _keys()
     wanted = select(keys.c.key).where(keys.c.key > after, _is_somebody(keys)).order_by(keys.c.key)
     return list(connection.execute(wanted.limit(limit).offset(offset)).scalars())

@@ -55,7 +55,9 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
 
 
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
-    """Who was given this code, in capitals or not and however it is divided. A wrong one counts against all codes."""
+    """The person who was given this code, in capitals or not and however it is divided. A wrong one counts against all
+    codes.
+    """
     signs = (
         _BETWEEN.sub("", code[:_LONGEST])
         .upper()
@@ -84,7 +86,7 @@ def wait(connection: Connection, person: str, other: str, now: datetime) -> bool
 
 
 def waiting(connection: Connection, person: str, now: datetime) -> str | None:
-    """Who waits for the person's word."""
+    """The key of the one who waits for the person's word."""
     mine = link_code.c.person == person, link_code.c.expires_at > now
     return connection.execute(select(link_code.c.other).where(*mine)).scalar()
 

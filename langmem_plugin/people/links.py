@@ -26,7 +26,7 @@ _KNOWN = (
     table.c.person,
 )
 NEW_FOR = timedelta(days=1)
-"""Who was talked into a link has so long to take it back before anything could be lost by it."""
+"""The time in which a new link can be taken back before anything could be lost by it."""
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def identifiers_of(connection: Connection, person: str) -> list[OwnerKey]:
 
 
 def all_linked(connection: Connection) -> dict[str, list[str]]:
-    """By the person's key, those of people with more than one identifier."""
+    """The identifiers of people with more than one, by the person's key."""
     found: dict[str, list[str]] = {}
     rows = connection.execute(
         select(table.c.person, table.c.identifier).order_by(table.c.person, table.c.linked_at, table.c.identifier)
@@ -93,7 +93,7 @@ def add(connection: Connection, person: str, identifier: str, now: datetime) -> 
 
 
 def note_new(connection: Connection, identifier: str, now: datetime) -> None:
-    """It was linked by a code just now."""
+    """Notes that the identifier was linked by a code just now."""
     connection.execute(delete(new_link).where(new_link.c.linked_at <= now - NEW_FOR))
     noted = upsert(connection, new_link).values(identifier=identifier, linked_at=now)
     connection.execute(noted.on_conflict_do_update(index_elements=["identifier"], set_={"linked_at": now}))
@@ -116,7 +116,7 @@ def hand_over(connection: Connection, source: str, target: str, only: list[str] 
 
 
 def rename(connection: Connection, old: str, new: str) -> None:
-    """In tokens, and in what merges tell of where something came from."""
+    """Renames an identifier in tokens, and in the notes of merges on where things came from."""
     connection.execute(update(access_token).where(access_token.c.identifier == old).values(identifier=new))
     connection.execute(update(merge).where(merge.c.other == old).values(other=new))
 

@@ -220,7 +220,7 @@ def _row(connection: Connection, merge_id: str) -> Any:
 
 
 def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str:
-    """To whom goes back what was the other's: to themselves, or to whom they were linked meanwhile."""
+    """The person who gets back what was the other's: the other, or the person to whom they were linked meanwhile."""
     person = person_of(connection, other)
     return other if person == holder else person
 

@@ -120,7 +120,7 @@ class People:
         return self._settings.language(self.resolve(who), otherwise)
 
     def set_language(self, who: str | int, language: LanguageCode) -> None:
-        """In which they are answered until they write in another."""
+        """Sets the language in which they are answered until they write in another."""
         self._settings.set_language(self.resolve(who), language)
 
     def identifiers(self, who: str | int) -> _Identifiers:
@@ -130,7 +130,7 @@ class People:
             return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
 
     def link(self, person: str | int, identifier: str | int) -> str | None:
-        """From now on the identifier is this person. The id of the merge if it had anything of its own, else None.
+        """Links an identifier to this person. Gives the id of the merge if it had anything of its own, else None.
 
         If it was linked to somebody else, that somebody is this person.
         """
@@ -187,7 +187,8 @@ class People:
         return found
 
     def settle_forms(self) -> None:
-        """Once in a database's life: who is stored under a form of a number that is none any more is who has the other.
+        """Merges, once in a database's life, people stored under outdated forms of a number with those under the new
+        form.
 
         Whoever has a turn that does not end is looked at again at the next start.
         """
@@ -212,7 +213,7 @@ class People:
             return merges_of(connection, person_of(connection, key))
 
     def note(self, *identifiers: str | int) -> OwnerKey | None:
-        """For an event of a channel that names one person by all of these; the person's key, None for none.
+        """Notes a channel's event that names one person by all of these; gives the person's key, None for none.
 
         Those that are unknown so far are linked, those that are known are merged; mostly they are one already. A
         phone is the key before any other identifier.
@@ -264,7 +265,7 @@ class People:
             return link_codes.wait(connection, person, self._linkable(who), self._now())
 
     def waits_to_link(self, who: str | int) -> str | None:
-        """Who waits for the person to agree to be linked."""
+        """The key of the one who waits for the person to agree to be linked."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return link_codes.waiting(connection, person_of(connection, key), self._now())

@@ -89,7 +89,7 @@ def read_tables(table: Open, data: Callable[[str], bytes | None]) -> dict[str, A
 
 
 def bytes_name(digest: str) -> str:
-    """Where what is in a file lies, seen from the tables."""
+    """The path of a file's bytes, seen from the tables."""
     return f"{_BYTES}/{digest}"
 
 
@@ -234,8 +234,8 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, *, largest: int = LARGEST_UNPACKED) -> dict[str, Any]:
-    """As DocumentImporter takes it. Raises UnreadableImport, also for what would become too large, or a zip of more
-    than `largest` bytes unpacked, and of a file that is not there what the system says.
+    """Reads a document as DocumentImporter takes it. Raises UnreadableImport, also for what would become too large, or
+    a zip of more than `largest` bytes unpacked, and of a file that is not there what the system says.
     """
     if path.is_dir():
         return read_tables(functools.partial(_table_in, path), functools.partial(_bytes_in, path))

@@ -280,7 +280,7 @@ class DocumentImporter:
             run.count("extraction", stored=stored)
 
     def _messages(self, run: _Run, place: str, said: Sequence[Any]) -> Iterator[tuple[int, PastMessageOf]]:
-        """By their numbers."""
+        """The messages by their numbers."""
         for number, raw in enumerate(said, 1):
             of_message = f"{place}, message {number}"
             record = run.record(of_message, raw, ExportedMessage)

@@ -76,7 +76,7 @@ class Asked(Protocol):
 
 
 class Questions(Protocol):
-    """Where it is kept what people were asked."""
+    """The store of the questions that people were asked."""
 
     def kept(self, owner: OwnerKey) -> Asked | None: ...
     def take_in(self, owner: OwnerKey, details: dict[str, Any], asked_at: datetime) -> bool: ...
@@ -119,7 +119,7 @@ class Exporter:
         self._now = now
 
     def export(self, person: str | int) -> PersonExport:
-        """As one document."""
+        """The export as one document."""
         parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
         return PersonExport.model_validate(parts)
 

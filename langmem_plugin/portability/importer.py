@@ -68,7 +68,7 @@ class JunkAudit:
         self._held.add(stated(memory))
 
     def finding(self, memory: Memory, *, said_by_assistant: bool = False) -> Finding | None:
-        """None for a memory that may count; of what its source has as history only a repetition is found."""
+        """The doubt about a memory; None for one that may count. Of its source's history only repetitions are found."""
         fact = stated(memory)
         decision = decided(fact, self._held.concerning(fact))
         if decision.same is not None:

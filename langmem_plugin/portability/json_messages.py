@@ -14,7 +14,7 @@ _LEVELS = 100
 
 
 def as_json(message: BaseMessage) -> dict[str, Any]:
-    """In LangChain's form. What JSON cannot hold is in it as text."""
+    """The message in LangChain's form; values that JSON cannot hold are in it as text."""
     plain: dict[str, Any] = _plain(message_to_dict(message), _LEVELS)
     return plain
 

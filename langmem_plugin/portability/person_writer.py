@@ -51,7 +51,7 @@ class PersonWriter:
         raise InvalidInput("both ids that the session could have are another person's")
 
     def thread(self, owner: OwnerKey, conversation: str | None) -> tuple[str, bool]:
-        """Where a session of this conversation belongs, and whether it has to be noted that it is the owner's.
+        """The thread of a session of this conversation, and whether to note that it is the owner's.
 
         In the owner's own conversation, unless the other one is theirs too, or is a server's that nobody here has.
         """
@@ -72,7 +72,9 @@ class PersonWriter:
         return past_sessions.store(self._saver, past, along)
 
     def kept_file(self, data: str, digest: str, mime_type: str) -> Callable[[], bytes] | None:
-        """For `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is damaged."""
+        """Keeps a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is
+        damaged.
+        """
         try:
             content = base64.b64decode(data, validate=True)
         except (binascii.Error, ValueError) as error:

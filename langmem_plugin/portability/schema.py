@@ -9,7 +9,7 @@ SCHEMA_FILE = Path(__file__).with_name("person_export.schema.json")
 
 
 def schema_text() -> str:
-    """As the file is to be."""
+    """The schema's text, as the file must be."""
     made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PersonExport.model_json_schema()}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 

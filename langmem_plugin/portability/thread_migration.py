@@ -192,7 +192,7 @@ class ThreadMigration:
     def _stored(
         self, connection: Connection, session: Session, each: StockCheckpoint, report: ImportReport
     ) -> SessionCheckpoints | None:
-        """With that step added; None, and a line of the report, if it cannot be stored."""
+        """The session's checkpoints with that step added; None, and a line of the report, if it cannot be stored."""
         opened = self._saver.checkpoints.of(connection, session, each.at)
         facts = {key: fact for key, fact in each.metadata.items() if key not in NOT_METADATA}
         try:

@@ -37,7 +37,9 @@ class AuditFiles:
         self._older = re.compile(rf"{name}\.(\d{{4}}-\d\d-\d\d)(?:\.(\d+))?{re.escape(file.suffix)}")
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """On disk when it returns; a line that a killed process left half is taken away first. Raises StorageFull."""
+        """Appends the entries, on disk when it returns; a line that a killed process left half is taken away first.
+        Raises StorageFull.
+        """
         if not entries:
             return
         try:
@@ -172,7 +174,7 @@ class AuditLog:
         return cls(database, None if file is None else AuditFiles(file), now=now)
 
     def note(self, action: Action, *, owner: OwnerKey | None = None, subject: str | None = None) -> None:
-        """For what writes nothing else, such as an operator who reads."""
+        """Notes an action that writes nothing else, such as an operator who reads."""
         with self._database.write() as connection:
             record(connection, action, owner=owner, subject=subject)
 
@@ -229,7 +231,7 @@ class AuditLog:
         return Proof(len(table), len(lines), _where(first, flaw, of_files), busy)
 
     def _write(self) -> None:
-        """To the files, from where they end; what was taken from their end stays missing, and is found."""
+        """Writes to the files, from where they end; lines removed from their end stay missing, and are found."""
         if self._files is None:
             return
         with self._database.read() as connection:
@@ -275,7 +277,9 @@ class AuditLog:
 
 
 def log_file(settings: Settings, database: Database) -> Path | None:
-    """As the setting says; beside a SQLite file named after it, since several may lie in one folder."""
+    """The log's file as the setting says; else beside a SQLite file named after it, since several may lie in one
+    folder.
+    """
     if settings.audit_log is not None:
         return settings.audit_log
     return None if database.path is None else database.path.with_name(f"{database.path.stem}-audit.jsonl")

@@ -112,8 +112,8 @@ def flaw_of_chain(entries: Iterable[Entry | None], begin: Mark | None, where: st
 
 
 def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after: int, head: int) -> Flaw | None:
-    """Where the table, which begins behind position `after` and was chained up to `head`, is not what the files say, as
-    far as they reach.
+    """The first place where the table, which begins behind position `after` and was chained up to `head`, is not what
+    the files say, as far as they reach.
     """
     of_file = {entry.position: entry for entry in file if entry is not None}
     if not of_file:
@@ -137,7 +137,7 @@ def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after
 
 
 def _became(ours: Entry, theirs: Entry, table: Mapping[int, Entry], file: Mapping[int, Entry]) -> What:
-    """By what follows: the rest of the table is one further on, or one back."""
+    """Tells what became of an entry by what follows: the rest of the table is one further on, or one back."""
     position = ours.position
     later, earlier = table.get(position + 1), file.get(position + 1)
     if later is not None and _said(later) == _said(theirs):
@@ -152,7 +152,7 @@ def _said(entry: Entry) -> tuple[Any, ...]:
 
 
 def chained(entries: Iterable[Entry], after: Mark) -> Iterator[Entry]:
-    """With positions and hashes; what they had of these is of no account."""
+    """The entries with new positions and hashes; the old ones are ignored."""
     for each in entries:
         bare = Entry(
             after.position + 1,

@@ -118,7 +118,8 @@ class Erasure:
         self._traces = Traces(database, saver.media, service.index)
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
-        """Nothing of them is found, answered from or listed any more, in any process; with `now` it is gone for good.
+        """Erases them: nothing is found, answered from or listed any more, in any process; with `now` it is gone for
+        good.
 
         A turn of theirs that runs is waited for; what is late writes nothing. Without `now` `restore` undoes it until
         the receipt's `due_at`. With it nothing can be undone from the first transaction on, and where the process is
@@ -168,7 +169,7 @@ class Erasure:
             return receipt_of(row_of(connection, erasure_id))
 
     def would_be_due(self) -> datetime:
-        """Until when what is erased now could be restored."""
+        """The instant until which an erasure of now could be undone."""
         return self._now() + self._erase_after
 
     def can_restore(self, who: str | int) -> ErasureReceipt | None:
@@ -199,7 +200,7 @@ class Erasure:
             yield len(ids)
 
     def finish(self, erasure_ids: Sequence[str]) -> None:
-        """For good: held rows, keys, files, collections and what deleted rows leave in the database's files."""
+        """Deletes for good: held rows, keys, files, collections and what deleted rows leave in the database's files."""
         for each in erasure_ids:
             self._delete_held(each)
         unfinished = [each for each in erasure_ids if not self._traces_deleted(each)]
@@ -365,7 +366,7 @@ class Erasure:
 
 
 def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
-    """Who writes for them just now has ended when this returns, and who begins after it waits: see erased_keys.py."""
+    """Waits for those who write for them now; later writers wait for this transaction: see erased_keys.py."""
     for each in sorted(keys):
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)

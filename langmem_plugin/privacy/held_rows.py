@@ -85,7 +85,7 @@ def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> 
 
 
 def put_back(connection: Connection, erasure_id: str) -> None:
-    """As they were; the tables have nothing under their keys.
+    """Puts the rows back as they were; the tables must have nothing under their keys.
 
     A column that a later version added gets what it gave to the rows that were there, and one that it dropped is gone.
     """
@@ -108,7 +108,7 @@ def put_back(connection: Connection, erasure_id: str) -> None:
 
 
 def drop(connection: Connection, erasure_id: str) -> list[str]:
-    """For good; the SHA-256 of the files that the rows referred to."""
+    """Drops the held rows for good; gives the SHA-256 of the files that they referred to."""
     digests = connection.execute(select(held_file.c.sha256).where(held_file.c.erasure_id == erasure_id)).scalars().all()
     for table in (held_row, held_file):
         connection.execute(delete(table).where(table.c.erasure_id == erasure_id))
@@ -163,7 +163,7 @@ def _chosen(
 
 
 def _raw_rows(connection: Connection, table: Table, chosen: ColumnElement[bool]) -> Iterator[list[Row]]:
-    """As the database has them, whatever their columns' types make of them: what is encrypted stays so."""
+    """The rows as the database has them, not as their columns' types read them: encrypted values stay encrypted."""
     on_server = connection.dialect.name == "postgresql"
     raw = [
         cast(each, Text) if on_server and isinstance(each.type, Json) else type_coerce(each, NullType())

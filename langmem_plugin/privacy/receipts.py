@@ -64,7 +64,7 @@ class ErasureReceipt:
         return self.state == "held" and self.due_at > self.asked_at
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, for a file or another program."""
+        """The receipt as plain data, for a file or another program."""
         return {
             "id": self.id,
             "state": self.state,

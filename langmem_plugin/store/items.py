@@ -64,7 +64,7 @@ def ttl_of(memory: Memory) -> float | None:
 
 
 def value_of(memory: Memory) -> Value:
-    """As it was put; where the text has been corrected since through another door, with that text."""
+    """The value as it was put, with the corrected text if it was corrected elsewhere since."""
     mark = mark_of(memory.metadata)
     return {"content": memory.text} if mark is None else value_with(mark, memory.text)
 

@@ -33,7 +33,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """On one line, in which no tag and no comment can open."""
+        """The text on one line, in which no tag and no comment can open."""
         text = " ".join(_spoken(self.of).split())
         for written, shown in _ESCAPES.items():
             text = text.replace(written, shown)

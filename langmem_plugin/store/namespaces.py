@@ -31,7 +31,7 @@ class Location(NamedTuple):
 
 
 def escaped(label: str) -> str:
-    """As LangGraph takes it in a namespace; reading one takes escapes back."""
+    """The label as LangGraph takes it in a namespace; reading one takes escapes back."""
     return "".join(_ESCAPES.get(each, each) for each in label)
 
 

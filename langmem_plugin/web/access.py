@@ -1,4 +1,4 @@
-"""Who asks: a program by the token in its header, a browser by the cookie it was given. No other way in."""
+"""The caller of a request: a program by the token in its header, a browser by its cookie. No other way in."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -80,7 +80,8 @@ def session_of(memory: PhoneMemory, person: OwnerKey, session_id: str) -> Sessio
 def transcript(
     memory: PhoneMemory, person: OwnerKey, session_id: str, *, first: int = 0, around: str = "", limit: int = 200
 ) -> tuple[int, list[Line]]:
-    """In order, from the `first` on, counted from 0, or the part with the message `around`; where it begins, too.
+    """The lines in order, from the `first` on, counted from 0, or the part with the message `around`; where it begins,
+    too.
 
     Raises UnknownSession, also for another person's.
     """

@@ -1,4 +1,6 @@
-"""For what watches over the service: whether it lives, whether it can do its work, and its figures for Prometheus."""
+"""The checks for a monitor of the service: whether it lives, whether it can do its work, and its figures for
+Prometheus.
+"""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -80,14 +82,16 @@ def _answers(ask: Callable[[], object]) -> bool:
 
 
 def _folders(memory: PhoneMemory) -> Iterator[Path]:
-    """Where this machine's disk holds what is stored; a folder that is not made yet counts by the one it will be in."""
+    """The folders on this machine's disk that hold the data; a folder that is not made yet counts by the one it will be
+    in.
+    """
     for each in (memory.database.path, memory.media.folder):
         if each is not None:
             yield next(parent for parent in each.absolute().parents if parent.exists())
 
 
 def _figures(request: Request) -> bytes | None:
-    """None for who has no operator's token."""
+    """The figures for Prometheus; None without an operator's token."""
     served: Served = request.app.state.served
     try:
         if not caller_by_header(request, served.tokens).is_operator:

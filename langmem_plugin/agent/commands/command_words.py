@@ -60,7 +60,7 @@ def may_be_typed(text: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """As it is stored: without controls, halves of characters, and marks that cannot be seen at either end."""
+    """The text as it is stored: without controls, halves of characters, and marks that cannot be seen at either end."""
     kept = "".join(each for each in storable(text) if each in "\n\t" or unicodedata.category(each) != "Cc")
     start, end = 0, len(kept)
     while start < end and _is_unseen(kept[start]):
@@ -71,7 +71,7 @@ def cleaned(text: str) -> str:
 
 
 def typed(text: str) -> Typed | None:
-    """None for what is no slash and word: a path, "/5", or text. `text` is cleaned."""
+    """Reads a command; None for a text that is no slash and word: a path, "/5", or text. `text` is cleaned."""
     first, *_ = text.split(maxsplit=1) or [""]
     word = "".join(each for each in unicodedata.normalize("NFKC", first[:100]) if unicodedata.category(each) != "Cf")
     found = _TYPED.fullmatch(word + text[len(first) :])

@@ -242,7 +242,7 @@ class Commands:
         return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
 
     def close_question(self, owner: OwnerKey) -> None:
-        """Nothing that was asked before counts any more."""
+        """Closes the open question: it does not count any more."""
         if (question := self._question(owner, None)) is not None:
             self._close(owner, question)
 
@@ -270,7 +270,7 @@ class Commands:
         return said(cleaned(text)) if self._remembers else None
 
     def _said_by(self, owner: OwnerKey, text: str) -> Said | None:
-        """In a group what one of them is to be called is no instruction for all of them."""
+        """The command in a text. In a group a wish of one member to be called by a name is no instruction for all."""
         found = self._said(text)
         if found is None or found.command != "instructions" or not is_group(owner):
             return found
@@ -307,7 +307,7 @@ class Commands:
         return self._kept(owner, command, replies, work)
 
     def _to_question(self, owner: OwnerKey, text: str, question: OpenQuestion) -> str | None:
-        """None for what is no answer to it, and closes it. Raises QuestionClosed where another message answered it."""
+        """The reply to an answer; a text that is no answer closes the question: None. Raises QuestionClosed."""
         said_now = cleaned(text)
         if not _is_answer(question, said_now):
             self._close(owner, question)

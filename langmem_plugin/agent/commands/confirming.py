@@ -156,7 +156,9 @@ class Confirming:
         return replies.no_longer_so.format(fact=one_line(over.text))
 
     def _decided_before(self, owner: OwnerKey, memory_id: str, replies: Replies, *, yes: bool) -> str:
-        """By the same answer, cut short before it was noted as given, or by something else."""
+        """The reply if the question was decided before: by the same answer, cut short before it was noted, or in
+        another way.
+        """
         log.info("confirmation.changed", extra={"owner": masked(owner)})
         held = self._confirmations.look(owner, memory_id)
         if held is not None and yes and held.status == "active":

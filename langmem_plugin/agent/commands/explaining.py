@@ -42,7 +42,7 @@ class Explaining:
         return self._worded(owner, found, replies)
 
     def of_last_reply(self, owner: OwnerKey, role: Role, replies: Replies) -> str | None:
-        """None if the newest reply used nothing that is remembered."""
+        """Explains the newest reply; None if it used nothing that is remembered."""
         found = self.provenance.of_last_reply(owner, role)
         return self._worded(owner, found, replies) if found else None
 

@@ -105,7 +105,7 @@ class Forgetting:
         return True
 
     def _named(self, owner: OwnerKey, wanted: str) -> list[_Same]:
-        """By the beginning of an id, else by the whole text."""
+        """Finds memories by the beginning of an id, else by the whole text."""
         service = self._service
         with service.database.read() as connection:
             if found := _ID.fullmatch(wanted):
@@ -122,7 +122,7 @@ class Forgetting:
         return [] if listed is None else self._with_copies(owner, [listed])
 
     def _found(self, owner: OwnerKey, wanted: str) -> list[_Same]:
-        """By whole words, all of which occur, else by meaning."""
+        """Finds memories by whole words, all of which must occur, else by meaning."""
         if not asked(wanted):  # nothing but "the" and "a"
             return []
         if found := self._by_words(owner, wanted):

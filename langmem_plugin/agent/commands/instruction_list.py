@@ -14,7 +14,7 @@ from langmem_plugin.memory.instructions.instructions import Instruction, split
 from langmem_plugin.people.person_settings import PersonSettings
 
 NEWEST = "last"
-"""In place of a number: the one given last, where there is no doubt which that is."""
+"""Stands in place of a number, for the instruction given last, if there is no doubt which that is."""
 
 _LATELY = timedelta(hours=1)
 _OFF = "off|כבה|כבי|apagar|desactivar"

@@ -18,7 +18,7 @@ def one_line(text: str) -> str:
 
 
 def with_id(memory: Memory, text: str) -> str:
-    """With the id that /forget takes."""
+    """The text with the id that /forget takes."""
     return f"{one_line(text)} {short_id(memory)}"
 
 
@@ -27,7 +27,7 @@ def short_id(memory: Memory) -> str:
 
 
 def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:
-    """With its condition, its priority where it is not the usual one, and its last day or instant in their zone."""
+    """The instruction with its condition, its priority if unusual, and its last day or instant in their zone."""
     text = one_line(instruction.text)
     if instruction.condition is not None:
         text = replies.instruction_if.format(condition=instruction.condition, text=text)
@@ -46,7 +46,7 @@ def pages_of(many: int) -> int:
 
 
 def page_number(rest: str) -> int | None:
-    """None for what is no number of a page; "" is the first."""
+    """Reads a page's number; None for another text; "" is the first."""
     if not rest:
         return 1
     return int(rest) if rest.isdecimal() and len(rest) < len("10000") else None

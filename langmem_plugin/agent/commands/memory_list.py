@@ -209,6 +209,6 @@ def _corrected(by: str | None, replies: Replies) -> str:
 
 
 def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo, query: str) -> str:
-    """With its id where the person may forget it: what is shared is not theirs alone."""
+    """The memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
     told = f"- {marked(one_line(memory.text), query)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
     return f"{told} {short_id(memory)}" if memory.owner == owner else told

@@ -59,7 +59,7 @@ class OpenQuestions:
         self._silence = silence
 
     def ask(self, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
-        """It is open until it is closed or `_OPEN_FOR` is over."""
+        """Opens a question, until it is closed or `_OPEN_FOR` is over."""
         with self._database.write() as connection:
             self.ask_in(connection, owner, kind, details)
 
@@ -74,7 +74,7 @@ class OpenQuestions:
         )
 
     def asked_of(self, owner: OwnerKey, sender: str) -> None:
-        """Only this member of a group may answer the question, unless it is another's."""
+        """Lets only this member of a group answer the question, unless it is another's."""
         if (question := self.look(owner)) is not None and ASKED_OF not in question.details:
             details = json.dumps({**question.details, ASKED_OF: sender}).encode()
             with self._database.write() as connection:
@@ -119,7 +119,7 @@ class OpenQuestions:
         return self._silence is None or silent_for < self._silence
 
     def close(self, owner: OwnerKey, question: OpenQuestion) -> None:
-        """It is open no more, whoever closed it."""
+        """Closes the question, also if somebody else closed it before."""
         self._database.first(lambda connection: _closed(connection, owner, question))
 
     def take(self, owner: OwnerKey, question: OpenQuestion) -> None:
@@ -141,7 +141,7 @@ def _closed(connection: Connection, owner: OwnerKey, question: OpenQuestion) -> 
 
 
 def _question(connection: Connection, owner: OwnerKey, payload: bytes, asked_at: datetime) -> OpenQuestion | None:
-    """None for what another program keeps here, and, with an ERROR, for what was not encrypted for this person."""
+    """Reads a question; None for another program's row and, with an ERROR, for one not encrypted for this person."""
     try:
         details = json.loads(QUESTION.decrypted(connection, (owner,), payload))
     except SessionRefused:

@@ -49,14 +49,14 @@ class _Language:
     asks_more: re.Pattern[str]
     """A request behind the first: "… and show me recipes"."""
     politeness: re.Pattern[str]
-    """Behind what is told, and no part of it."""
+    """Words behind a command that are no part of it."""
     allows: re.Pattern[str]
     """A permission to remember what the person says."""
     forbids: re.Pattern[str]
     erases: re.Pattern[str]
     """All that is known of the person: they are asked whether that is meant."""
     asks_why: re.Pattern[str]
-    """On what the last reply rests."""
+    """A question about what the last reply rests on."""
     drops: re.Pattern[str]
     """A request to delete something, "rest": a memory, or a thing in the agent's care."""
     of_a_tool: re.Pattern[str]

@@ -51,7 +51,7 @@ _PARTS: Mapping[str, Permission] = {
 
 @dataclass(eq=False)
 class Privacy:
-    """Where it does not `extract`, nothing is promised that nobody does."""
+    """Answers /privacy. Without `extract` it promises nothing about extraction, which nobody does."""
 
     consents: Consents
     erasure: Erasure

@@ -24,7 +24,7 @@ class Citation:
     memory: Memory | None = None
     document: Document | None = None
     when: str = ""
-    """When the memory was said, as a model is told."""
+    """The time at which the memory was said, as a model is told it."""
 
     @property
     def text(self) -> str:
@@ -34,7 +34,7 @@ class Citation:
 
     @property
     def source(self) -> str:
-        """Where it comes from, for people; the memory's own fields and the document's metadata say more."""
+        """The source, for people; the memory's own fields and the document's metadata say more."""
         if self.memory is not None:
             source = self.memory.source_type.replace("_", " ")
             if self.memory.session_id:

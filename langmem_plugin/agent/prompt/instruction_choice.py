@@ -28,8 +28,8 @@ class Chosen:
 
 
 class InstructionChoice:
-    """The same for the prompt and for the list that people see. What holds only at times takes room at any time: so
-    what is left out does not change with each message.
+    """Chooses the same instructions for the prompt and for the list that people see. An instruction that holds only at
+    times always takes its room, so that the choice does not change with each message.
     """
 
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:

@@ -198,7 +198,7 @@ class MemoryInPrompt:
         return [(each.memory.id, scores[each.memory.id]) for each in shown if each.memory is not None]
 
     def now_of(self, owner: OwnerKey) -> datetime:
-        """In their own time zone."""
+        """The time now, in their own time zone."""
         return self._now().astimezone(self._person_settings.time_zone(owner))
 
     def _cost(self, shown: Citation) -> int:

@@ -55,7 +55,9 @@ def _is_refused(block: Any) -> bool:
 
 
 def _addresses(block: dict[Any, Any]) -> Iterator[str]:
-    """In the shape of any provider: `url`, `image_url`, `file_uri` and such, by themselves or inside."""
+    """The addresses in a block of any provider's shape: `url`, `image_url`, `file_uri` and such, by themselves or
+    inside.
+    """
     for key, value in block.items():
         if isinstance(value, str) and isinstance(key, str) and key.lower().endswith(_NAMES):
             yield value
@@ -151,7 +153,7 @@ def settled(
 
 
 def _said_at(message: BaseMessage) -> datetime:
-    """Where the channel did not say when, it is as old as any correction."""
+    """The time of a message; one whose channel gave no time is as old as any correction."""
     return written_at(message) or _EARLIER
 
 

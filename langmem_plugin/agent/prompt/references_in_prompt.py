@@ -18,7 +18,7 @@ _KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
 
 
 class ReferencesInPrompt:
-    """From the conversation alone: so every process tells the same of an older message."""
+    """Tells references from the conversation alone: so every process tells the same of an older message."""
 
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
@@ -70,7 +70,7 @@ def _meant(messages: Sequence[BaseMessage]) -> Resolution:
 
 
 def _same(message: BaseMessage) -> object:
-    """By which a message is found again in another list."""
+    """The key by which a message is found again in another list."""
     return message.id or id(message)
 
 
@@ -85,7 +85,7 @@ def _acted_on(messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
 
 
 def _keys(messages: Sequence[BaseMessage]) -> Iterator[bytes | None]:
-    """For each message one by all that was said and shown up to it; None where that cannot be told from another."""
+    """A key for each message, made of all that was said and shown up to it; None if that has no key."""
     key: bytes | None = b""
     for message in messages:
         content = _content(message)

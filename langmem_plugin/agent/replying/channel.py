@@ -109,7 +109,7 @@ class _Task:
     reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
-        """With a sentence about it, and another where the message is in no history."""
+        """The text with a sentence about the missing memory, and another if the message is in no history."""
         if text and self.message.unopened == _PICTURE and text != self.replies.picture_gone:
             text = f"{text}\n\n{self.replies.picture_gone}"
         if not (text and self.missing):
@@ -218,7 +218,7 @@ class Channel:
         return self.claims.is_known(message.owner, message.claim_id)
 
     def _quoting(self, message: IncomingMessage) -> IncomingMessage:
-        """With the text of what it quotes, where that is one of the assistant's own, known by the channel's id."""
+        """The message with the text that it quotes, if the channel's id shows it is the assistant's."""
         quoted = message.quoted
         if quoted is None or quoted.id is None or not self.settings.enable_memory_system:
             return message
@@ -375,7 +375,7 @@ class Channel:
         return Reply(own)
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
-        """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
+        """Waits, if `burst` is set, until nothing more has come for so long, or what came ends a sentence."""
         burst, album = self.settings.burst, message.album
         if album is None and (burst is None or message.ends_sentence):
             return
@@ -541,6 +541,6 @@ def _note_outage(thread: str, error: StoreUnavailable) -> None:
 
 
 def _bounded(graph: Graph, config: RunnableConfig) -> RunnableConfig:
-    """With the graph's own limit, where `with_config` gave it one."""
+    """The config with the graph's own step limit, if `with_config` gave it one."""
     own = (getattr(graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
     return {**config, "recursion_limit": own}

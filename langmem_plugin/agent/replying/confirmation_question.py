@@ -51,8 +51,8 @@ class ConfirmationQuestions:
     consents: Consents | None
 
     def for_reply(self, owner: OwnerKey, said: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
-        """None where nothing is to be asked now: in a group, while something else is asked, below a reply that asks
-        something itself, and while the database cannot be reached.
+        """The question to add to a reply; None where nothing is to be asked now: in a group, while something else is
+        asked, below a reply that asks something itself, and while the database cannot be reached.
         """
         if is_group(owner) or not reply.strip() or _ASKS.search(_ADDRESS.sub("", reply)):
             return None

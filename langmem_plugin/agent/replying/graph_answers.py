@@ -228,7 +228,9 @@ class GraphAnswers:
         return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
-        """In a group, who is asked: whom the graph names by "answered_by", else who wrote what it asks about."""
+        """Tells whether the sender may answer in a group: the person whom the graph names by "answered_by", else those
+        whose messages it asks about.
+        """
         value = interrupt.value
         named = value.get("answered_by") if isinstance(value, Mapping) else None
         if named == ANYBODY:

@@ -104,7 +104,7 @@ class IncomingMessage:
 
     @cached_property
     def said(self) -> HumanMessage:
-        """For the graph. Raises InvalidInput if none of the images can be read."""
+        """The message for the graph. Raises InvalidInput if none of the images can be read."""
         if not self.images:
             return self.words
         text = [{"type": "text", "text": self.text}] if self.text.strip() else []
@@ -120,7 +120,7 @@ class IncomingMessage:
 
     @cached_property
     def words(self) -> HumanMessage:
-        """The same without its picture."""
+        """The message for the graph without its picture."""
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         if self.forwarded:
             notes["forwarded"] = True
@@ -151,7 +151,9 @@ def incoming_message(
     region: str | None,
     delivery: Delivery,
 ) -> IncomingMessage:
-    """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
+    """Makes a message as a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an
+    unknown detail.
+    """
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
     message_ids, sender, name = _ids(delivery.get("message_id")), delivery.get("sender"), delivery.get("sender_name")
@@ -214,7 +216,7 @@ def album_of(message: BaseMessage) -> str | None:
 
 
 def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
-    """The same, with the messages of one album as one: its words first, then its pictures."""
+    """Joins the messages of one album into one: its words first, then its pictures."""
     found: list[HumanMessage] = []
     for message in messages:
         if not found or album_of(message) is None or album_of(found[-1]) != album_of(message):
@@ -252,7 +254,7 @@ def _blocks(message: HumanMessage) -> list[Any]:
 
 
 def claim_id_of(source: str, message_id: str) -> str:
-    """By which a message with this id of the channel is claimed, and known in the conversation."""
+    """The id by which a message with this id of the channel is claimed, and known in the conversation."""
     named = f"{source}\0{message_id}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(named, digest_size=16).hexdigest()
 
@@ -282,13 +284,14 @@ def shown_name(name: str | None, sender: str | int | None) -> str:
 
 
 def sender_of(message: BaseMessage) -> str | None:
-    """Who wrote a message in a group, by the key that the channel noted; None if it noted nobody."""
+    """The sender of a message in a group, by the key that the channel noted; None if it noted nobody."""
     return _noted(message, "sender")
 
 
 def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessage:
-    """As the model is shown it: `Erin: see you at eight`, and above it what it answers and whether it was forwarded,
-    each in one line in which no tag can open or close. `said` are the texts of the conversation by their ids.
+    """The message as the model is shown it: `Erin: see you at eight`, and above it what it answers and whether it was
+    forwarded, each in one line in which no tag can open or close. `said` are the texts of the conversation by their
+    ids.
     """
     if not isinstance(message, HumanMessage):
         return message
@@ -317,7 +320,7 @@ def _shown_text(quoted: Quoted) -> str | None:
 
 
 def _noted(message: BaseMessage, name: str) -> str | None:
-    """Only a text counts."""
+    """The noted text of this name; only a text counts."""
     noted = notes_of(message).get(name)
     return noted if isinstance(noted, str) and noted else None
 

@@ -1,4 +1,4 @@
-"""In which language a person is answered: that of the message, else that of the one before."""
+"""The language in which a person is answered: that of the message, else that of the one before."""
 
 import re
 from collections.abc import Sequence

@@ -19,7 +19,7 @@ def watched() -> Iterator[list[str]]:
 
 
 def note(what: str) -> None:
-    """To be called where the memory could not be reached and the reply goes out without it."""
+    """Notes that the memory could not be reached and the reply goes out without it."""
     noted = _noted.get()
     if noted is not None:
         noted.append(what)

@@ -61,7 +61,7 @@ class Question(Protocol):
     """Words that are no answer are not given to the graph: they may ask for something else."""
 
     def words(self, replies: Replies) -> str:
-        """For the person."""
+        """The question's words for the person."""
         ...
 
     def answer(self, said: str) -> Any:

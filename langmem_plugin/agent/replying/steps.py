@@ -61,7 +61,7 @@ Steps = Generator[Step, Any, _Result]
 
 @dataclass(slots=True)
 class Place:
-    """Where an asynchronous answer runs: its threads, and the context variables that all of its steps share.
+    """The place where an asynchronous answer runs: its threads, and the context variables that all of its steps share.
 
     `cancelled` is set where the task was cancelled while it waited for what cannot be stopped.
     """
@@ -71,8 +71,8 @@ class Place:
     cancelled: asyncio.CancelledError | None = None
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
-        """Until it has ended, whoever cancels meanwhile and however often: a thread cannot be stopped, and two must
-        not be in one context.
+        """Calls the function in a thread and waits until it ends, however often the task is cancelled: a thread cannot
+        be stopped, and two must not be in one context.
         """
         run = partial(self.context.run, _without_stop_iteration, function, *arguments)
         return await self._to_its_end(asyncio.get_running_loop().run_in_executor(self.executor, run))
@@ -262,7 +262,7 @@ async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
 
 
 def _throwable(error: BaseException) -> BaseException:
-    """To a generator this one means that nobody goes on with it, and the turn would never be given back."""
+    """An error that a generator can be given: GeneratorExit would end it, and its turn would never be given back."""
     return RuntimeError(repr(error)) if isinstance(error, GeneratorExit) else error
 
 

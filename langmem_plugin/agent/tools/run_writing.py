@@ -30,7 +30,8 @@ from langmem_plugin.writing.consent import Consents
 
 
 def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMessage]) -> bool:
-    """By the newest message, or the question that it says yes to; `instead` is what took the place of `over`.
+    """Tells whether the newest message, or the question that it says yes to, says `over` again; `instead` is what took
+    the place of `over`.
 
     What tells the two apart has to be said. What this very message corrected is not said anew by it.
     """
@@ -73,7 +74,7 @@ _OFFERED = re.compile(
 
 
 def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
-    """By the newest message, or the question of the assistant that it says yes to."""
+    """Tells whether the newest message, or the assistant's question that it says yes to, asks to remember."""
     newest = newest_of_person(messages)
     if newest is None:
         return False
@@ -163,7 +164,7 @@ class RunWriting:
         }
 
     def fenced(self) -> AbstractContextManager[None]:
-        """Around writes. Outside of a run there is no turn that could be lost."""
+        """The fence around a run's writes. Outside of a run there is no turn that could be lost."""
         try:
             config = run_config()
         except InvalidInput:

@@ -59,7 +59,7 @@ def may_ask(tool: BaseTool) -> bool:
 
 
 def _of(call: Mapping[str, Any], state: Any) -> dict[str, Any]:
-    """As create_agent sends one call of several."""
+    """The input of one call of several, as create_agent sends it."""
     return {"__type": "tool_call_with_context", "tool_call": call, "state": state}
 
 

@@ -63,7 +63,7 @@ def _written(
 
 
 def _encrypted(each: EncryptedColumn, encryption: Encryption, key: Any, stored: Any) -> Any:
-    """As it is to be stored; the very same object where nothing is to be done."""
+    """The value as it is to be stored; the very same object if nothing is to be done."""
     if stored is None or each.is_encrypted(stored):
         return stored
     return each.encrypted_by(encryption.cipher, key, each.decrypted_by(PLAINTEXT, key, stored))

@@ -62,7 +62,7 @@ class EncryptedColumn:
     refusal: type[DecryptionRefused] = DecryptionRefused
 
     def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
-        """As it is to be stored in the row of this key."""
+        """The value as it is to be stored in the row of this key."""
         return self.encrypted_by(encryption_of(connection).cipher, key, plain)
 
     def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langmem_plugin.database.encryption.key_store import KeyStore
 
 FRESH_SECONDS = 5.0
-"""For so long a process goes on using a key that another one has shredded."""
+"""The time for which a process may go on using a key that another one has shredded."""
 _KEPT_BYTES, _BYTES_OF_A_KEY = 2_000_000, 300
 
 

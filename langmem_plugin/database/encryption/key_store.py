@@ -1,4 +1,4 @@
-"""Where the wrapped keys of people lie: apart from what they encrypt, so that a copy of that alone opens nothing."""
+"""The store of people's wrapped keys: apart from what they encrypt, so that a copy of that alone opens nothing."""
 
 import hashlib
 import os

@@ -35,7 +35,7 @@ class MasterKey:
         return nonce + AESGCM(self.secret).encrypt(nonce, key, bound_to)
 
     def unwrap(self, wrapped: bytes, bound_to: bytes) -> bytes | None:
-        """None where it was not this key that wrapped it, or for something else."""
+        """Unwraps a key; None if another master key wrapped it, or it is bound to something else."""
         try:
             return AESGCM(self.secret).decrypt(wrapped[:_NONCE], wrapped[_NONCE:], bound_to)
         except (InvalidTag, ValueError):

@@ -20,7 +20,7 @@ EXTRA_BYTES = _AT + _NONCE + 16
 
 
 class Place(NamedTuple):
-    """Where a value is stored: `owner` is the first part of the row's key, `rest` what else is in it."""
+    """The place where a value is stored: `owner` is the first part of the row's key, `rest` what else is in it."""
 
     table: str
     column: str

@@ -82,7 +82,7 @@ def is_made(connection: Connection, schema: str | None = None) -> bool:
 
 
 def _revision(connection: Connection, schema: str | None) -> str | None:
-    """None where nothing with our prefix is there yet."""
+    """The database's revision; None if nothing with our prefix is there yet."""
     if schema is not None and _is_missing(connection, schema):
         return None
     if not _has_version_table(connection):
@@ -111,7 +111,7 @@ def _is_known(revision: str) -> bool:
 
 
 def current_schema(connection: Connection) -> str | None:
-    """Where PostgreSQL makes new tables; SQLite has no schemas."""
+    """The schema in which PostgreSQL makes new tables; None for SQLite, which has none."""
     if connection.dialect.name == "sqlite":
         return None
     return connection.execute(text("SELECT current_schema()")).scalar()

@@ -128,7 +128,7 @@ def _message(held: Mapping[str, Any], file: Path) -> tuple[BaseMessage, datetime
 
 
 def _chat_in(message: Mapping[str, Any]) -> str | None:
-    """Who is on the other side: the sender of what the user said, the recipient of what the assistant did."""
+    """The chat's other side: the sender of what the user said, the recipient of what the assistant did."""
     return text_of(message, "sender" if message.get("role") == "user" else "recipient")
 
 

@@ -277,7 +277,9 @@ def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
 
 
 def _versions(versions: Mapping[str, str | int | float]) -> dict[str, str | int | float]:
-    """As the saver counts on: old ones are numbers, and a text is not comparable with them. Raises ValueError."""
+    """The versions as the saver needs them: old ones are numbers, and a text is not comparable with them. Raises
+    ValueError.
+    """
     return {
         name: version if isinstance(version, str) and int(version.split(".")[0]) >= 0 else f"{int(version):032}.{0:016}"
         for name, version in versions.items()

@@ -76,7 +76,7 @@ def owner_in(pattern: str) -> OwnerOf:
 
 
 def owner_from(told: str) -> OwnerOf:
-    """As the command line has it: a number is a place in the namespace, anything else a pattern."""
+    """Reads the command line's option: a number is a place in the namespace, anything else a pattern."""
     return owner_at(int(told)) if told.lstrip("-").isdecimal() else owner_in(told)
 
 

@@ -23,7 +23,7 @@ _TRUE = ("true", "t", "1", "yes")
 
 
 def recognises(path: Path) -> bool:
-    """By the document's own keys, or the columns of the table."""
+    """Tells the format by the document's own keys, or the columns of the table."""
     if not path.is_file():
         return False
     if path.suffix == ".csv":

@@ -144,7 +144,7 @@ def _is_file(line: str) -> bool:
 
 
 def orders_that_fit(lines: Sequence[Line]) -> list[DateOrder]:
-    """In which orders the dates of a chat can be read, each by itself and all in their order.
+    """The orders in which the dates of a chat can be read, each by itself and all in their order.
 
     One if they say it or if it makes no difference. A chat goes forward in time: of two the one in which it goes back
     less often is meant. Only with slashes does anybody write the month first.
@@ -189,7 +189,7 @@ def _midnight(day: tuple[str, str, str], order: DateOrder) -> datetime:
 
 
 def instant_of(line: Line, order: DateOrder, zone: ZoneInfo) -> datetime:
-    """When the phone of this zone says that the line was written. Raises ValueError if there is no such time."""
+    """The instant of the line, by a phone of this zone. Raises ValueError if there is no such time."""
     hour, minute, second, half = line.time
     of_day = int(hour)
     if half is not None:

@@ -48,7 +48,7 @@ class Call:
 
     @property
     def actor(self) -> str:
-        """For the audit log."""
+        """The name of the caller for the audit log."""
         return f"operator:{self.caller.token_id}" if self.caller.is_operator else PERSON
 
     @property
@@ -101,7 +101,7 @@ class Call:
         return person
 
     def note(self, action: Action, person: str | None, what: str | None = None) -> None:
-        """In the audit log."""
+        """Notes an action in the audit log."""
         with self.memory.database.write() as connection:
             record(connection, action, owner=person, subject=what)
 
@@ -140,7 +140,7 @@ _DIGITS = 10
 
 
 def admitted(request: Request) -> Call:
-    """By the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
+    """Admits a call by the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
     served: Served = request.app.state.served
     rates: Rates = request.app.state.api_rates
     tokens: AccessTokens = served.tokens

@@ -89,7 +89,7 @@ async def chat(call: Called, said: NewMessage) -> ChatAnswer:
 
 
 def _whose(call: Call) -> OwnerKey:
-    """Who is answered; an operator who speaks as they do sees what they would."""
+    """The owner who is answered; an operator who speaks as they do sees what they would."""
     with acting(call.actor, within=True):
         return call.reads("chat", also_of_strangers=True)
 

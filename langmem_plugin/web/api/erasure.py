@@ -72,7 +72,7 @@ def restore_person(call: Called, erasure_id: Id) -> OneReceipt:
 
 
 def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
-    """By the hashes of whoever was erased: their identifiers are not kept."""
+    """The receipt, found by the hashes of whoever was erased: their identifiers are not kept."""
     receipt = call.memory.erasure.receipt(erasure_id)
     key = normalised(call.identifier, call.memory.settings.default_region)
     with call.memory.database.read() as connection:

@@ -114,7 +114,7 @@ class Refused(Exception):
 
 
 def problem_of(error: Exception, request: Request) -> Response | None:
-    """None for what is a mistake of ours."""
+    """The problem document of an error; None for a mistake of ours."""
     if isinstance(error, Refused):
         return _response(error.status, error.name, error.title, error.detail, error.headers)
     if isinstance(error, RequestValidationError):

@@ -169,7 +169,7 @@ def _headers(names: Sequence[str]) -> dict[str, Any]:
 
 
 class _Route(APIRoute):
-    """Nothing of a request is read before its token was looked at, and whatever goes wrong is a problem document."""
+    """A route that reads nothing of a request before its token was checked; every error is a problem document."""
 
     largest = LARGEST_BODY
 

@@ -207,12 +207,12 @@ def tags_in(typed: str) -> list[str]:
 
 
 def beginning_of(day: str, zone: ZoneInfo) -> datetime | None:
-    """None for no day. Raises InvalidInput for what is none."""
+    """The beginning of a day; None for an empty text. Raises InvalidInput for what is no day."""
     return _midnight(day, zone, after=0)
 
 
 def end_of(day: str, zone: ZoneInfo) -> datetime | None:
-    """The same, when the day is over."""
+    """The end of a day; else as `beginning_of`."""
     return _midnight(day, zone, after=1)
 
 

@@ -80,7 +80,7 @@ def _person(shell: Shell, words: str) -> str | None:
 
 
 def _name(connection: Connection, key: str) -> str | None:
-    """As their channel gave it with their newest session."""
+    """The name that their channel gave with their newest session."""
     newest = session_rows.listed(connection, key, 1)
     return session_rows.client_of(connection, newest[0]).name if newest else None
 

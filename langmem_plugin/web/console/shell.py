@@ -44,12 +44,14 @@ class Shell:
         return self.memory.people.resolve(person)
 
     def note(self, caller: Caller, person: str, subject: str, action: Action = "operator.read") -> None:
-        """In the audit log, before an operator is shown what people said or what is known of them; "" is nobody."""
+        """Notes it in the audit log, before an operator is shown what people said or what is known of them; "" is
+        nobody.
+        """
         with as_operator(caller), self.memory.database.write() as connection:
             record(connection, action, owner=person or None, subject=subject)
 
     def go(self, request: Request, place: str) -> RedirectResponse:
-        """To a page of the console by GET, after something was done."""
+        """Goes to a page of the console by GET, after something was done."""
         return RedirectResponse(f"{root_of(request)}{CONSOLE}/{place}", 303)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

@@ -227,7 +227,7 @@ def _groups(visit: Visit, many: dict[FactType, int], chosen: str, page: int) -> 
 
 
 def _found(visit: Visit, q: str) -> list[Memory]:
-    """By words and meaning; by words alone where there is no model just now."""
+    """Finds memories by words and meaning; by words alone where there is no model just now."""
     service, words = visit.memory.service, storable(q)[:_LONGEST]
     try:
         return [each.memory for each in service.search(visit.owner, words, limit=_FOUND)]
@@ -243,7 +243,7 @@ def _questions(visit: Visit) -> list[Question]:
 
 
 def _detail(visit: Visit, memory_id: str, *, status: int = 200, typed: str = "", refused: str = "") -> Response:
-    """As it is now. What took the place of one that is gone is shown instead, beside what was typed."""
+    """The memory's page as it is now. If it was replaced, its replacement is shown beside what was typed."""
     held = _look(visit, memory_id)
     now = None if held is None or refused != "changed" else visit.memory.service.instead_of(held)
     if held is None or (held.status == "forgotten" and not typed):

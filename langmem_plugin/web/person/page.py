@@ -43,7 +43,7 @@ _SECRETS = frozenset({"token"})
 
 
 def person_page(served: Served) -> FastAPI:
-    """To be mounted at /me."""
+    """The person's page, to be mounted at /me."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.state.served, app.state.wrong_links = served, Attempts()
     for each in (entering, memories, instructions, conversations, privacy):

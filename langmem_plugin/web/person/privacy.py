@@ -160,7 +160,7 @@ def _shown(visit: Visit, *, done: str = "", status: int = 200) -> Response:
 
 
 def _refuse_changed(visit: Visit, name: Permission, seen: str, connection: Connection) -> None:
-    """In the transaction that writes it."""
+    """Refuses a changed permission, in the transaction that writes it."""
     held = getattr(consents.consent_in(connection, visit.owner, lock=True), name)
     if seen != ("yes" if held.allowed else "no"):
         raise StaleMemory("what may be remembered was decided elsewhere since: look at it again")

@@ -53,7 +53,7 @@ class Visit:
         )
 
     def go(self, place: str) -> RedirectResponse:
-        """To a page of theirs by GET, after something was done."""
+        """Goes to a page of theirs by GET, after something was done."""
         return RedirectResponse(f"{root_of(self.request)}{PAGE}/{place}", 303)
 
     def day(self, instant: datetime) -> str:

@@ -34,7 +34,7 @@ class Phone:
     number: str
     script: list[str] = field(default_factory=list)
     bubbles: list[tuple[str, str, datetime]] = field(default_factory=list)
-    """Who (me, agent or note), text, when."""
+    """The speaker (me, agent or note), the text and the time."""
 
     @property
     def last_said(self) -> str | None:

@@ -44,7 +44,7 @@ class AgentProcess:
         raise ConfigurationError(f"the agent's process ended {_TRIES} times without an answer: look at the terminal")
 
     def kill(self) -> None:
-        """As a crash does it: it gets no chance to put anything in order."""
+        """Kills the process as a crash does: it gets no chance to put anything in order."""
         if self._process is not None:
             self._killed = self._process
             self._killed.kill()
@@ -81,7 +81,7 @@ def _closed(process: "subprocess.Popen[str] | None") -> None:
 
 
 def _exchanged(process: "subprocess.Popen[str]", request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """None where the process ended before it had answered."""
+    """The process's answer; None if it ended before it had answered."""
     with contextlib.suppress(BrokenPipeError):
         assert process.stdin is not None  # noqa: S101 - as it was started
         process.stdin.write(json.dumps(request) + "\n")
