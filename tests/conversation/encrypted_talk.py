@@ -19,12 +19,13 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine_besi
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.encryption import encrypted_columns as columns
-from langmem_plugin.database.schema import metadata
-from langmem_plugin.errors import DamagedSession
+from langmem_plugin.database.schema import insert_unless_there, metadata
+from langmem_plugin.errors import DamagedSession, SessionRefused
 from langmem_plugin.writing.jobs import ExtractionJobs
 
 MOM, DAD = "+972501234567", "+972507654321"
 WORDS = {MOM: "lemon chicken", DAD: "grilled salmon"}
+_ACKNOWLEDGED = columns.ACKNOWLEDGED.column.table
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture of "
 
 
@@ -87,6 +88,10 @@ def talk(saver, clock, person):
     claims.refuse(person, claims.claim(HumanMessage(f"{words} that waits"), "wamid.2", joins=False))
     Decisions(saver.database, saver.sessions, lambda: saver.serde).keep(of, Decided({"i": [f"{words} is decided"]}))
     OpenQuestions(saver.database, now=clock).ask(person, "forget", {"texts": [f"{words} in a question"]})
+    with saver.database.write() as connection:
+        payload = columns.ACKNOWLEDGED.encrypted(connection, (person, f"of {person}"), f"{words} is pending".encode())
+        values = {"identifier": person, "delivery_id": f"of {person}", "channel": "whatsapp", "payload": payload}
+        connection.execute(insert_unless_there(_ACKNOWLEDGED)[connection.dialect.name], values | _now(clock))
     jobs = jobs_of(saver, clock)
     with saver.database.write() as connection:
         jobs.mark(connection, person, row.number)
@@ -121,6 +126,19 @@ def _waiting(saver, person):
     claim = claims_of(saver).claim(HumanMessage("and?"), "wamid.3", joins=False)
     with saver.turn(person, claim):
         return [each.message.text for each in (*claim.before, *claim.together)]
+
+
+def _now(clock):
+    return {"received_at": clock(), "held_until": clock()}
+
+
+def _acknowledged(saver, person):
+    with saver.database.read() as connection:
+        row = connection.execute(_ACKNOWLEDGED.select().filter_by(identifier=person)).one()
+        try:
+            return columns.ACKNOWLEDGED.decrypted(connection, (row.identifier, row.delivery_id), row.payload).decode()
+        except SessionRefused:
+            return ""
 
 
 def _error(saver, person):
@@ -171,6 +189,7 @@ def readers(clock):
             "is decided",
         ),
         columns.INCOMING: (_waiting, "that waits"),
+        columns.ACKNOWLEDGED: (_acknowledged, "is pending"),
         columns.REPLY: (lambda saver, person: claims_of(saver).answer_to(person, "wamid.1"), "in an answer"),
         columns.QUESTION: (
             lambda saver, person: OpenQuestions(saver.database, now=clock).look(person),

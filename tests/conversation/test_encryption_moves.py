@@ -41,7 +41,8 @@ def opened(settings, database_url, clock):
 
 
 NOT_COPIED = {
-    f"langmem_{name}" for name in ("decision.payload", "incoming.payload", "incoming.reply", "question.payload")
+    f"langmem_{name}"
+    for name in ("decision.payload", "incoming.payload", "acknowledged.payload", "incoming.reply", "question.payload")
 } | {"langmem_extraction_job.facts", "langmem_extraction_job.error"}
 
 

@@ -16,6 +16,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.turns import Opened
 from langmem_plugin.database.conversation_tables import (
+    acknowledged,
     checkpoint,
     decision,
     incoming,
@@ -124,7 +125,18 @@ def move_incoming(connection: Connection, source: str, target: str, only: Collec
     for part in in_parts(message_ids):
         arrived = (incoming.c.thread == target, incoming.c.message_id.in_(part))
         bind_anew(connection, incoming, arrived, {"thread": source})
+    if only is None:
+        _move_acknowledged(connection, source, target)
     return message_ids
+
+
+def _move_acknowledged(connection: Connection, source: str, target: str) -> None:
+    """Move what a webhook acknowledged unanswered, since its key may go. Each message says itself whom to answer."""
+    moved = update(acknowledged).where(acknowledged.c.identifier == source).values(identifier=target)
+    delivery_ids = connection.execute(moved.returning(acknowledged.c.delivery_id)).scalars().all()
+    for part in in_parts(delivery_ids):
+        arrived = (acknowledged.c.identifier == target, acknowledged.c.delivery_id.in_(part))
+        bind_anew(connection, acknowledged, arrived, {"identifier": source})
 
 
 def move_question(connection: Connection, source: str, target: str) -> bool:

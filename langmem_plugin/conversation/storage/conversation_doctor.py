@@ -16,6 +16,7 @@ from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
 from langmem_plugin.database.encryption.encrypted_columns import (
+    ACKNOWLEDGED,
     CLIENT_NAME,
     CLIENT_PHONE,
     DECISION,
@@ -37,6 +38,7 @@ _BESIDE_CHECKPOINTS = (
     DECISION,
     QUESTION,
     INCOMING,
+    ACKNOWLEDGED,
     REPLY,
     EXTRACTED_FACTS,
     EXTRACTION_ERROR,
