@@ -2,9 +2,9 @@
 
 import shutil
 import signal
-import threading
 from dataclasses import asdict
 from pathlib import Path
+from queue import SimpleQueue
 from shutil import disk_usage
 from typing import Annotated, NamedTuple
 
@@ -50,8 +50,8 @@ def worker(
         raise InvalidInput('nothing is extracted by these settings: set extraction to "rules" or to a model\'s name')
     refuse_missing(settings, database)
     settings = settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
-    stopped = threading.Event()
-    before = {each: signal.signal(each, lambda *_: stopped.set()) for each in (signal.SIGTERM, signal.SIGINT)}
+    stopped = SimpleQueue[None]()  # an Event's set() waits for ever in a handler that interrupts its wait()
+    before = {each: signal.signal(each, lambda *_: stopped.put(None)) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
         with PhoneMemory(database, settings=settings) as memory:
             extraction = memory.extraction
@@ -61,7 +61,7 @@ def worker(
                 extraction.work_through()
             else:
                 extraction.wake()
-                stopped.wait()
+                stopped.get()
             extraction.stop()
             extraction.wait()
             jobs = extraction.jobs.states()
