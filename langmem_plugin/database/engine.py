@@ -159,7 +159,7 @@ class Database:
         make_tables: MakeTables = _own_tables,
     ) -> None:
         self.url, of_url = database_and_schema(url)
-        self.schema = schema = schema or of_url
+        self.schema = schema = of_url if schema is None else schema
         self.region = region
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._seconds = timeout.total_seconds()

@@ -201,7 +201,12 @@ def test_after_its_time_the_sweep_makes_it_final(memory, anna, clock):
     with pytest.raises(UnknownErasure):
         memory.restore_erased(receipt.id)
     assert memory.housekeeping.sweep().erasures_finished == 0
-    assert rows(memory, BENS)["langmem_memory"] == bens["langmem_memory"]
+    assert _that_last(rows(memory, BENS)) == _that_last(bens) != []
+
+
+def _that_last(rows):
+    """Without what waits for the person's word, which lapses in the same time."""
+    return [each for each in rows["langmem_memory"] if "as well" not in each]
 
 
 @pytest.mark.spec("P-4")

@@ -127,7 +127,7 @@ def test_the_page_is_for_everybody_at_every_size(agent, chromium, width, height,
         page.get_by_text("1. Lemon chicken").wait_for()
         page.get_by_label("Text as Erin").first.fill("save number 2")
         page.keyboard.press("Enter")
-        page.locator(".happened .meant", has_text="Chicken soup").wait_for()
+        page.locator(".happened p.meant", has_text="Chicken soup").wait_for()
         assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         assert Axe().run(page).response["violations"] == []
         context.close()

@@ -215,7 +215,7 @@ def many(memory):
 
 
 def found(memory, question="who helps me at work?", **options):
-    return [each.memory.text for each in memory.recall(ANNA, question, **options)]
+    return [each.memory.text for each in memory.search(ANNA, question, limit=5, min_relevance=0.7, **options)]
 
 
 def answers(memory):

@@ -214,7 +214,7 @@ def test_categories_instructions_and_what_waits(site):
 def test_a_conversation_with_tools_and_the_way_from_a_memory_to_its_message(site):
     with site.opened("people/{person}/conversations/{session}") as page:
         assert "search_recipes query chicken" in " ".join(page.locator(".call").first.inner_text().split())
-        assert "“number 2”: Chicken curry" in page.locator(".meant").inner_text()
+        assert "“number 2”: Chicken curry" in page.locator("p.meant").inner_text()
         page.locator(".tabs").get_by_role("link", name="Playground").click()
         page.get_by_label("A question as they would text it").fill("which dishwasher")
         page.get_by_role("button", name="Recall").click()
