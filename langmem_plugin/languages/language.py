@@ -113,7 +113,6 @@ class Language:
     instructed: tuple[tuple[str, ...], ...]
     frequencies: frozenset[str]
     names_it: tuple[tuple[str, ...], ...]
-    switched: tuple[tuple[str, ...], ...]
     instead: tuple[tuple[str, ...], ...]
     leading: frozenset[str]
     determiners: frozenset[str]

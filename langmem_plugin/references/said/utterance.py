@@ -13,7 +13,6 @@ _LINE = re.compile(r"(?m)^(?:[^\S\n]*\d{1,2}[.)]\s)?([^\n]+)")  # without the nu
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _SENTENCE_END = frozenset(".!?…;")
 _LETTERS = "abcdefghijkl", "אבגדהוזחטי"
-_NO_LETTER = frozenset(("a", "i"))  # which are words by themselves, but for a place where nothing else stands
 _SHORTENED = frozenset(("dr", "mr", "mrs", "ms", "st", "vs", "sr", "sra"))
 _KEPT_BYTES = 4_000_000
 _TEXT_BYTES, _LETTER_BYTES = 500, 100  # what an utterance that was read takes, and about each letter of it

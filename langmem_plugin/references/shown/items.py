@@ -218,13 +218,6 @@ def _is_code(text: str) -> bool:
     return not any(mark in text for mark in " :.,/") and any(letter.isalpha() for letter in text)
 
 
-def long_part(entry: ItemEntry) -> str | None:
-    """The first field of an item that holds several things: the ingredients of a recipe."""
-    return next(
-        (name for name, value in entry.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None
-    )
-
-
 def has_identity(item: Mapping[str, Any]) -> bool:
     """True where a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     last_words = ((key_words(str(key))[-1:], value) for key, value in item.items())
