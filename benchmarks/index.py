@@ -26,8 +26,8 @@ import numpy as np
 
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.embedding.embedder import Vector, cosines, unit
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.embedding.unit_vectors import Vector, cosines, unit
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import Ask
 from langmem_plugin.memory.index.stores import chroma, pgvector

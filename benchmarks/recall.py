@@ -29,7 +29,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.pairs.judgement import Known
-from langmem_plugin.memory.write import decisions
+from langmem_plugin.memory.write import reconciler
 from langmem_plugin.settings import Settings
 
 WORDS = re.findall(
@@ -147,7 +147,7 @@ def large_owner(memory: MemoryService, chance: random.Random, count: int, target
 
 def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
     """What `remember` takes where rules alone decide, and with the judge of pairs beside them, in turns."""
-    owner, judge = "judged", decisions.judged
+    owner, judge = "judged", reconciler.judged
     fill(memory, owner, count, chance)
     memory.remember(owner, sentence(chance))
     taken: dict[str, list[float]] = {"by rules alone": [], "with the judge of pairs": [], "the judge": []}
@@ -164,7 +164,7 @@ def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
             ("with the judge of pairs", measured),
         ):
             text = sentence(chance)
-            with mock.patch.object(decisions, "judged", used):
+            with mock.patch.object(reconciler, "judged", used):
                 started = time.process_time()
                 memory.remember(owner, text)
                 taken[name].append((time.process_time() - started) * 1_000)

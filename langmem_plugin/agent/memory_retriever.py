@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.corrected_messages import FoundMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found
 from langmem_plugin.people import People

@@ -16,8 +16,8 @@ from langmem_plugin.conversation.transcript import key_of
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.find.message_search import MessageHistory
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 log = event_log(__name__)
 

@@ -39,7 +39,7 @@ from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
-from langmem_plugin.memory.instructions.topics import Topics
+from langmem_plugin.memory.instructions.conditions import Topics
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings

@@ -19,7 +19,7 @@ from langmem_plugin.database.opening import note_converting, note_encrypted, ope
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.tenants import media_of
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.keep.encrypt_stored import encrypt_stored
+from langmem_plugin.memory.keep.stored_tables import encrypt_stored
 from langmem_plugin.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="The keys that encrypt what is stored of people.")

@@ -36,7 +36,7 @@ from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.durations import told
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
-from langmem_plugin.memory.keep.owner_changes import owners_of_instruction, owners_of_memory
+from langmem_plugin.memory.keep.rows import owners_of_instruction, owners_of_memory
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 

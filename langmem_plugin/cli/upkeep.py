@@ -30,7 +30,7 @@ from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep.memory_doctor import examine as examine_memories
+from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
 
 
 def worker(

@@ -47,7 +47,7 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _sealed() -> Column[bytes]:
-    """The row's words, encrypted as one value (memory/keep/sealed_rows.py); null where the row holds them in plain."""
+    """The row's words, encrypted as one value (memory/keep/rows.py); null where the row holds them in plain."""
     return Column("sealed", LargeBinary)
 
 

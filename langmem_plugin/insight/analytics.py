@@ -27,9 +27,9 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts.attributes import ATTRIBUTES
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep import verdicts
-from langmem_plugin.memory.keep.damaged_rows import all_rows, each_row
 from langmem_plugin.memory.keep.memory_rows import searched, valid
+from langmem_plugin.memory.keep.rows import all_rows, each_row
+from langmem_plugin.memory.keep.usage_log import verdicts_of
 from langmem_plugin.memory.models import storable
 
 UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encrypted"
@@ -320,7 +320,7 @@ class MemoryAnalytics:
             numbers = totals(connection, owner, now)
             extracted = numbers.pop("extracted")
             by_category = categories(connection, owner)
-            asked = verdicts.counted(connection, owner)
+            asked = verdicts_of(connection, owner)
             most = foremost(
                 connection, owner, now, column.access_count.desc(), column.last_accessed.desc(), limit=_MOST_SHOWN
             )

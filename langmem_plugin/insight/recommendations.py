@@ -11,11 +11,10 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.embedding.unit_vectors import from_bytes
+from langmem_plugin.memory.embedding.embedder import from_bytes
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.write.decisions import weighed
-from langmem_plugin.memory.write.reconciler import stated
+from langmem_plugin.memory.write.reconciler import stated, weighed
 
 Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
 

@@ -16,7 +16,7 @@ from langmem_plugin.mcp_server.results import (
     TakenInstruction,
 )
 from langmem_plugin.mcp_server.served_connection import ServedConnection
-from langmem_plugin.memory.find.corrected_messages import Shown, nearest_words
+from langmem_plugin.memory.find.past_messages import Shown, nearest_words
 from langmem_plugin.memory.models import storable
 
 _SPEAKERS = {"user": "the person", "assistant": "the assistant"}

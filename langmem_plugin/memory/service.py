@@ -17,16 +17,16 @@ from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Query
 from langmem_plugin.memory.find.fact_search import Ask, FactSearch
 from langmem_plugin.memory.find.message_search import MessageHistory
-from langmem_plugin.memory.find.wordings import Groups
+from langmem_plugin.memory.find.question import Groups
 from langmem_plugin.memory.index.stores import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
 from langmem_plugin.memory.keep.aliases import NameAliases
 from langmem_plugin.memory.keep.categories import Categories
-from langmem_plugin.memory.keep.damaged_rows import Damages
 from langmem_plugin.memory.keep.reembedding import Reembedding
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.memory.keep.rows import Damages
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
 from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, Status

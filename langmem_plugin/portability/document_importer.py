@@ -20,16 +20,14 @@ from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.instructions.instructions import Instruction
-from langmem_plugin.memory.keep import verdicts
 from langmem_plugin.memory.keep.aliases import Alias
 from langmem_plugin.memory.keep.categories import Category
 from langmem_plugin.memory.keep.memory_rows import checked, validated
-from langmem_plugin.memory.keep.usage_log import Use
+from langmem_plugin.memory.keep.usage_log import Use, Verdicts, begin_verdicts, verdicts_of
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
-from langmem_plugin.memory.keep.verdicts import Verdicts
 from langmem_plugin.memory.models import Memory, plain, worded
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
@@ -187,9 +185,9 @@ class DocumentImporter:
 
     def _verdicts(self, run: _Run, counts: Verdicts) -> None:
         with self._saver.database.write() as connection:
-            is_new = verdicts.counted(connection, run.owner) == Verdicts()
+            is_new = verdicts_of(connection, run.owner) == Verdicts()
             if is_new and not run.dry_run:
-                verdicts.begin(connection, run.owner, counts)
+                begin_verdicts(connection, run.owner, counts)
             run.count("verdicts", stored=is_new)
 
     def _identifiers(self, run: _Run) -> None:

@@ -32,8 +32,7 @@ from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep import verdicts
-from langmem_plugin.memory.keep.usage_log import logged
+from langmem_plugin.memory.keep.usage_log import logged, verdicts_of
 from langmem_plugin.memory.models import LIVE
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability.json_messages import as_json
@@ -181,7 +180,7 @@ class Exporter:
             zone, language = person_records.settings(connection, person)
             yield "settings", ExportedSettings.model_validate({"time_zone": zone, "language": language})
             yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
-            yield "verdicts", ExportedVerdicts(**asdict(verdicts.counted(connection, person)))
+            yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
             details = None if asked is None else {"asked_at": asked.asked_at, "details": dict(asked.details)}
             yield "question", None if details is None else ExportedQuestion.model_validate(details)
             yield "identifiers", self._identifiers(connection, person)

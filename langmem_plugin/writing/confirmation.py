@@ -9,8 +9,7 @@ from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.keep import verdicts
-from langmem_plugin.memory.keep.verdicts import Verdicts
+from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts, verdicts_of
 from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)
@@ -115,7 +114,7 @@ class Confirmations:
             log.info("confirmation.changed", extra={"owner": masked(memory.owner)})
             return
         if not unsure.in_doubt:
-            verdicts.count(connection, memory.owner, Verdicts(asked=1))
+            count_verdicts(connection, memory.owner, Verdicts(asked=1))
 
     def still_so(self, owner: OwnerKey, memory_id: str, *, revision: int) -> Memory:
         """Nothing is in doubt about it any more."""
@@ -130,7 +129,7 @@ class Confirmations:
     def verdicts(self, owner: OwnerKey | None = None) -> Verdicts:
         """How often one owner, or all, were asked, and what became of it."""
         with self._service.database.read() as connection:
-            return verdicts.counted(connection, owner)
+            return verdicts_of(connection, owner)
 
     def approval_rate(self, who: str | int | None = None) -> float | None:
         """The part that was confirmed of what one person, or all, confirmed or declined; None while that is nothing."""
@@ -151,7 +150,7 @@ class Confirmations:
 
     def _count(self, owner: OwnerKey, more: Verdicts) -> None:
         with self._service.database.write() as connection:
-            verdicts.count(connection, owner, more)
+            count_verdicts(connection, owner, more)
 
     def _changed_ground(self, doubted: Memory) -> Memory | None:
         """The memory that was stored when the doubt arose, if it is only one."""

@@ -9,8 +9,8 @@ from langmem_plugin.facts import FactType, Statement
 from langmem_plugin.facts.guards import Claim, sensitive_beyond, unbelieved
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
+from langmem_plugin.memory.keep.repository import Advice
 from langmem_plugin.memory.models import MemoryFields, storable
-from langmem_plugin.memory.write.decisions import Advice
 from langmem_plugin.writing.own_words import Said
 
 log = event_log(__name__)

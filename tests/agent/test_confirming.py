@@ -13,7 +13,7 @@ from langmem_plugin.agent.commands import Reading
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.replying.replies import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
-from langmem_plugin.memory.keep.verdicts import Verdicts
+from langmem_plugin.memory.keep.usage_log import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations
 from tests.chat_graph import chat_graph
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 ERIN = "+972501234567"
 

@@ -20,7 +20,7 @@ from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from tests.log_events import events
 
 pytestmark = pytest.mark.slow

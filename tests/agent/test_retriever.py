@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import share
 from langmem_plugin.memory.models import Filter
 from tests.chat_graph import chat_graph

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.models import Filter
 
 ANNA = "+972501234567"

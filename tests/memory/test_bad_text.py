@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.errors import InvalidInput, LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import recall_for, search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.conditions import Situation

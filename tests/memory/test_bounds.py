@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from langmem_plugin.database.memory_tables import memory_access, memory_collection, memory_owner
 from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 pytestmark = pytest.mark.slow

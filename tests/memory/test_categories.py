@@ -10,8 +10,7 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.encrypt_stored import encrypt_stored
-from langmem_plugin.memory.keep.memory_doctor import examine
+from langmem_plugin.memory.keep.stored_tables import encrypt_stored, examine
 from langmem_plugin.memory.models import Filter
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes
 

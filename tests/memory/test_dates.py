@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from langmem_plugin.memory.find.dates import is_over, named, nearness
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 ANNA = "+972501234567"
 TODAY = date(2026, 11, 18)  # a Wednesday

@@ -10,10 +10,10 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import ConfigurationError, DamagedMemory, InvalidInput, StoreUnavailable
-from langmem_plugin.memory.embedding.unit_vectors import to_bytes
-from langmem_plugin.memory.find.message_rows import PastMessage
-from langmem_plugin.memory.keep.memory_doctor import examine
-from langmem_plugin.memory.keep.text_digest import digest_of
+from langmem_plugin.memory.embedding.embedder import to_bytes
+from langmem_plugin.memory.find.past_messages import PastMessage
+from langmem_plugin.memory.keep.memory_rows import digest_of
+from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.memory.write.merging import OwnerMerge

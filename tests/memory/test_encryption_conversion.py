@@ -5,9 +5,9 @@ import pytest
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import note_encrypted
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
-from langmem_plugin.memory.keep import encrypt_stored
-from langmem_plugin.memory.keep.memory_doctor import examine
+from langmem_plugin.memory.find.past_messages import PastMessage
+from langmem_plugin.memory.keep import stored_tables
+from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.models import Filter
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 
@@ -36,7 +36,7 @@ def converted(database_url, key, *, most=None):
     """How many rows were changed, in at most so many transactions."""
     with encrypted_service(database_url, key, converting=True) as service:
         changed = 0
-        for number, many in enumerate(encrypt_stored.encrypt_stored(service.database), 1):
+        for number, many in enumerate(stored_tables.encrypt_stored(service.database), 1):
             changed += many
             if number == most:
                 return changed
@@ -74,7 +74,7 @@ def test_what_was_stopped_goes_on_and_a_damaged_row_stays_as_it_is(
     left = [PASSWORD, FIELD]
     plain.close()
     plain.database.close()
-    monkeypatch.setattr(encrypt_stored, "_AT_ONCE", 1)
+    monkeypatch.setattr(stored_tables, "_AT_ONCE", 1)
     assert converted(database_url, key, most=2) <= 2
     assert converted(database_url, key) >= 3
     with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:

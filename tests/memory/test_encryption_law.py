@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.models import Filter, Memory
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.memory.write.merging import OwnerMerge

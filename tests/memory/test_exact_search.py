@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.exact_query import exact_hits, exact_query, matched_spans
 from langmem_plugin.memory.find.message_ranking import MessageHit
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
+from langmem_plugin.memory.find.question import exact_hits, exact_query, matched_spans
 from langmem_plugin.memory.find.tokenizer import placed, words_of
 from langmem_plugin.memory.models import Filter
 from tests.memory.encrypted_services import encrypted_service, texts

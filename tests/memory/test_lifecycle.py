@@ -7,7 +7,7 @@ from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 ANNA = "+972501234567"
 

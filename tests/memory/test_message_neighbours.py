@@ -10,9 +10,8 @@ from sqlalchemy import update
 from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.memory import Filter
 from langmem_plugin.memory.find.corpus import Corpus, Entry
-from langmem_plugin.memory.find.corrected_messages import nearest_words
-from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.find.message_search import around, once
+from langmem_plugin.memory.find.past_messages import PastMessage, nearest_words
 
 EARLY = datetime(1970, 1, 1, tzinfo=UTC)
 ANNA, BEN = "+972501234567", "+972507654321"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.find.bm25 import WordIndex
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.tokenizer import terms
 
 ANNA, BEN = "+972501234567", "+972507654321"

@@ -12,10 +12,9 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import AliasNotFound, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import SHARED, explain_for, recall_for, search_for, share
-from langmem_plugin.memory.keep.aliases import MOST_ALIASES
-from langmem_plugin.memory.write.alias_statements import abbreviates, namings
+from langmem_plugin.memory.keep.aliases import MOST_ALIASES, abbreviates, namings
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.chat_graph import chat_graph
 

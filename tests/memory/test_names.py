@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.memory.find.wordings import by_aliases, with_full_names
+from langmem_plugin.memory.find.question import by_aliases, with_full_names
 
 
 @pytest.mark.spec("M-7")

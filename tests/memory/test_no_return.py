@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from langmem_plugin.database.memory_tables import memory_vector
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 
 ERIN = "+972501234567"

@@ -4,11 +4,11 @@ import pytest
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import MemoryNotFound
-from langmem_plugin.memory.embedding.unit_vectors import unit
+from langmem_plugin.memory.embedding.embedder import unit
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
-from langmem_plugin.memory.keep.damaged_rows import Damages
 from langmem_plugin.memory.keep.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.memory.keep.rows import Damages
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import history_vector, memory_vector
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,7 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.instructions.conditions import Situation, parsed
-from langmem_plugin.memory.instructions.topics import Topics, asks
+from langmem_plugin.memory.instructions.conditions import Situation, Topics, asks, parsed
 
 CASES = {
     half: [

@@ -8,8 +8,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from sqlalchemy import event
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
 from langmem_plugin.memory.find.message_search import MessageHistory
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import recall_for, search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.instructions import StandingInstructions

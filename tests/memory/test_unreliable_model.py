@@ -10,7 +10,7 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.log_events import events
 from tests.unreliable import WAYS, Unreliable

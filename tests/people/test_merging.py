@@ -19,7 +19,7 @@ from langmem_plugin.database.memory_tables import history_message, memory_access
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import InvalidInput, UnknownSession
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.agent.test_exactly_once import Echo, die, killed, take_places_away
 from tests.chat_graph import chat_graph

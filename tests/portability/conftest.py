@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 
 ANNA, ANNAS_TELEGRAM, BEN = "+972501234567", "telegram:55", "+972507654321"
 PNG = b"\x89PNG\r\n\x1a\n" + b"anna" * 20

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from tests.portability.conftest import ANNA, BEN, new_memory, same
 
 _THREAD = "8c5a1f0e-1c2d-4e3f-9a4b-5c6d7e8f9a0b"

@@ -13,8 +13,8 @@ from langmem_plugin.database.conversation_tables import acknowledged, incoming, 
 from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.database.writing_tables import extraction_job
-from langmem_plugin.memory.find.message_rows import PastMessage
-from langmem_plugin.memory.keep import verdicts
+from langmem_plugin.memory.find.past_messages import PastMessage
+from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
 
@@ -91,7 +91,7 @@ def live(memory, clock, who, telegram, other):
     memory.sessions.add_message(on_server, "user", f"{SAID[who][0]} from Studio")
     with memory.database.write() as connection:
         connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))
-        verdicts.count(connection, who, verdicts.Verdicts(asked=3, confirmed=2))
+        count_verdicts(connection, who, Verdicts(asked=3, confirmed=2))
         claims = memory.channel.claims  # a turn of a process that was killed
         payload = claims.packed(HumanMessage(f"{SAID[who][1]} cut short", id="cut"))
         row = {"thread": who, "message_id": "cut", "position": 1, "ticket": 999_999, "attempts": 1}

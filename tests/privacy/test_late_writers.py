@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.upkeep_tables import erased_key
 from langmem_plugin.errors import ErasedMeanwhile, LangMemError, TurnLost, UnknownSession
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.chat_graph import chat_graph
 from tests.privacy.conftest import ANNA, BEN, graph_of, opened, rows

@@ -10,9 +10,8 @@ from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
-from langmem_plugin.memory.find.corrected_messages import FoundMessage, Shown, nearest_words
-from langmem_plugin.memory.find.exact_query import Span, matched_spans
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
+from langmem_plugin.memory.find.question import Span, matched_spans
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens

@@ -31,8 +31,7 @@ from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.corrected_messages import as_it_stands
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
 from langmem_plugin.memory.models import storable
 from langmem_plugin.settings import Settings
 

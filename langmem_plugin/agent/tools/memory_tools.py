@@ -17,8 +17,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.corrected_messages import FoundMessage, Shown, nearest_words
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import PersonSettings

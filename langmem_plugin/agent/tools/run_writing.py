@@ -22,7 +22,7 @@ from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.find.corrected_messages import words_of
+from langmem_plugin.memory.find.past_messages import words_of
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.references.said.yes_or_no import agrees

@@ -156,7 +156,7 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     ALIAS_NAME,
 )
 
-_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/sealed_rows.py)"
+_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/rows.py)"
 _OF_LONG_TERM: Mapping[Column[Any], str] = {
     **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
     **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from langmem_plugin.memory.embedding.embedder import Vector, unit
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings, computing
-from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.find.tokenizer import language_of
 
 try:

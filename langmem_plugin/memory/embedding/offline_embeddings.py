@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.languages.glosses import GLOSSED, english_of
-from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.embedding.embedder import Vector, unit
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, language_of, without_accents, words_of
 
 if TYPE_CHECKING:

@@ -17,14 +17,20 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedding.calibration import MOST_ODDS, Calibration
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.embedding.embedder import MOST_ODDS, Calibration, Embedder, Vector
 from langmem_plugin.memory.find.bm25 import Group, Scores
 from langmem_plugin.memory.find.corpus import Corpus, microseconds
-from langmem_plugin.memory.find.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
+from langmem_plugin.memory.find.question import (
+    NOTHING_EXACT,
+    ExactQuery,
+    Groups,
+    Wording,
+    by_aliases,
+    exact_query,
+    terms_like,
+    with_full_names,
+)
 from langmem_plugin.memory.find.tokenizer import asked, language_of, stemmed, stems_of, telling, terms
-from langmem_plugin.memory.find.wordings import Groups, Wording, by_aliases, with_full_names
 from langmem_plugin.memory.models import EVERYTHING, Explanation, Filter, Left, MatchType, Mode, storable
 
 LIKELY = 0.5

@@ -11,16 +11,14 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.corpus import Corpus, Entry
-from langmem_plugin.memory.find.corpus_cache import CorpusCache
-from langmem_plugin.memory.find.exact_query import exact_hits
+from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
+from langmem_plugin.memory.find.question import exact_hits
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.damaged_rows import Damages, each_row
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
-from langmem_plugin.memory.keep.owner_changes import OwnerStates
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Candidate, Found, Left, Memory
 

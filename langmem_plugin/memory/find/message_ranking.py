@@ -20,8 +20,8 @@ from langmem_plugin.memory.find.fact_ranking import (
     may_hold,
     wordings_of,
 )
+from langmem_plugin.memory.find.question import Wording
 from langmem_plugin.memory.find.tokenizer import asked, terms
-from langmem_plugin.memory.find.wordings import Wording
 from langmem_plugin.memory.models import MatchType, plain
 
 _WORDS = 2.0

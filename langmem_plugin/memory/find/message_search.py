@@ -17,19 +17,22 @@ from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
-from langmem_plugin.memory.find.corpus import Corpus, Entry
-from langmem_plugin.memory.find.corpus_cache import CorpusCache
-from langmem_plugin.memory.find.corrected_messages import FoundMessage, as_it_stands
-from langmem_plugin.memory.find.exact_query import exact_hits
+from langmem_plugin.memory.embedding.embedder import Embedder, Vector, to_bytes
+from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import MessageHit, ranked_messages
-from langmem_plugin.memory.find.message_rows import STORED, PastMessage, as_message, as_values, said
-from langmem_plugin.memory.find.wordings import Groups
-from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
+from langmem_plugin.memory.find.past_messages import (
+    STORED,
+    FoundMessage,
+    PastMessage,
+    as_it_stands,
+    as_message,
+    as_values,
+    said,
+)
+from langmem_plugin.memory.find.question import Groups, exact_hits
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import Damages, all_rows, begin_change, begin_removal, each_row, owned
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed

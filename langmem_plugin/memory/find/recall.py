@@ -10,7 +10,7 @@ from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.find.fact_search import Ask
-from langmem_plugin.memory.find.wordings import Groups, as_meant
+from langmem_plugin.memory.find.question import Groups, as_meant
 from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, storable
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role

@@ -16,7 +16,7 @@ from langmem_plugin.memory.find.fact_ranking import LIKELY
 from langmem_plugin.memory.find.recall import RELEVANT, Scope, asks_about, scopes_of, seen_by
 from langmem_plugin.memory.find.tokenizer import telling, words_of
 from langmem_plugin.memory.instructions.instructions import Instruction
-from langmem_plugin.memory.keep.owner_changes import OwnerStates, states_of
+from langmem_plugin.memory.keep.rows import OwnerStates, states_of
 from langmem_plugin.memory.models import Found, Memory
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.operation_timing import timed

@@ -15,7 +15,7 @@ from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import Panic, TimedCalls
-from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.index_progress import IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.stores import OpenCollection, VectorsById, failures_of
 

@@ -13,7 +13,7 @@ from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 
 BATCH = 500

@@ -10,7 +10,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, StoreUnavailable
-from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.embedding.embedder import Vector
 
 
 class VectorsById(Embeddings):

@@ -24,7 +24,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
-from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.collections import OpenedCollection, OwnerCollections, VectorStorePool
 from langmem_plugin.memory.index.index_progress import Change, Examination, IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.stores import OpenCollection

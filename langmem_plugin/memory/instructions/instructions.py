@@ -38,10 +38,16 @@ from langmem_plugin.errors import (
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.conflicts import concerns, opposed, overruled, withdraws
-from langmem_plugin.memory.keep import sealed_rows
-from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, all_rows
-from langmem_plugin.memory.keep.owner_changes import begin_change
-from langmem_plugin.memory.keep.sealed_rows import seal, unseal
+from langmem_plugin.memory.keep.rows import (
+    AnyRow,
+    Damages,
+    all_rows,
+    begin_change,
+    checksum_of_values,
+    instant_of,
+    seal,
+    unseal,
+)
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
@@ -473,7 +479,7 @@ def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
     written, sealed = values.pop("checksum"), values.pop("sealed")
     try:
         for name in _INSTANTS:
-            values[name] = sealed_rows.instant(values[name])
+            values[name] = instant_of(values[name])
         if sealed is not None or encryption.encrypts:
             place = _place(values["owner"], values["instruction_id"])
             values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
@@ -488,6 +494,6 @@ def _place(owner: OwnerKey, instruction_id: str) -> Place:
 
 
 def _checksum(made: Instruction) -> int:
-    return sealed_rows.of_values(
+    return checksum_of_values(
         made.id, made.owner, made.text, made.priority, made.condition, made.active, made.expires_at, made.created_at
     )

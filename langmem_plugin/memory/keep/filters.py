@@ -10,10 +10,9 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.categories import CategoryTree
-from langmem_plugin.memory.keep.categorized_memories import stored_as
+from langmem_plugin.memory.keep.categories import CategoryTree, stored_as
 from langmem_plugin.memory.keep.memory_rows import valid
-from langmem_plugin.memory.keep.sealed_rows import as_stored
+from langmem_plugin.memory.keep.rows import as_stored
 from langmem_plugin.memory.models import Filter, Status, as_tags
 
 

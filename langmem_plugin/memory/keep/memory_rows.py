@@ -1,23 +1,68 @@
 """A memory as a row and back: checked before it is stored, and read only if it is what was written."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
+from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Text, cast, or_, select, type_coerce
 
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.database.schema import to_store
+from langmem_plugin.database.schema import in_parts, to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.keep import sealed_rows
-from langmem_plugin.memory.keep.damaged_rows import AnyRow
-from langmem_plugin.memory.keep.sealed_rows import blinded, blinded_slot, seal, unseal, words_alone
-from langmem_plugin.memory.models import Memory, as_tags
+from langmem_plugin.memory.keep.rows import (
+    AnyRow,
+    blinded,
+    blinded_digest,
+    blinded_slot,
+    checksum_of_values,
+    instant_of,
+    seal,
+    unseal,
+    words_alone,
+)
+from langmem_plugin.memory.models import LIVE, Memory, Status, as_tags, bare
+
+
+def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
+    """Equal for texts that say the same under the same key, and different for every owner.
+
+    With keys it is the owner's own that makes it: with the salt, which lies beside, nobody can tell whether they have
+    guessed a text.
+    """
+    said = f"{key or ''}\n{bare(text)}"
+    if encryption.encrypts:
+        return blinded_digest(encryption, owner, said)
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=salt, digest_size=16).digest()
+
+
+def ids_of_digests(
+    connection: Connection,
+    owner: OwnerKey,
+    digests: Sequence[bytes],
+    now: datetime,
+    *,
+    statuses: Sequence[Status] = LIVE,
+) -> dict[str, bytes]:
+    """Those of the digests that the owner's memories in one of these states have, by memory id."""
+    found: dict[str, bytes] = {}
+    for part in in_parts(digests):
+        # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
+        same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(part))
+        with_digest = select(memory.c.memory_id, memory.c.text_digest).where(
+            memory.c.owner == owner,
+            memory.c.memory_id.in_(same),
+            memory.c.status.in_(statuses),
+            valid(now),
+        )
+        found.update((memory_id, digest) for memory_id, digest in connection.execute(with_digest))
+    return found
+
 
 log = event_log(__name__)
 
@@ -69,7 +114,7 @@ def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
     written, sealed = values.pop("checksum"), values.pop("sealed")
     try:
         for name in _INSTANTS:
-            values[name] = sealed_rows.instant(values[name])
+            values[name] = instant_of(values[name])
         values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
         values["metadata"] = json.loads(values["metadata"])
         if sealed is not None or encryption.encrypts:
@@ -105,7 +150,7 @@ def checksum_of(made: Memory) -> int:
     A row from before a field was there is still what was written.
     """
     later = {name: value for name in _SINCE_CHECKSUMS if (value := getattr(made, name)) is not None}
-    return sealed_rows.of_values(
+    return checksum_of_values(
         made.id,
         made.owner,
         made.text,

@@ -16,13 +16,11 @@ from langmem_plugin.database.memory_tables import history_message, history_vecto
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import to_bytes
-from langmem_plugin.memory.find.message_rows import said
+from langmem_plugin.memory.embedding.embedder import Embedder, to_bytes
+from langmem_plugin.memory.find.past_messages import said
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, Kind, all_rows
 from langmem_plugin.memory.keep.memory_rows import searched
-from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, all_rows, begin_change
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.models import storable
 

@@ -20,17 +20,32 @@ from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.unit_vectors import Vector
-from langmem_plugin.memory.keep import aliases, text_digest
-from langmem_plugin.memory.keep.damaged_rows import Damages, all_rows, each_row
+from langmem_plugin.memory.embedding.embedder import Vector
+from langmem_plugin.memory.keep import aliases
 from langmem_plugin.memory.keep.filters import in_session, matching
-from langmem_plugin.memory.keep.memory_rows import STORED, as_memory, as_values, checked, corrected, valid, validated
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
-from langmem_plugin.memory.keep.sealed_rows import as_stored, blinded_slot
+from langmem_plugin.memory.keep.memory_rows import (
+    STORED,
+    as_memory,
+    as_values,
+    checked,
+    corrected,
+    digest_of,
+    ids_of_digests,
+    valid,
+    validated,
+)
+from langmem_plugin.memory.keep.rows import (
+    Damages,
+    all_rows,
+    as_stored,
+    begin_change,
+    begin_removal,
+    blinded_slot,
+    each_row,
+    owned,
+)
 from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
-from langmem_plugin.memory.keep.text_digest import digest_of
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
-from langmem_plugin.memory.write.decisions import Advice
 
 _MOST_UNASKED = 5
 _EVIDENCE = {"quote": None, "session_id": None, "source_id": None, "source_type": "manual"}
@@ -44,6 +59,18 @@ _BECAME: Mapping[Status, Action] = {
     "archived": "memory.archived",
     "forgotten": "memory.forgotten",
 }
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Ids of memories: the one that says the same, or those that hold no more since the fact was said; may be empty."""
+
+    same_as: str | None = None
+    replaces: tuple[str, ...] = ()
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        return self.replaces if self.same_as is None else (self.same_as, *self.replaces)
 
 
 @dataclass(frozen=True)
@@ -257,7 +284,7 @@ class MemoryRepository:
         if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
             return set()
         digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
-        return set(text_digest.known(connection, owner, digests, now, statuses=statuses))
+        return set(ids_of_digests(connection, owner, digests, now, statuses=statuses))
 
     def ids_of_slots(
         self,

@@ -27,9 +27,8 @@ from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep import verdicts
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.verdicts import Verdicts
+from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
 from langmem_plugin.memory.models import LIVE, OVER, Status
 
 _KEPT = (
@@ -157,7 +156,7 @@ class Retention:
                 with self._database.write() as connection:
                     moved = self._repository.set_status(connection, owner, part, "archived", now=now, if_still=due)
                     if moved:
-                        verdicts.count(connection, owner, Verdicts(lapsed=moved))
+                        count_verdicts(connection, owner, Verdicts(lapsed=moved))
                 yield moved
 
     def uses_deleted(self) -> Iterator[int]:

@@ -10,9 +10,8 @@ from langmem_plugin.database.memory_tables import history_vector, memory, memory
 from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes, to_bytes
-from langmem_plugin.memory.keep.damaged_rows import AnyRow, Damages, Kind
-from langmem_plugin.memory.keep.sealed_rows import of_vector, vector_is_whole
+from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes, to_bytes
+from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, checksum_of_vector, vector_is_whole
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
@@ -34,7 +33,7 @@ def vector_values(encryption: Encryption, place: Place, plain: bytes) -> dict[st
     if encryption.encrypts:
         return {"vector": encryption.cipher.encrypt(place, plain), "checksum": None}
     model, row_id = map(str, place.rest)
-    return {"vector": plain, "checksum": of_vector(OwnerKey(place.owner), model, row_id, plain)}
+    return {"vector": plain, "checksum": checksum_of_vector(OwnerKey(place.owner), model, row_id, plain)}
 
 
 def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:

@@ -12,10 +12,10 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.damaged_rows import each_row
 from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import searched, valid
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import each_row
 from langmem_plugin.memory.models import LIVE, Filter, as_tags
 from langmem_plugin.memory.service import MemoryService
 

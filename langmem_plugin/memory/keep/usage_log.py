@@ -2,23 +2,83 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Column, ColumnElement, Connection, delete, insert, literal, select
+from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, literal, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.database.memory_tables import memory_verdicts as table
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there
+from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there, upsert
 from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
-from langmem_plugin.memory.keep.owner_changes import owned
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import begin_change, owned
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """`lapsed` is what nobody answered in time. What was confirmed or declined without being asked counts too."""
+
+    asked: int = 0
+    confirmed: int = 0
+    declined: int = 0
+    lapsed: int = 0
+
+    @property
+    def approval_rate(self) -> float | None:
+        """The confirmed part of all that was decided; None while nothing was."""
+        decided = self.confirmed + self.declined
+        return self.confirmed / decided if decided else None
+
+
+_COUNTS = (table.c.asked, table.c.confirmed, table.c.declined, table.c.lapsed)
+
+
+def count_verdicts(connection: Connection, owner: OwnerKey, more: Verdicts) -> None:
+    """Adds to what was counted; the owner has memories."""
+    values = dict(zip((each.name for each in _COUNTS), astuple(more), strict=True))
+    summed = {each.name: each + values[each.name] for each in _COUNTS}
+    inserted = upsert(connection, table).values(owner=owner, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["owner"], set_=summed))
+
+
+def begin_verdicts(connection: Connection, owner: OwnerKey, counts: Verdicts) -> None:
+    """The same for an owner who may have nothing yet."""
+    begin_change(connection, owner)
+    count_verdicts(connection, owner, counts)
+
+
+def verdicts_of(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:
+    """The counts of one owner, or of all together."""
+    if owner is None:
+        row = connection.execute(select(*(func.coalesce(func.sum(each), 0) for each in _COUNTS))).one()
+        return Verdicts(*map(int, row))
+    found = connection.execute(select(*_COUNTS).where(table.c.owner == owner)).one_or_none()
+    return Verdicts(*found) if found is not None else Verdicts()
+
+
+def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[int]:
+    """Move the counts of the source to the target; gives the counts that moved."""
+    moved = verdicts_of(connection, source)
+    if moved != Verdicts():
+        count_verdicts(connection, target, moved)
+        connection.execute(delete(table).where(table.c.owner == source))
+    return list(astuple(moved))
+
+
+def give_back_verdicts(connection: Connection, moved: Sequence[int], holder: OwnerKey, owner: OwnerKey) -> None:
+    """As much as moved is the owner's again."""
+    if any(moved):
+        count_verdicts(connection, holder, Verdicts(*(-each for each in moved)))
+        count_verdicts(connection, owner, Verdicts(*moved))
+
 
 log = event_log(__name__)
 

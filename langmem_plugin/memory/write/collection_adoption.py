@@ -13,12 +13,11 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.identifiers import OwnerKey, masked, owner_to_store
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
 from langmem_plugin.memory.index.stores import ForeignDocument, OpenCollection, failures_of
-from langmem_plugin.memory.keep.owner_changes import begin_change, owned
 from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.memory.keep.rows import begin_change, owned
 from langmem_plugin.memory.models import FACT_TYPES, SourceType, storable
 from langmem_plugin.memory.write.reconciler import Reconciler
 

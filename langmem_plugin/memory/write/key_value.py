@@ -10,8 +10,8 @@ from langmem_plugin.facts import Classification, classify
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.tokenizer import telling, words_of
-from langmem_plugin.memory.keep.owner_changes import begin_change
 from langmem_plugin.memory.keep.repository import NewMemory
+from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import Memory, MemoryFields, plain
 from langmem_plugin.memory.service import MemoryService
 

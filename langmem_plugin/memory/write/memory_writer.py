@@ -13,15 +13,13 @@ from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import unit
+from langmem_plugin.memory.embedding.embedder import Embedder, unit
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep.owner_changes import begin_change
-from langmem_plugin.memory.keep.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.keep.repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
+from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.keep.usage_log import UsageLog
 from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, Status, plain, worded
-from langmem_plugin.memory.write.decisions import Advice
 from langmem_plugin.memory.write.reconciler import Reconciler, Related, remembered
 from langmem_plugin.operation_timing import timed
 

@@ -16,16 +16,16 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS
-from langmem_plugin.memory.keep import aliases, verdicts
-from langmem_plugin.memory.keep.damaged_rows import all_rows
+from langmem_plugin.memory.keep import aliases
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import all_rows
+from langmem_plugin.memory.keep.usage_log import give_back_verdicts, move_verdicts
 from langmem_plugin.memory.models import LIVE, Memory, Status
 from langmem_plugin.memory.write import moved_rows
-from langmem_plugin.memory.write.decisions import Decision, decided
 from langmem_plugin.memory.write.key_value import value_of
 from langmem_plugin.memory.write.moved_rows import OwnerMove, ids_of
-from langmem_plugin.memory.write.reconciler import WEIGHED, stated
+from langmem_plugin.memory.write.reconciler import WEIGHED, Decision, decided, stated
 
 log = event_log(__name__)
 
@@ -62,7 +62,7 @@ class OwnerMerge:
         messages = move.messages(ids_of(connection, source, history_message.c.message_id, history_message.c.change))
         record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
         record["marks_of_both"] = _marks_left(connection, source)
-        record["verdicts"] = verdicts.move(connection, source, target)
+        record["verdicts"] = move_verdicts(connection, source, target)
         record |= moved_rows.move(connection, source, target)
         connection.execute(delete(memory_owner).where(memory_owner.c.owner == source))
         return record
@@ -84,7 +84,7 @@ class OwnerMerge:
             whose = owner if instruction_id in back else holder
             _set_active(connection, whose, instruction_id, active=True)
         move.messages(record["messages"], record["message_names"])
-        verdicts.take_back(connection, record.get("verdicts", ()), holder, owner)
+        give_back_verdicts(connection, record.get("verdicts", ()), holder, owner)
         moved_rows.take_back(connection, record, holder, owner)
         _marks_moved(connection, holder, owner, record["marks"])
         _marked_again(connection, record["marks_of_both"], owner)

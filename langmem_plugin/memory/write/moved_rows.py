@@ -31,15 +31,13 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find import message_rows
+from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.categories import Category
-from langmem_plugin.memory.keep.damaged_rows import all_rows
-from langmem_plugin.memory.keep.memory_rows import FOUND_BY, STORED, as_memory, as_values
-from langmem_plugin.memory.keep.owner_changes import begin_change, begin_removal, owned
+from langmem_plugin.memory.keep.memory_rows import FOUND_BY, STORED, as_memory, as_values, digest_of
+from langmem_plugin.memory.keep.rows import all_rows, begin_change, begin_removal, owned
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
-from langmem_plugin.memory.keep.text_digest import digest_of
 from langmem_plugin.memory.models import plain
 
 Renamed = Mapping[str, str]
@@ -144,7 +142,7 @@ class OwnerMove:
     def _part_of_messages(self, part: Sequence[str], names: Renamed) -> dict[str, str]:
         table = history_message
         here = (table.c.owner == self._source, table.c.message_id.in_(part))
-        rows = all_rows(self._connection, select(*message_rows.STORED).where(*here).order_by(table.c.change))
+        rows = all_rows(self._connection, select(*past_messages.STORED).where(*here).order_by(table.c.change))
         if not rows:
             return {}
         wanted = {row.message_id: names.get(row.message_id, row.message_id) for row in rows}
@@ -160,11 +158,11 @@ class OwnerMove:
             self._copy(each, each.c.message_id, renamed)
         values = []
         for change, row in enumerate(rows, number + 1 - len(rows)):
-            new, message = renamed[row.message_id], message_rows.as_message(row, self._encryption)
+            new, message = renamed[row.message_id], past_messages.as_message(row, self._encryption)
             sealed, checksum = row.sealed, row.checksum
             if message is not None:
                 named = replace(message, message_id=new)
-                anew = message_rows.as_values(self._target, named, row.of_session, self._encryption)
+                anew = past_messages.as_values(self._target, named, row.of_session, self._encryption)
                 sealed, checksum = anew["sealed"], anew["checksum"]
             values.append({"of_id": new, "n": change, "x": sealed, "c": checksum})
         self._connection.execute(

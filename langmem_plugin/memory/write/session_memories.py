@@ -12,8 +12,7 @@ from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field
 
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, Category, CategoryChanges, named
-from langmem_plugin.memory.keep.categorized_memories import spellings
+from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, Category, CategoryChanges, named, spellings
 from langmem_plugin.memory.models import plain
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, Id, IdInBody, Name, Text

@@ -6,8 +6,7 @@ from typing import Annotated, Self
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from langmem_plugin.memory.find.corrected_messages import FoundMessage, Shown
-from langmem_plugin.memory.find.message_rows import PastMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown
 from langmem_plugin.memory.models import MatchType, Mode
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import ANY_WORD, Words

@@ -6,7 +6,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from langmem_plugin.facts import FactType
-from langmem_plugin.memory.find.exact_query import matched_spans
+from langmem_plugin.memory.find.question import matched_spans
 from langmem_plugin.memory.models import Filter, MatchType, Mode
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.categories import spelled

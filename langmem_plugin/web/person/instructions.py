@@ -13,7 +13,7 @@ from starlette.responses import Response
 from langmem_plugin.agent.commands.instruction_list import order_told
 from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
 from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
-from langmem_plugin.memory.keep.owner_changes import begin_change
+from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import storable
 from langmem_plugin.web.person.visit import Here, Visit
 

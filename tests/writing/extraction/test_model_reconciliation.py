@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatResult
 
 from langmem_plugin.memory.background import GivenUp
-from langmem_plugin.memory.write.decisions import Advice
+from langmem_plugin.memory.keep.repository import Advice
 from tests.writing.extraction.conftest import Extracting, fact, kept
 
 ERIN, SAM = "+972501234567", "+972507654321"

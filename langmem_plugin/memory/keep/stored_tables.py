@@ -1,6 +1,8 @@
-"""Encrypts what the long-term memory stored before there were keys."""
+"""All stored tables of the long-term memory read through: for damage, and to encrypt what was there before keys."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Column, Connection, Select, Table, bindparam, delete, select, tuple_, update
@@ -19,13 +21,58 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.find import message_rows
+from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.keep import categories, memory_rows
-from langmem_plugin.memory.keep.damaged_rows import AnyRow, all_rows
-from langmem_plugin.memory.keep.owner_changes import begin_removal
-from langmem_plugin.memory.keep.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
-from langmem_plugin.memory.keep.text_digest import digest_of
+from langmem_plugin.memory.keep.memory_rows import STORED, as_memory, digest_of
+from langmem_plugin.memory.keep.rows import AnyRow, Kind, all_rows, begin_removal, each_row
+from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, opened_vector, vector_place, vector_values
+
+
+@dataclass(frozen=True)
+class DamagedRow:
+    kind: Kind
+    owner: OwnerKey
+    row_id: str
+
+
+def examine(database: Database) -> list[DamagedRow]:
+    """Nothing is changed. What was forgotten is not looked at: nobody will be told it."""
+    return list(dict.fromkeys(_damaged(database)))
+
+
+def _damaged(database: Database) -> Iterator[DamagedRow]:
+    encryption = database.encryption
+    with database.read() as connection:
+        for kind, statement, read in _READINGS:
+            for row in each_row(connection, statement):
+                if read(row, encryption) is None:
+                    yield DamagedRow(kind, row[0], row[1])
+
+
+def _vector(table: Table, row: AnyRow, encryption: Encryption) -> bytes | None:
+    owner, row_id, model, *held = row
+    return opened_vector(encryption, vector_place(table, owner, model, row_id), HeldVector(*held))
+
+
+def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
+    return select(table.c.owner, row_id, table.c.model, table.c.vector, table.c.checksum)
+
+
+# Each row begins with the owner and the id, and is read as None where it does not hold what was written.
+_READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
+    ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
+    ("instruction", select(*instructions.STORED), instructions.as_instruction),
+    ("category", select(*categories.STORED), categories.as_category),
+    ("message", select(*past_messages.STORED), past_messages.as_message),
+    (
+        "memory vector",
+        _vectors(memory_vector, memory_vector.c.memory_id).join(memory, OF_MEMORY),
+        partial(_vector, memory_vector),
+    ),
+    ("message vector", _vectors(history_vector, history_vector.c.message_id), partial(_vector, history_vector)),
+]
+
 
 log = event_log(__name__)
 
@@ -107,7 +154,7 @@ def _tables() -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRo
     table = standing_instruction
     yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
     yield memory_category, memory_category.c.category_id, select(*categories.STORED), _category
-    yield history_message, history_message.c.message_id, select(*message_rows.STORED), _message
+    yield history_message, history_message.c.message_id, select(*past_messages.STORED), _message
 
 
 def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
@@ -129,5 +176,5 @@ def _category(row: AnyRow, encryption: Encryption) -> _Values | None:
 
 
 def _message(row: AnyRow, encryption: Encryption) -> _Values | None:
-    message = message_rows.as_message(row, NO_ENCRYPTION)
-    return None if message is None else message_rows.as_values(row.owner, message, row.of_session, encryption)
+    message = past_messages.as_message(row, NO_ENCRYPTION)
+    return None if message is None else past_messages.as_values(row.owner, message, row.of_session, encryption)

@@ -1,0 +1,230 @@
+"""The rows of an owner: numbered changes, checksums, words encrypted for their row, and reports of damage."""
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam, select, update
+
+from langmem_plugin import process_forks
+from langmem_plugin.database.encryption import Encryption, Place, RowCipher
+from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.schema import Name, in_parts, name_to_store, to_store, upsert
+from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.logs import event_log
+
+
+class OwnerState(NamedTuple):
+    """The state of an owner, which changes with every write; `salt` changes with an erasure."""
+
+    owner: OwnerKey
+    change: int
+    rebuild: int
+    salt: bytes
+
+
+OwnerStates = dict[OwnerKey, OwnerState]
+
+
+def states_of(connection: Connection, owners: Iterable[OwnerKey]) -> OwnerStates:
+    """The states of those owners of whom anything was ever kept."""
+    wanted = list(dict.fromkeys(owners))
+    found: OwnerStates = {}
+    for start in range(0, len(wanted), len(_NAMES)):
+        few = wanted[start : start + len(_NAMES)]
+        asked = dict(zip(_NAMES, few + few[-1:] * len(_NAMES), strict=False))
+        found |= {row[0]: OwnerState(OwnerKey(row[0]), *row[1:]) for row in _STATES.all(connection, asked)}
+    return found
+
+
+_NAMES = "first", "second", "third"  # a person, their household, whom they speak for
+_COLUMNS = memory_owner.c.owner, memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt
+_STATES = Prepared(select(*_COLUMNS).where(memory_owner.c.owner.in_([bindparam(name) for name in _NAMES])))
+
+
+def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> tuple[int, bytes]:
+    """Takes so many numbers of changes; the last one, and the owner's salt.
+
+    On PostgreSQL the owner's other writers wait here until this transaction ends.
+    """
+    row = connection.execute(
+        upsert(connection, memory_owner)
+        .values(owner=owner, change=numbers, rebuild=0, salt=os.urandom(16))
+        .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + numbers})
+        .returning(memory_owner.c.change, memory_owner.c.salt)
+    ).one()
+    return row.change, row.salt
+
+
+def begin_removal(connection: Connection, owner: OwnerKey) -> None:
+    """The same for rows that are deleted, which no later read can see: all readers start again."""
+    number, _ = begin_change(connection, owner)
+    connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
+
+def owned(
+    connection: Connection, owner: OwnerKey, row_id: Column[Any], ids: Sequence[str], *also: ColumnElement[bool]
+) -> set[str]:
+    """Names those of the ids that the owner has, in whatever state, also where the row is damaged."""
+    found: set[str] = set()
+    for part in in_parts(ids):
+        mine = select(row_id).where(row_id.table.c.owner == owner, row_id.in_(part), *also)
+        found.update(connection.execute(mine).scalars())
+    return found
+
+
+def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:
+    """Mostly one; more where a person's data was imported for another as well."""
+    return list(connection.execute(select(memory.c.owner).where(memory.c.memory_id == memory_id)).scalars())
+
+
+def owners_of_instruction(connection: Connection, instruction_id: str) -> list[str]:
+    whose = select(standing_instruction.c.owner).where(standing_instruction.c.instruction_id == instruction_id)
+    return list(connection.execute(whose).scalars())
+
+
+log = event_log(__name__)
+
+Kind = Literal["memory", "instruction", "category", "alias", "message", "memory vector", "message vector"]
+
+AnyRow = Row[*tuple[Any, ...]]
+
+_MOST_KNOWN = 10_000
+_AT_ONCE = 1_000  # rows
+
+
+class Damages:
+    """The damaged rows that this process has met. `mend` is told of a vector, which can be made anew from its text."""
+
+    def __init__(self) -> None:
+        self.mend: Callable[[Kind, OwnerKey, str], None] = lambda _kind, _owner, _row_id: None
+        self._known: dict[tuple[Kind, str, str], None] = {}
+        self._lock = process_forks.Lock()
+
+    def report(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
+        """Once, as an ERROR; text and key of the row are not told."""
+        with self._lock:
+            if (kind, owner, row_id) in self._known:
+                return
+            self._known[kind, owner, row_id] = None
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        event = kind.replace(" ", "_") + ".damaged"
+        log.error(event, extra={"owner": masked(owner), "row_id": row_id})
+        if kind.endswith("vector"):
+            self.mend(kind, owner, row_id)
+
+    def forget(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
+        """Forget that a row was damaged: it is whole now."""
+        with self._lock:
+            self._known.pop((kind, owner, row_id), None)
+
+
+def all_rows(
+    connection: Connection, statement: Select[Any], parameters: Mapping[str, Any] | None = None
+) -> Sequence[AnyRow]:
+    return connection.execute(statement, parameters).all()
+
+
+def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
+    """One by one, for very many: else PostgreSQL's driver holds them all, twice."""
+    yield from connection.execute(statement.execution_options(yield_per=_AT_ONCE))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def checksum_of_values(*values: Any) -> int:
+    """A checksum of JSON values in this order, instants among them; the same in every release, for it is stored."""
+    return zlib.crc32(_written(values))
+
+
+def digest_of_values(*values: Any) -> str:
+    """The same where somebody may change them on purpose, to be kept where nobody else can write."""
+    return hashlib.blake2b(_written(values), digest_size=16).hexdigest()
+
+
+def checksum_of_vector(owner: OwnerKey, model: str, row_id: str, stored: bytes) -> int:
+    return zlib.crc32(stored, zlib.crc32(f"{owner}\n{model}\n{row_id}".encode("utf-8", "surrogatepass")))
+
+
+def vector_is_whole(owner: OwnerKey, model: str, row_id: str, stored: Any, checksum: int | None) -> bool:
+    return isinstance(stored, bytes) and checksum in (None, checksum_of_vector(owner, model, row_id, stored))
+
+
+def instant_of(stored: int | None) -> datetime | None:
+    """The instant of the microseconds in a column. Raises TypeError or OverflowError for what never was an instant."""
+    return None if stored is None else _EPOCH + timedelta(microseconds=stored)
+
+
+def _written(values: tuple[Any, ...]) -> bytes:
+    return json.dumps(values, default=_microseconds, separators=(",", ":")).encode()
+
+
+def _microseconds(value: datetime) -> int:
+    return (value - _EPOCH) // timedelta(microseconds=1)
+
+
+_DIGEST_BYTES = 16
+
+Blinding = Callable[[Encryption, OwnerKey, Column[Any], str], str]
+
+
+def seal(cipher: RowCipher, place: Place, words: Mapping[str, Any], beside: Sequence[Any]) -> bytes:
+    """`beside` is what stays in plain in the row, and without which the words are not to be believed."""
+    return cipher.encrypt(place, json.dumps([words, digest_of_values(*beside)], separators=(",", ":")).encode())
+
+
+def unseal(cipher: RowCipher, place: Place, sealed: Any, beside: Sequence[Any]) -> dict[str, Any]:
+    """Raises DecryptionRefused where this is not what was sealed for the row, or the rest of it was changed."""
+    words, digest = _opened(cipher, place, sealed)
+    if digest != digest_of_values(*beside):
+        raise DecryptionRefused(f"a row of {place.table} was changed beside what is encrypted in it: restore a backup")
+    return words
+
+
+def words_alone(cipher: RowCipher, place: Place, sealed: Any) -> dict[str, Any]:
+    """Without a look at the rest of the row, which is looked at when it is shown. Raises DecryptionRefused."""
+    return _opened(cipher, place, sealed)[0]
+
+
+def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any], str]:
+    if not isinstance(sealed, bytes):
+        raise DecryptionRefused(f"a row of {place.table} is not encrypted: restore it from a backup")
+    try:
+        words, digest = json.loads(cipher.decrypt(place, sealed))
+    except ValueError as error:  # of a database without keys: there it is no ciphertext either
+        raise DecryptionRefused(f"a row of {place.table} is not what was stored: restore it from a backup") from error
+    return words, digest
+
+
+def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:
+    """The digest in place of `text` in an encrypted row. Raises InvalidInput for a text that no row could hold."""
+    checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
+    return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
+
+
+def blinded_slot(encryption: Encryption, owner: OwnerKey, column: Column[Any], slot: str) -> str:
+    """It ends in a slash and the digest of the attribute, as the slot in plain ends in the attribute."""
+    whole = blinded(encryption, owner, column, slot)
+    _, slash, attribute = slot.partition("/")
+    return f"{whole}/{blinded(encryption, owner, column, attribute)}" if slash else whole
+
+
+def blinded_digest(encryption: Encryption, owner: OwnerKey, said: str) -> bytes:
+    return encryption.blinded(owner, "text_digest", to_store(said))[:_DIGEST_BYTES]
+
+
+def as_stored(
+    encryption: Encryption, owner: OwnerKey, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
+) -> list[str]:
+    """The stored forms of these texts in rows: digests where rows are encrypted; none for an owner without a key."""
+    if not encryption.encrypts:
+        return list(texts)
+    return [blind(encryption, owner, column, text) for text in texts] if encryption.has_key(owner) else []
