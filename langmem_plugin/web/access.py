@@ -9,7 +9,9 @@ from limits.strategies import MovingWindowRateLimiter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from langmem_plugin.database.audit_trail import PERSON
 from langmem_plugin.errors import NotAuthorized
+from langmem_plugin.memory.models import OPERATOR
 from langmem_plugin.people.access_tokens import CONSOLE_FOR, PAGE_FOR, Access, AccessTokens, Kind
 from langmem_plugin.web.served import root_of
 
@@ -31,6 +33,16 @@ class Caller:
     @property
     def is_operator(self) -> bool:
         return not self.identifier
+
+    @property
+    def actor(self) -> str:
+        """The name of the caller for the audit log."""
+        return self.writer or PERSON
+
+    @property
+    def writer(self) -> str | None:
+        """The `source_id` of what an operator writes; None for the person's own token."""
+        return f"{OPERATOR}{self.token_id}" if self.is_operator else None
 
 
 def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:

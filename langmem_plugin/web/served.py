@@ -2,14 +2,22 @@
 answers.
 """
 
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
 
 from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmem_plugin.agent.replying.steps import Graph
+from langmem_plugin.database.audit_trail import record
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.portability import document_files
 
 
 @dataclass(frozen=True)
@@ -59,3 +67,28 @@ class HeadAsGet:
 def root_of(request: Request) -> str:
     """The path that the whole application is mounted under in another one: "" where it runs by itself."""
     return str(request.scope[_ROOT])
+
+
+_CHUNK = 2**16
+
+
+def exported(memory: PhoneMemory, person: OwnerKey, form: Literal["json", "csv"]) -> Response:
+    """All that is stored of a person, as a file that stays nowhere; noted. It is written whole before anything is sent:
+    an answer that breaks off would look like a shorter one.
+    """
+    with memory.database.write() as connection:
+        record(connection, "data.exported", owner=person)
+    with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
+        path = Path(folder) / ("langmem-export.json" if form == "json" else "langmem-export.zip")
+        write = document_files.write_json if form == "json" else document_files.write_csv
+        write(memory.exporter, person, path)
+        file = path.open("rb")  # read from here on, though its name is gone
+    kind = "application/json" if form == "json" else "application/zip"
+    headers = {"content-disposition": f'attachment; filename="{path.name}"'}
+    return StreamingResponse(_read(file), media_type=kind, headers=headers)
+
+
+def _read(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

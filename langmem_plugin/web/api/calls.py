@@ -7,31 +7,44 @@ from typing import Annotated
 from fastapi import Depends, Header, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request
+from starlette.responses import Response
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.database.audit_trail import PERSON, Action, record
+from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.models import OPERATOR
 from langmem_plugin.people import links
-from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.everybody import is_somebody
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller, caller_by_header
 from langmem_plugin.web.api.problems import Refused
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.served import Served, root_of
 
 PERSON_HEADER = "Langmem-Phone"
 _TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e]*)"')
+_DIGITS = 10
+
+
+def admitted(request: Request) -> Caller:
+    """Admits a call by the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
+    rates: Rates = request.app.state.api_rates
+    try:
+        caller = caller_by_header(request, request.app.state.served.tokens)
+    except NotAuthorized:
+        rates.count_failure(request.client.host if request.client else "")
+        raise
+    rates.count_request(caller.token_id)
+    return caller
 
 
 @dataclass(frozen=True)
 class Call:
-    """The request, the served application and the caller, as a route is given them."""
+    """A request, the headers of its answer, the served application and the caller, as a route is given them."""
 
     request: Request
+    response: Response
     served: Served
     caller: Caller
 
@@ -46,43 +59,21 @@ class Call:
             raise ConfigurationError("the long-term memory is switched off here: there are conversations alone")
         return self.memory.service
 
-    @property
-    def actor(self) -> str:
-        """The name of the caller for the audit log."""
-        return f"operator:{self.caller.token_id}" if self.caller.is_operator else PERSON
-
-    @property
-    def writer(self) -> str | None:
-        """The `source_id` of what an operator writes; None for the person's own token."""
-        return f"{OPERATOR}{self.caller.token_id}" if self.caller.is_operator else None
-
     @cached_property
     def identifier(self) -> str:
         """The identifier of the person that the request is about; with a person's token always their own."""
         named = self.request.headers.get(PERSON_HEADER)
         if not self.caller.is_operator:
             if named is not None:
-                raise Refused(
-                    400,
-                    "person-named",
-                    "Whose memory it is says the token",
-                    f"this token opens one person's memory: leave the header {PERSON_HEADER} out",
-                )
+                told = f"this token opens one person's memory: leave the header {PERSON_HEADER} out"
+                raise Refused(400, "person-named", "Whose memory it is says the token", told)
             return self.caller.identifier
         if named is None or not named.strip():
-            raise Refused(
-                400,
-                "person-not-named",
-                "Whose memory is meant?",
-                f"an operator's token opens everybody's: name the person in the header {PERSON_HEADER}",
-            )
+            told = f"an operator's token opens everybody's: name the person in the header {PERSON_HEADER}"
+            raise Refused(400, "person-not-named", "Whose memory is meant?", told)
         if "," in named or len(self.request.headers.getlist(PERSON_HEADER)) > 1:
-            raise Refused(
-                400,
-                "several-people-named",
-                "Whose memory is meant?",
-                f"one request is about one person: name one identifier in the header {PERSON_HEADER}",
-            )
+            told = f"one request is about one person: name one identifier in the header {PERSON_HEADER}"
+            raise Refused(400, "several-people-named", "Whose memory is meant?", told)
         return links.typed(self.memory.database, _as_written(named))
 
     def person(self) -> OwnerKey:
@@ -110,47 +101,13 @@ class Call:
         if not self.caller.is_operator:
             self.memory.people.refuse_newly_linked(self.identifier)
 
-    def only_operators(self) -> None:
-        if not self.caller.is_operator:
-            raise Refused(
-                403, "operators-only", "For operators alone", "use an operator's token: `langmem token new --operator`"
-            )
+    def tagged(self, tag: object) -> None:
+        """The answer says which state of the thing it tells of."""
+        self.response.headers["etag"] = f'"{tag}"'
 
-    def if_match(self) -> str | None:
-        """The tag that `If-Match` asks for; None if it asks for none. Raises Refused for more than one tag."""
-        asked = self.request.headers.get("if-match", "").strip()
-        if not asked or asked == "*":
-            return None
-        found = _TAG.fullmatch(asked)
-        if found is None:
-            raise Refused(
-                400, "if-match", "If-Match cannot be read", 'send one ETag as a response gave it: If-Match: "3"'
-            )
-        return found[1]
-
-    def revision(self) -> int | None:
-        """The same as a revision; one that no row has where it is no number."""
-        asked = self.if_match()
-        if asked is None:
-            return None
-        return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < _DIGITS else -1
-
-
-_DIGITS = 10
-
-
-def admitted(request: Request) -> Call:
-    """Admits a call by the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
-    served: Served = request.app.state.served
-    rates: Rates = request.app.state.api_rates
-    tokens: AccessTokens = served.tokens
-    try:
-        caller = caller_by_header(request, tokens)
-    except NotAuthorized:
-        rates.count_failure(request.client.host if request.client else "")
-        raise
-    rates.count_request(caller.token_id)
-    return Call(request, served, caller)
+    def made_at(self, path: str) -> None:
+        """The answer says where what was made is found."""
+        self.response.headers["location"] = f"{root_of(self.request)}{path}"
 
 
 def _as_written(header: str) -> str:
@@ -161,35 +118,71 @@ def _as_written(header: str) -> str:
         return header.strip()
 
 
-_PERSONS = HTTPBearer(
-    scheme_name="person", description="`langmem token new PHONE`: one person's memory", auto_error=False
-)
-_OPERATORS = HTTPBearer(
-    scheme_name="operator",
-    description=f"`langmem token new --operator`: everybody's, named by the header {PERSON_HEADER}",
-    auto_error=False,
-)
-_Operators = Annotated[HTTPAuthorizationCredentials | None, Security(_OPERATORS)]
-_Persons = Annotated[HTTPAuthorizationCredentials | None, Security(_PERSONS)]
+def _scheme(name: str, description: str) -> HTTPBearer:
+    return HTTPBearer(scheme_name=name, description=description, auto_error=False)
+
+
+_EVERYBODYS = f"`langmem token new --operator`: everybody's, named by the header {PERSON_HEADER}"
+_Operators = Annotated[HTTPAuthorizationCredentials | None, Security(_scheme("operator", _EVERYBODYS))]
+_Persons = Annotated[
+    HTTPAuthorizationCredentials | None, Security(_scheme("person", "`langmem token new PHONE`: one person's memory"))
+]
+_Named = Annotated[
+    str | None,
+    Header(alias=PERSON_HEADER, description="with an operator's token: whose memory", examples=["+972501234567"]),
+]
 
 
 async def _about_a_person(
-    request: Request,
-    _person: _Persons,
-    _operator: _Operators,
-    _named: Annotated[
-        str | None,
-        Header(alias=PERSON_HEADER, description="with an operator's token: whose memory", examples=["+972501234567"]),
-    ] = None,
+    request: Request, response: Response, _person: _Persons, _operator: _Operators, _named: _Named = None
 ) -> Call:
-    call: Call = request.state.call  # see routing.py: admitted before anything of the request was read
+    return _call(request, response)
+
+
+async def _by_an_operator(request: Request, response: Response, _operator: _Operators) -> Call:
+    return _operators(_call(request, response))
+
+
+async def _by_an_operator_about(
+    request: Request, response: Response, _operator: _Operators, _named: _Named = None
+) -> Call:
+    return _operators(_call(request, response))
+
+
+def _call(request: Request, response: Response) -> Call:
+    return Call(request, response, request.app.state.served, request.state.caller)  # routing.py admitted them
+
+
+def _operators(call: Call) -> Call:
+    if not call.caller.is_operator:
+        told = "use an operator's token: `langmem token new --operator`"
+        raise Refused(403, "operators-only", "For operators alone", told)
     return call
 
 
-async def _about_all(request: Request, _operator: _Operators) -> Call:
-    call: Call = request.state.call
-    return call
+def _if_match(
+    asked: Annotated[
+        str, Header(alias="If-Match", description="an ETag: only if it has not changed since, else 412")
+    ] = "",
+) -> str | None:
+    """The tag that `If-Match` asks for; None if it asks for none. Raises Refused for more than one tag."""
+    if asked.strip() in {"", "*"}:
+        return None
+    if (found := _TAG.fullmatch(asked.strip())) is None:
+        told = 'send one ETag as a response gave it: If-Match: "3"'
+        raise Refused(400, "if-match", "If-Match cannot be read", told)
+    return found[1]
+
+
+def _revision(asked: Annotated[str | None, Depends(_if_match)]) -> int | None:
+    """The same as a revision; one that no row has where it is no number."""
+    if asked is None:
+        return None
+    return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < _DIGITS else -1
 
 
 Called = Annotated[Call, Depends(_about_a_person)]
-CalledByOperator = Annotated[Call, Depends(_about_all)]
+CalledByOperator = Annotated[Call, Depends(_by_an_operator)]
+CalledByOperatorAbout = Annotated[Call, Depends(_by_an_operator_about)]
+IfMatch = Annotated[str | None, Depends(_if_match)]
+Revision = Annotated[int | None, Depends(_revision)]

@@ -1,59 +1,44 @@
-"""A person's own categories: a tree of names with colours, and how many memories are in each."""
+"""A person's names: a tree of categories with colours, and words that mean the same when they ask."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, Category, CategoryChanges, named, spellings
+from langmem_plugin.memory.keep.aliases import Source
+from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, named, spellings
 from langmem_plugin.memory.models import plain
 from langmem_plugin.web.api.calls import Call, Called
-from langmem_plugin.web.api.fields import Body, Id, IdInBody, Name, Text
-from langmem_plugin.web.api.routing import Answered, Routes
-from langmem_plugin.web.served import root_of
+from langmem_plugin.web.api.fields import Body, Id, IdInBody, Name, Text, Told
+from langmem_plugin.web.api.routing import answer, gives, routes_of
 
-routes = Routes("categories")
-PATH = "/api/memory/categories"
+routes, alias_routes = routes_of("categories"), routes_of("aliases")
+PATH, ALIASES = "/api/memory/categories", "/api/aliases"
 _Color = Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$", examples=[DEFAULT_COLOR])]
-_FIELDS = {"name": "name", "color": "color", "description": "description", "parent_category_id": "parent_id"}
 
 
-class MemoryCategory(BaseModel):
-    id: str
+class MemoryCategory(Told):
+    id: str = Field(validation_alias="category_id")
     name: str
     color: str
     description: str | None
-    parent_category_id: str | None
+    parent_category_id: str | None = Field(validation_alias="parent_id")
     created_at: datetime
 
-    @classmethod
-    def of(cls, held: Category) -> Self:
-        renamed = {name: getattr(held, ours) for name, ours in _FIELDS.items()}
-        return cls(id=held.category_id, created_at=held.created_at, **renamed)
 
-
-class CategoryFigures(BaseModel):
+class CategoryFigures(Told):
     category_id: str | None = Field(description="null for a name that memories have and no category is made for")
     name: str
     memory_count: int
     last_used: datetime | None
 
 
-class AllCategories(BaseModel):
-    categories: list[MemoryCategory] = Field(description="as a tree is read: each, then what is below it")
-    category_stats: list[CategoryFigures]
-
-
-class OneCategory(BaseModel):
-    category: MemoryCategory
-
-
 class NewCategory(Body):
     name: Name = Field(examples=["Family"])
     color: _Color = DEFAULT_COLOR
     description: Text | None = None
-    parent_category_id: IdInBody | None = None
+    parent_id: IdInBody | None = Field(default=None, alias="parent_category_id")
 
 
 class ChangedCategory(Body):
@@ -62,54 +47,48 @@ class ChangedCategory(Body):
     name: Name | None = None
     color: _Color | None = None
     description: Text | None = None
-    parent_category_id: IdInBody | None = Field(default=None, description="null puts it at the top")
+    parent_id: IdInBody | None = Field(default=None, alias="parent_category_id", description="null puts it at the top")
 
 
-class DeletedCategory(BaseModel):
-    deleted_id: str
-
-
-@routes.get(PATH)
-def list_categories(call: Called) -> AllCategories:
+@routes.get(
+    PATH,
+    response_model=answer(
+        categories=Annotated[list[MemoryCategory], Field(description="as a tree is read: each, then what is below it")],
+        category_stats=list[CategoryFigures],
+    ),
+)
+def list_categories(call: Called) -> Any:
     """List the categories, with how many active memories each has."""
-    owner = call.reads("categories")
-    held = call.service.categories.list_categories(owner)
+    owner, categories = call.reads("categories"), call.service.categories
+    held = categories.list_categories(owner)
     figures = []
-    for name, (many, used) in call.service.categories.counts(owner).items():
+    for name, (many, used) in categories.counts(owner).items():
         of = named(held, name)
         category_id = None if of is None else of.category_id
-        figures.append(CategoryFigures(category_id=category_id, name=name, memory_count=many, last_used=used))
-    return AllCategories(categories=[MemoryCategory.of(each) for each in held], category_stats=figures)
+        figures.append({"category_id": category_id, "name": name, "memory_count": many, "last_used": used})
+    return {"categories": held, "category_stats": figures}
 
 
-@routes.post(PATH, statuses=(201,), gives=("Location",))
-def create_category(call: Called, new: NewCategory) -> Answered[OneCategory]:
+@routes.post(PATH, response_model=answer(category=MemoryCategory), status_code=201, responses={201: gives("Location")})
+def create_category(call: Called, new: NewCategory) -> Any:
     """Make a category; memories that have its name already are in it."""
-    made = call.service.categories.create(
-        call.person(), new.name, color=new.color, description=new.description, parent_id=new.parent_category_id
-    )
-    where = {"location": f"{root_of(call.request)}{PATH}/{made.category_id}"}
-    return Answered(OneCategory(category=MemoryCategory.of(made)), 201, headers=where)
+    made = call.service.categories.create(call.person(), **new.model_dump())
+    call.made_at(f"{PATH}/{made.category_id}")
+    return {"category": made}
 
 
-@routes.patch(PATH + "/{category_id}")
-def change_category(call: Called, category_id: Id, changed: ChangedCategory) -> OneCategory:
+@routes.patch(PATH + "/{category_id}", response_model=answer(category=MemoryCategory))
+def change_category(call: Called, category_id: Id, changed: ChangedCategory) -> Any:
     """Change what is named of a category; with another name its memories have that too."""
-    changes: dict[str, Any] = {
-        _FIELDS[name]: getattr(changed, name)
-        for name in changed.model_fields_set
-        if getattr(changed, name) is not None or name in {"description", "parent_category_id"}
-    }
-    named_changes: CategoryChanges = changes  # type: ignore[assignment] # by the names of its fields
-    made = call.service.categories.update(call.person(), category_id, **named_changes)
-    return OneCategory(category=MemoryCategory.of(made))
+    changes = changed.changes("description", "parent_id")
+    return {"category": call.service.categories.update(call.person(), category_id, **changes)}
 
 
-@routes.delete(PATH + "/{category_id}")
-def delete_category(call: Called, category_id: Id) -> DeletedCategory:
+@routes.delete(PATH + "/{category_id}", response_model=answer(deleted_id=str))
+def delete_category(call: Called, category_id: Id) -> Any:
     """Delete a category; what is below it, and its memories, move up."""
     call.service.categories.delete(call.person(), category_id)
-    return DeletedCategory(deleted_id=category_id)
+    return {"deleted_id": category_id}
 
 
 def spelled(call: Call, owner: OwnerKey, names: list[str]) -> list[str]:
@@ -121,3 +100,37 @@ def spelled(call: Call, owner: OwnerKey, names: list[str]) -> list[str]:
     with call.memory.database.read() as connection:
         found = [each for each in spellings(connection, owner).values() if plain(each) in wanted]
     return found or names
+
+
+class KnownAlias(Told):
+    id: str
+    alias: str
+    name: str
+    source: Source
+    learnt_from: str | None
+    is_active: bool = Field(validation_alias="active")
+    created_at: datetime
+
+
+class NewAlias(Body):
+    alias: Text = Field(examples=["k8s"])
+    name: Text = Field(examples=["Kubernetes"])
+
+
+@alias_routes.get(ALIASES, response_model=answer(aliases=list[KnownAlias]))
+def list_aliases(call: Called, active_only: bool = True) -> Any:
+    """List the names that are taken for each other, the first learnt first."""
+    owner = call.reads("aliases")
+    return {"aliases": call.service.aliases.list_aliases(owner, include_removed=not active_only)}
+
+
+@alias_routes.post(ALIASES, response_model=answer(alias=KnownAlias), status_code=201)
+def create_alias(call: Called, new: NewAlias) -> Any:
+    """Take two names for each other; one that is there already, or was removed, counts again."""
+    return {"alias": call.service.aliases.add(call.person(), new.alias, new.name)}
+
+
+@alias_routes.delete(ALIASES + "/{alias_id}", response_model=answer(alias=KnownAlias))
+def remove_alias(call: Called, alias_id: Id) -> Any:
+    """It counts no more, and is not learnt again from the same words."""
+    return {"alias": call.service.aliases.remove(call.person(), alias_id)}

@@ -1,101 +1,72 @@
-"""All routes of the API in one application, with their description."""
+"""All routes of the API in one application, with their description as a document and as a page that loads nothing."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from anyio import CapacityLimiter
 from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
+from langmem_plugin.errors import LangMemError
 from langmem_plugin.people.request_rates import Rates
-from langmem_plugin.web.api import (
-    aliases,
-    bulk,
-    categories,
-    chat,
-    confirmations,
-    consent,
-    erasure,
-    exporting,
-    extraction,
-    insight,
-    instructions,
-    memories,
-    people,
-    said,
-    search,
-    sessions,
-    tags,
-)
-from langmem_plugin.web.api.docs import add_docs
-from langmem_plugin.web.api.problems import Problem, problem_of
-from langmem_plugin.web.api.routing import THREADS
+from langmem_plugin.web.api import categories, conversations, insight, instructions, memories, people, privacy
+from langmem_plugin.web.api.problems import Problem, told
+from langmem_plugin.web.look.pages import Pages
+from langmem_plugin.web.served import root_of
 
 _ROUTERS: tuple[APIRouter, ...] = (
-    memories.routes.router,
-    search.routes.router,
-    tags.routes.router,
-    bulk.routes.router,
-    categories.routes.router,
-    insight.routes.router,
-    extraction.routes.router,
-    exporting.routes.router,
-    memories.add_routes_by_id().router,
-    instructions.routes.router,
-    aliases.routes.router,
-    confirmations.routes.router,
-    consent.routes.router,
-    erasure.routes.router,
-    said.routes.router,
-    sessions.routes.router,
-    people.routes.router,
-    chat.routes.router,
+    memories.routes,
+    memories.search_routes,
+    memories.tag_routes,
+    categories.routes,
+    insight.routes,
+    conversations.extraction_routes,
+    privacy.export_routes,
+    memories.by_id,
+    instructions.routes,
+    categories.alias_routes,
+    memories.confirmation_routes,
+    privacy.consent_routes,
+    privacy.erasure_routes,
+    conversations.routes,
+    people.routes,
+    conversations.chat_routes,
 )
 _METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
+_DEEPEST = 6
 
 
 def add_api(app: FastAPI) -> None:
     """`app.state.served` is what it serves."""
     app.state.api_rates = Rates()
-    app.state.api_threads = CapacityLimiter(THREADS)
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)
-    add_docs(app)
-    app.add_api_route("/api/{path:path}", _nothing_here, methods=_METHODS, include_in_schema=False)
-    app.add_exception_handler(HTTPException, _elsewhere)
     _describe(app)
+    app.add_api_route("/api/{path:path}", _nothing_here, methods=_METHODS, include_in_schema=False)
+    for kind in (LangMemError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, told)
 
 
 async def _nothing_here(request: Request) -> Response:
-    """Answers a request that no route takes: the path is not there, or it does not have the method."""
+    """Refuses a request that no route takes: the path is not there, or it does not have the method."""
     allowed: set[str] = set()
-    for router in _ROUTERS:
-        for route in router.routes:
-            match, _ = route.matches(request.scope)
-            if match is Match.PARTIAL:
-                allowed |= getattr(route, "methods", set())
-    error = (
-        HTTPException(405, f"use {' or '.join(sorted(allowed))}", {"allow": ", ".join(sorted(allowed))})
-        if allowed
-        else HTTPException(404, "look at the path: /api/openapi.json describes those that there are")
-    )
-    response = problem_of(error, request)
-    assert response is not None  # noqa: S101 - it is an HTTPException
-    return response
-
-
-async def _elsewhere(request: Request, error: Exception) -> Response:
-    """Answers a refusal outside of /api, in the same form that programs get within."""
-    response = problem_of(error, request)
-    assert response is not None  # noqa: S101 - it is an HTTPException
-    return response
+    for route in (route for router in _ROUTERS for route in router.routes):
+        match, _ = route.matches(request.scope)
+        if match is Match.PARTIAL:
+            allowed |= getattr(route, "methods", set())
+    if allowed:
+        raise HTTPException(405, f"use {' or '.join(sorted(allowed))}", {"allow": ", ".join(sorted(allowed))})
+    raise HTTPException(404, "look at the path: /api/openapi.json describes those that there are")
 
 
 def _describe(app: FastAPI) -> None:
-    """Adds what routes refer to by name."""
-    described = app.openapi
+    """Adds what routes refer to by name; the page is at /api/docs, for everybody, as the document itself."""
+    described, pages = app.openapi, Pages(Path(__file__).parent / "templates")
 
     def openapi() -> dict[str, Any]:
         document = described()
@@ -105,4 +76,61 @@ def _describe(app: FastAPI) -> None:
             schemas |= problem.pop("$defs", {}) | {"Problem": problem}
         return document
 
+    def show(request: Request) -> Response:
+        document = app.openapi()
+        routes: dict[str, list[dict[str, Any]]] = {}
+        for path, methods in document["paths"].items():
+            for method, each in methods.items():
+                routes.setdefault(each["tags"][0], []).append(_route(document, path, method, each, root_of(request)))
+        return pages.page(request, "docs.html", document=document, routes=routes)
+
     app.openapi = openapi  # type: ignore[method-assign]
+    app.add_route("/api/docs", show, include_in_schema=False)
+
+
+def _route(document: Mapping[str, Any], path: str, method: str, each: Mapping[str, Any], root: str) -> dict[str, Any]:
+    body = each.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+    sent = None if body is None else example_of(document, body)
+    done: dict[str, Any] = next((each for status, each in each["responses"].items() if status.startswith("2")), {})
+    answer = done.get("content", {}).get("application/json", {}).get("schema")
+    shell = [f"curl -X {method.upper()} {root}{path}", "  -H 'Authorization: Bearer TOKEN'"]
+    shell += [] if sent is None else ["  -H 'Content-Type: application/json'", f"  -d '{_spelled(sent, None)}'"]
+    return {
+        **each,
+        "path": path,
+        "method": method.upper(),
+        "curl": " \\\n".join(shell),
+        "answer": None if answer is None else _spelled(example_of(document, answer), 2),
+    }
+
+
+def _spelled(value: Any, indent: int | None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def example_of(document: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> Any:
+    """A value that fits a schema: its example, its default, else the simplest of its type."""
+    if "$ref" in schema:
+        return example_of(document, document["components"]["schemas"][schema["$ref"].rpartition("/")[2]], depth)
+    each = [*schema.get("examples", ()), *schema.get("enum", ()), schema.get("const"), schema.get("default")]
+    if (value := next((each for each in each if each is not None), None)) is not None:
+        return value
+    if one := next((schema[name][0] for name in ("anyOf", "oneOf") if name in schema), None):
+        return example_of(document, one, depth)
+    kind = schema.get("type")
+    if kind == "object" and depth < _DEEPEST:
+        wanted = schema.get("properties", {})
+        return {name: example_of(document, each, depth + 1) for name, each in wanted.items()}
+    if kind == "array" and depth < _DEEPEST:
+        return [example_of(document, schema.get("items", {}), depth + 1)]
+    return _SIMPLEST.get(schema.get("format", kind), _SIMPLEST.get(kind))
+
+
+_SIMPLEST: dict[Any, Any] = {
+    "date-time": "2026-03-01T09:00:00Z",
+    "date": "2026-03-01",
+    "string": "…",
+    "integer": 1,
+    "number": 1.0,
+    "boolean": True,
+}

@@ -1,11 +1,12 @@
 """The kinds of values that requests are made of: bounded, and of nothing that no database stores."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import storable
 
 MOST_LISTED = 500
@@ -37,11 +38,34 @@ Id = Annotated[str, Path(max_length=_LONGEST_ID), AfterValidator(_of_letters)]
 IdInBody = Annotated[str, Field(min_length=1, max_length=_LONGEST_ID), AfterValidator(_of_letters)]
 Words = Annotated[str, Field(max_length=_LONGEST_QUERY), AfterValidator(_of_letters)]
 NamesInQuery = Annotated[list[Name] | None, Query(max_length=_MOST_TAGS)]
+TypesInQuery = Annotated[list[FactType] | None, Query(max_length=20)]
+From = Annotated[Instant | None, Query(alias="from")]
+To = Annotated[Instant | None, Query(alias="to", description="not included")]
+Relevance = Annotated[float, Query(ge=0, le=1)]
+MostFound = Annotated[int, Query(ge=1, le=100)]
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+Cursor = Annotated[
+    str | None,
+    Query(
+        max_length=2_000,
+        description="as `Link` gave it for the next part, instead of offset: what comes and goes moves nothing",
+    ),
+]
 
 
 class Body(BaseModel):
     """A field that is not known is a mistake: nothing is lost unnoticed."""
 
     model_config = ConfigDict(extra="forbid")
+
+    def changes(self, *emptied: str) -> dict[str, Any]:
+        """What is named, by our own names; null, but for those that can be `emptied`, leaves a thing as it is."""
+        named = self.model_dump(exclude_unset=True)
+        return {name: value for name, value in named.items() if value is not None or name in emptied}
+
+
+class Told(BaseModel):
+    """A thing of ours as programs are given it."""
+
+    model_config = ConfigDict(from_attributes=True)

@@ -1,19 +1,20 @@
 """The numbers of the memories, the memories worth a look, and the state of the service."""
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from langmem_plugin.web.api.calls import PERSON_HEADER, Called, CalledByOperator
-from langmem_plugin.web.api.routing import Answered, Routes
+from langmem_plugin.web.api.fields import Told
+from langmem_plugin.web.api.routing import Answer, answer, routes_of
 
-routes = Routes("insight")
+routes = routes_of("insight")
 
 
-class Summary(BaseModel):
+class Summary(Told):
     """In every state but forgotten; the shares below it are of the same."""
 
     total_memories: int
@@ -30,14 +31,14 @@ class Summary(BaseModel):
     people: int
 
 
-class DayOfGrowth(BaseModel):
+class DayOfGrowth(Told):
     date: dt.date
     cumulative_count: int
     new_memories: int
     by_source: dict[str, int]
 
 
-class Share(BaseModel):
+class Share(Told):
     count: int
     percentage: float
 
@@ -58,7 +59,7 @@ class StatusShare(Share):
     status: str
 
 
-class UsedMemory(BaseModel):
+class UsedMemory(Told):
     memory_id: str
     fact: str | None = Field(default=None, description="not there where everybody is asked about")
     access_count: int
@@ -70,12 +71,12 @@ class UsedMemory(BaseModel):
     effectiveness: float | None = Field(description="of the replies it was shown for, the part that cited it")
 
 
-class UsageStats(BaseModel):
+class UsageStats(Told):
     most_accessed_memories: list[UsedMemory]
     recently_accessed: list[UsedMemory]
 
 
-class ExtractionFigures(BaseModel):
+class ExtractionFigures(Told):
     approval_rate: float | None
     asked: int
     confirmed: int
@@ -84,7 +85,7 @@ class ExtractionFigures(BaseModel):
     automatic_share: float | None
 
 
-class Analytics(BaseModel):
+class Analytics(Told):
     generated_at: dt.datetime
     summary: Summary
     growth_trend: list[DayOfGrowth]
@@ -96,7 +97,7 @@ class Analytics(BaseModel):
     extraction: ExtractionFigures
 
 
-class Recommendation(BaseModel):
+class Recommendation(Told):
     """Nothing is changed by it."""
 
     kind: str = Field(examples=["duplicate"])
@@ -105,11 +106,7 @@ class Recommendation(BaseModel):
     proposal: str
 
 
-class Recommendations(BaseModel):
-    recommendations: list[Recommendation]
-
-
-class Operation(BaseModel):
+class Operation(Told):
     """`ok`: no threshold for it is passed."""
 
     operation: str
@@ -122,19 +119,16 @@ class Operation(BaseModel):
     ok: bool
 
 
-class Performance(BaseModel):
-    operations: list[Operation]
-
-
 @routes.get(
     "/api/memory/analytics",
-    also={"text/csv": {"schema": {"type": "string"}}},
+    response_model=Answer[Analytics],
+    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
 def read_analytics(
     call: Called,
     days: Annotated[int, Query(ge=1, le=366, description="of growth")] = 30,
     form: Annotated[Literal["json", "csv"], Query(alias="format")] = "json",
-) -> Answered[Analytics]:
+) -> Any:
     """The person's memories in numbers; for an operator who names nobody everybody's, and then without any text."""
     is_of_all = call.caller.is_operator and PERSON_HEADER not in call.request.headers
     if is_of_all:
@@ -142,22 +136,18 @@ def read_analytics(
     found = call.memory.insight.analytics(None if is_of_all else call.reads("analytics"), days=days)
     if form == "csv":
         name = {"content-disposition": 'attachment; filename="langmem-analytics.csv"'}
-        return Response(  # type: ignore[return-value] # which the description says beside the other
-            found.to_csv(), headers=name, media_type="text/csv"
-        )
-    return Answered(Analytics.model_validate(found.to_dict()))
+        return Response(found.to_csv(), headers=name, media_type="text/csv")
+    return found.to_dict()
 
 
-@routes.get("/api/memory/recommendations")
-def list_recommendations(call: Called) -> Recommendations:
+@routes.get("/api/memory/recommendations", response_model=answer(recommendations=list[Recommendation]))
+def list_recommendations(call: Called) -> Any:
     """What of the memories is worth a look: unused, said twice, out of date, or unsure."""
     found = call.memory.insight.recommendations(call.reads("recommendations"))
-    return Recommendations.model_validate({"recommendations": [each.to_dict() for each in found]})
+    return {"recommendations": [each.to_dict() for each in found]}
 
 
-@routes.get("/api/performance")
-def read_performance(call: CalledByOperator, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Performance:
+@routes.get("/api/performance", response_model=answer(operations=list[Operation]))
+def read_performance(call: CalledByOperator, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Any:
     """How long the memory's verbs took and how often they failed, in all processes. For operators."""
-    call.only_operators()
-    found = call.memory.insight.performance(hours=hours)
-    return Performance.model_validate({"operations": [each.to_dict() for each in found]})
+    return {"operations": [each.to_dict() for each in call.memory.insight.performance(hours=hours)]}

@@ -1,29 +1,31 @@
 """Who is who: for operators everybody, for a person what is known of themselves."""
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.everybody import everybody, how_many
-from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
-from langmem_plugin.web.api.consent import Permitted
-from langmem_plugin.web.api.fields import Body, IdInBody, Limit, Name, Offset
-from langmem_plugin.web.api.paging import PAGED, Cursor, links
-from langmem_plugin.web.api.routing import Answered, Routes
+from langmem_plugin.web.api.calls import Call, Called, CalledByOperator, CalledByOperatorAbout
+from langmem_plugin.web.api.fields import Body, Cursor, IdInBody, Limit, Name, Offset, Told
+from langmem_plugin.web.api.privacy import Permitted
+from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
 from langmem_plugin.web.person_refs import PersonRefs
 
-routes = Routes("people")
+routes = routes_of("people")
 _Reveal = Annotated[bool, Query(description="phones whole instead of masked; for an operator that is noted")]
 _Identifier = Annotated[
     IdInBody, Field(description="a phone or any other, in any spelling", examples=["telegram:4242"])
 ]
+_Merge = answer(
+    merge_id=Annotated[str | None, Field(description="takes it back by /api/people/undo; null where nothing moved")]
+)
 
 
-class Holdings(BaseModel):
+class Holdings(Told):
     """How much is stored of a person."""
 
     sessions: int
@@ -35,25 +37,16 @@ class Holdings(BaseModel):
     others: int
 
 
-class Person(BaseModel):
+class Person(Told):
     key: str
     identifiers: list[str] = Field(description="the key first")
     stored: Holdings
-
-
-class People(BaseModel):
-    people: list[Person]
-    total: int
 
 
 class KnownPerson(Person):
     time_zone: str
     language: Literal["en", "he", "es"]
     consent: Permitted
-
-
-class OnePerson(BaseModel):
-    person: KnownPerson
 
 
 class NewSettings(Body):
@@ -75,16 +68,11 @@ class Undoing(Body):
     merge_id: IdInBody
 
 
-class Linked(BaseModel):
-    merge_id: str | None = Field(description="takes it back by /api/people/undo; null where nothing moved")
-
-
-@routes.get("/api/people", gives=PAGED)
+@routes.get("/api/people", response_model=answer(people=list[Person], total=int), responses=PAGED)
 def list_people(
     call: CalledByOperator, reveal: _Reveal = False, limit: Limit = 50, offset: Offset = 0, cursor: Cursor = None
-) -> Answered[People]:
+) -> Any:
     """List everybody of whom something is stored, by their keys; groups too. For operators."""
-    call.only_operators()
     call.note("operator.read", None, "people, revealed" if reveal else "people")
     refs = PersonRefs(call.memory.database)
     behind = None if cursor is None else refs.person(cursor)
@@ -93,78 +81,65 @@ def list_people(
     with call.memory.database.read() as connection:
         keys = everybody(connection, after=behind or "", limit=limit + 1, offset=offset)
         total = how_many(connection)
-    people = [_person(call, each, reveal=reveal) for each in keys[:limit]]
     after = refs.ref(keys[limit - 1]) if len(keys) > limit else None
-    headers = links(call, total=total, limit=limit, offset=offset, after=after)
-    return Answered(People(people=people, total=total), headers=headers)
+    tell_place(call, total=total, limit=limit, offset=offset, after=after)
+    return {"people": [_person(call, each, reveal=reveal) for each in keys[:limit]], "total": total}
 
 
-@routes.get("/api/person")
-def read_person(call: Called, reveal: _Reveal = False) -> OnePerson:
+@routes.get("/api/person", response_model=answer(person=KnownPerson))
+def read_person(call: Called, reveal: _Reveal = False) -> Any:
     """Whom the token or the header names: identifiers, settings, consent, and how much is stored."""
     return _known(call, call.reads("person, revealed" if reveal else "person"), reveal=reveal)
 
 
-@routes.patch("/api/person")
-def change_person(call: Called, wanted: NewSettings) -> OnePerson:
+@routes.patch("/api/person", response_model=answer(person=KnownPerson))
+def change_person(call: Called, wanted: NewSettings) -> Any:
     """Set the person's time zone or language."""
-    owner = call.person()
+    owner, people = call.person(), call.memory.people
     if wanted.time_zone is not None:
-        call.memory.people.set_time_zone(owner, wanted.time_zone)
+        people.set_time_zone(owner, wanted.time_zone)
     if wanted.language is not None:
-        call.memory.people.set_language(owner, wanted.language)
+        people.set_language(owner, wanted.language)
     return _known(call, owner, reveal=False)
 
 
-@routes.post("/api/people/link")
-def link_identifier(call: Called, wanted: Linking) -> Linked:
+@routes.post("/api/people/link", response_model=_Merge)
+def link_identifier(call: CalledByOperatorAbout, wanted: Linking) -> Any:
     """From now on the identifier is the person that the header names, who has all that it had. For operators."""
-    call.only_operators()
-    return Linked(merge_id=call.memory.people.link(call.identifier, call.memory.people.typed(wanted.identifier)))
+    people = call.memory.people
+    return {"merge_id": people.link(call.identifier, people.typed(wanted.identifier))}
 
 
-@routes.post("/api/people/unlink")
-def unlink_identifier(call: CalledByOperator, wanted: Linking) -> Linked:
+@routes.post("/api/people/unlink", response_model=_Merge)
+def unlink_identifier(call: CalledByOperator, wanted: Linking) -> Any:
     """The identifier is a person of its own again; what was said and remembered stays where it is. For operators."""
-    call.only_operators()
-    return Linked(merge_id=call.memory.people.unlink(wanted.identifier))
+    return {"merge_id": call.memory.people.unlink(wanted.identifier)}
 
 
-@routes.post("/api/people/merge")
-def merge_people(call: Called, wanted: Merging) -> Linked:
+@routes.post("/api/people/merge", response_model=_Merge)
+def merge_people(call: CalledByOperatorAbout, wanted: Merging) -> Any:
     """The person that the header names and another are one, who has all that both had. For operators."""
-    call.only_operators()
-    return Linked(merge_id=call.memory.people.merge(call.identifier, call.memory.people.typed(wanted.other)))
+    people = call.memory.people
+    return {"merge_id": people.merge(call.identifier, people.typed(wanted.other))}
 
 
-@routes.post("/api/people/undo")
-def undo_merge(call: CalledByOperator, wanted: Undoing) -> Linked:
+@routes.post("/api/people/undo", response_model=_Merge)
+def undo_merge(call: CalledByOperator, wanted: Undoing) -> Any:
     """Two people again: what moved goes back. For operators."""
-    call.only_operators()
     call.memory.people.undo(wanted.merge_id)
-    return Linked(merge_id=None)
+    return {"merge_id": None}
 
 
-def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> OnePerson:
-    people, found = call.memory.people, _person(call, owner, reveal=reveal)
-    return OnePerson(
-        person=KnownPerson(
-            key=found.key,
-            identifiers=found.identifiers,
-            stored=found.stored,
-            time_zone=people.time_zone(owner).key,
-            language=people.language(owner),
-            consent=Permitted.of(call.memory.consent.of(owner)),
-        )
-    )
+def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> Any:
+    people = call.memory.people
+    settings = {
+        "time_zone": people.time_zone(owner).key,
+        "language": people.language(owner),
+        "consent": call.memory.consent.of(owner),
+    }
+    return {"person": _person(call, owner, reveal=reveal) | settings}
 
 
-def _person(call: Call, key: str, *, reveal: bool) -> Person:
-    def shown(identifier: str) -> str:
-        return identifier if reveal else masked(identifier)
-
-    return Person(
-        key=shown(key),
-        identifiers=[shown(each) for each in call.memory.people.identifiers(key)],
-        stored=Holdings(**asdict(call.memory.exporter.holdings(key))),
-    )
+def _person(call: Call, key: str, *, reveal: bool) -> dict[str, Any]:
+    shown = [each if reveal else masked(each) for each in (key, *call.memory.people.identifiers(key))]
+    return {"key": shown[0], "identifiers": shown[1:], "stored": asdict(call.memory.exporter.holdings(key))}

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
@@ -46,7 +45,6 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-_AGAIN_AFTER = {"retry-after": "5"}
 _URN = "urn:langmem:problem:"
 
 # The first that an error is one of.
@@ -81,7 +79,7 @@ _STATUS: dict[type[LangMemError], tuple[int, str]] = {
 }
 _TOLD_BY_TITLE = (StoreUnavailable, EmbeddingUnavailable, ModelUnavailable)  # their texts are for whoever runs this
 _TITLES = {400: "The request cannot be read", 404: "There is nothing here", 405: "Not in this way", 413: "Too much"}
-_BAD_REQUEST, _SERVER_ERROR = 400, 500
+_BAD_REQUEST, _UNAUTHORIZED, _SERVER_ERROR = 400, 401, 500
 _UNREADABLE = "the body cannot be read: send JSON in UTF-8, not nested deeply, with its Content-Type"
 
 
@@ -100,72 +98,69 @@ class Problem(BaseModel):
     status: int
     detail: str = Field(description="what to do about it")
     success: bool = Field(default=False, description="false")
-    errors: list[WrongField] = Field(default_factory=list)
+    errors: list[WrongField] = []
 
 
-class Refused(Exception):
+class Refused(HTTPException):
     """A request that is not served; `detail` says what to do instead."""
 
-    def __init__(
-        self, status: int, name: str, title: str, detail: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(detail)
-        self.status, self.name, self.title, self.detail, self.headers = status, name, title, detail, headers
+    def __init__(self, status: int, name: str, title: str, detail: str) -> None:
+        super().__init__(status, detail)
+        self.name, self.title = name, title
 
 
-def problem_of(error: Exception, request: Request) -> Response | None:
-    """The problem document of an error; None for a mistake of ours."""
-    if isinstance(error, Refused):
-        return _response(error.status, error.name, error.title, error.detail, error.headers)
-    if isinstance(error, RequestValidationError):
-        wrong = [
-            WrongField(where=".".join(str(part) for part in each["loc"]), message=str(each["msg"]))
-            for each in error.errors()
-        ]
-        told = "; ".join(f"{each.where}: {each.message}" for each in wrong[:5])
-        return _response(422, "invalid-request", "The request cannot be used as it is", told, errors=wrong)
-    if isinstance(error, HTTPException):
-        title = _TITLES.get(error.status_code, "The request cannot be served")
-        told = _UNREADABLE if error.status_code == _BAD_REQUEST else str(error.detail)
-        return _response(error.status_code, f"http-{error.status_code}", title, told, error.headers)
+async def told(request: Request, error: Exception) -> Response:
+    """Answers an error with its problem document; one that is a mistake of ours is not caught here."""
     if isinstance(error, LangMemError):
         return _of_ours(error, request)
-    return None
+    if isinstance(error, RequestValidationError):
+        wrong = [(".".join(map(str, each["loc"])), str(each["msg"])) for each in error.errors()]
+        named = "; ".join(f"{where}: {message}" for where, message in wrong[:5])
+        return _problem(422, "invalid-request", "The request cannot be used as it is", named, errors=wrong)
+    if not isinstance(error, HTTPException):
+        raise error
+    status = error.status_code
+    title = error.title if isinstance(error, Refused) else _TITLES.get(status, "The request cannot be served")
+    name = error.name if isinstance(error, Refused) else f"http-{status}"
+    unread = status == _BAD_REQUEST and not isinstance(error, Refused)
+    return _problem(status, name, title, _UNREADABLE if unread else str(error.detail), error.headers)
 
 
 def _of_ours(error: LangMemError, request: Request) -> Response:
-    kind = next((each for each in _STATUS if isinstance(error, each)), None)
-    status, title = (_SERVER_ERROR, "It could not be done") if kind is None else _STATUS[kind]
+    status, title = next((_STATUS[each] for each in _STATUS if isinstance(error, each)), (500, "It could not be done"))
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__).lower()
-    headers: Mapping[str, str] | None = None
+    detail, headers = f"{error}", {}
     if isinstance(error, StaleMemory) and request.headers.get("if-match"):
         status, title = 412, "It is not what If-Match names any more"
-    detail = f"{error}"
     if isinstance(error, _TOLD_BY_TITLE) and not isinstance(error, (WriteConflict, ErasureIncomplete)):
         detail = f"{title}: nothing was changed, try again in some seconds"
-    if status == 401:  # noqa: PLR2004 - as RFC 6750 has it
+    if status == _UNAUTHORIZED:  # as RFC 6750 has it
         headers = {"www-authenticate": "Bearer"}
     if isinstance(error, TooManyRequests):
         headers = {"retry-after": str(error.retry_after)}
     if status >= _SERVER_ERROR:
-        headers = _AGAIN_AFTER
+        headers = {"retry-after": "5"}
         extra = {"what": getattr(request.scope.get("route"), "path", ""), "status": status}
         log.warning("api.unavailable", exc_info=error, extra=extra)
-    return _response(status, name, title, detail, headers)
+    return _problem(status, name, title, detail, headers)
 
 
-def _response(
+def _problem(
     status: int,
     name: str,
     title: str,
     detail: str,
     headers: Mapping[str, str] | None = None,
     *,
-    errors: list[WrongField] | None = None,
+    errors: Sequence[tuple[str, str]] = (),
 ) -> Response:
-    document: dict[str, Any] = Problem(
-        type=f"{_URN}{name}", title=title, status=status, detail="", errors=[]
-    ).model_dump()
-    document["detail"] = detail  # as ASCII below: the name of a field may hold half a character
-    document["errors"] = [{"where": each.where, "message": each.message} for each in errors or []]
+    document = {
+        "type": f"{_URN}{name}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "success": False,
+        "errors": [{"where": where, "message": message} for where, message in errors],
+    }
+    # As ASCII: the name of a field may hold half a character.
     return Response(json.dumps(document), status, dict(headers or {}), MEDIA_TYPE)

@@ -1,35 +1,36 @@
-"""How routes are served: the token first, then the work in threads of the API's own, then one envelope for all."""
+"""How routes are served: the token first, then FastAPI's own way, and one envelope for all that is answered."""
 
-import functools
-import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any, Generic, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
 from fastapi.dependencies.utils import get_flat_params
+from fastapi.exceptions import RequestValidationError
 from fastapi.params import Query
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model, model_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Message, Receive
 
 from langmem_plugin.database.audit_trail import acting
+from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.people.request_rates import LARGEST_BODY
 from langmem_plugin.web.api.calls import Call, admitted
-from langmem_plugin.web.api.problems import MEDIA_TYPE, Refused, problem_of
+from langmem_plugin.web.api.problems import MEDIA_TYPE, Refused
+from langmem_plugin.web.served import root_of
 
 log = event_log(__name__)
 
-THREADS = 100
-LARGEST_IMPORT = 64 * 2**20
+LARGEST_IMPORT, IMPORTS = 64 * 2**20, "/api/memory/import"
 _HUNG_UP = 499
 _LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # of parameters that are not known
-_JSON = "application/json"
 _PROBLEMS = {
     400: "the request cannot be read",
     401: "no valid token",
@@ -42,111 +43,6 @@ _PROBLEMS = {
     429: "asked too often",
     503: "the memory cannot be reached",
 }
-
-Data = TypeVar("Data")
-
-
-class Answer(BaseModel, Generic[Data]):
-    """The envelope of every answer that is no problem."""
-
-    success: bool = Field(default=True, description="true: what could not be done is a problem document")
-    data: Data
-
-
-@dataclass
-class Answered(Generic[Data]):
-    """The answer of a route that gives more than its data. `tag` is the ETag."""
-
-    data: Data
-    status: int = 200
-    tag: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-class Routes:
-    """Those of one file. A route is a plain function of a Call and what the request says; it runs in a thread."""
-
-    def __init__(self, tag: str) -> None:
-        self.router = APIRouter(tags=[tag])
-
-    def get(self, path: str, **how: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return self._serving("GET", path, **how)
-
-    def post(self, path: str, **how: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return self._serving("POST", path, **how)
-
-    def put(self, path: str, **how: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return self._serving("PUT", path, **how)
-
-    def patch(self, path: str, **how: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return self._serving("PATCH", path, **how)
-
-    def delete(self, path: str, **how: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        return self._serving("DELETE", path, **how)
-
-    def _serving(
-        self,
-        method: str,
-        path: str,
-        *,
-        statuses: Sequence[int] = (200,),
-        largest: int = LARGEST_BODY,
-        in_loop: bool = False,
-        content: Mapping[str, Any] | None = None,
-        also: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
-        gives: Sequence[str] = (),
-        if_match: bool = False,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """`content` describes an answer that is no JSON in the envelope, `also` another form of it beside that, and
-        `body` one that is read by the route itself. `gives` are headers of the answer; with `if_match` that header of
-        the request is heeded.
-        A route that is `in_loop` is asynchronous, and gives a response.
-        """
-
-        def added(work: Callable[..., Any]) -> Callable[..., Any]:
-            given = get_type_hints(work)["return"]
-            data = get_args(given)[0] if get_origin(given) is Answered else given
-            responses: dict[int | str, dict[str, Any]] = {
-                status: {"description": told, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}, "headers": _headers(after)}
-                for status, told in _PROBLEMS.items()
-                for after in [("Retry-After",) if status in _AGAIN_LATER else ()]
-            }
-            done: dict[str, Any] = {"headers": _headers(gives)}
-            if content is not None:
-                responses[200] = {"description": "the file", "content": dict(content), **done}
-            elif also is not None:
-                responses[200] = {"description": "the same in another form too", "content": dict(also), **done}
-            else:
-                responses[statuses[0]] = {"description": "it is done", **done}
-            for status in statuses[1:]:
-                responses[status] = {"description": "the same", "model": Answer[data], **done}  # type: ignore[valid-type]
-            extra: dict[str, Any] = {} if body is None else {"requestBody": dict(body)}
-            if if_match:
-                extra["parameters"] = [_IF_MATCH]
-            first, _, rest = (work.__doc__ or "").strip().partition("\n\n")
-            route = _Route(
-                path,
-                work if in_loop else _in_thread(work, statuses[0]),
-                methods=[method],
-                status_code=statuses[0],
-                response_model=None if content is not None else (data if in_loop else Answer[data]),  # type: ignore[valid-type]
-                responses=responses,
-                summary=" ".join(first.split()).rstrip("."),
-                description=" ".join(rest.split()),
-                operation_id=work.__name__,
-                tags=self.router.tags,
-                openapi_extra=extra,
-                response_class=Response if content is not None else JSONResponse,
-            )
-            route.largest = largest
-            self.router.routes.append(route)
-            return work
-
-        return added
-
-
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _AGAIN_LATER = {429, 503}
 _HEADERS = {
     "ETag": "which state it is in: to be sent as If-Match with a change, or as If-None-Match to be told 304",
@@ -155,44 +51,83 @@ _HEADERS = {
     "Retry-After": "seconds to wait",
     "X-Total-Count": "how many there are on all pages",
 }
-_IF_MATCH = {
-    "name": "If-Match",
-    "in": "header",
-    "required": False,
-    "schema": {"type": "string"},
-    "description": "an ETag: only if it has not changed since, else 412",
-}
+
+Data = TypeVar("Data")
 
 
-def _headers(names: Sequence[str]) -> dict[str, Any]:
-    return {each: {"description": _HEADERS[each], "schema": {"type": "string"}} for each in names}
+class Answer(BaseModel, Generic[Data]):
+    """The envelope of every answer that is no problem: a route gives its data alone."""
+
+    success: bool = Field(default=True, description="true: what could not be done is a problem document")
+    data: Data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _enveloped(cls, data: Any) -> Any:
+        return {"data": data}
 
 
-class _Route(APIRoute):
-    """A route that reads nothing of a request before its token was checked; every error is a problem document."""
+def answer(name: str = "", /, **fields: Any) -> type[Answer[Any]]:
+    """The envelope of these fields, each with its type; without a `name` they name it."""
+    return _answer(name or "".join(each.title().replace("_", "") for each in fields), tuple(fields.items()))
 
-    largest = LARGEST_BODY
+
+@cache
+def _answer(name: str, fields: tuple[tuple[str, Any], ...]) -> type[Answer[Any]]:
+    """The same fields are the same model: programs that are made from the description have it once."""
+    made: Any = create_model(f"{name}Data", **dict(fields))
+    of: type[Answer[Any]] = Answer[made]
+    return of
+
+
+def gives(*headers: str) -> dict[str, Any]:
+    """The description of an answer's headers."""
+    return {"headers": {each: {"description": _HEADERS[each], "schema": {"type": "string"}} for each in headers}}
+
+
+Described = dict[int | str, dict[str, Any]]
+PAGED: Described = {200: gives("Link", "X-Total-Count")}
+TAGGED: Described = {200: gives("ETag")}
+
+
+def _problems() -> Described:
+    document = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        status: {"description": told, "content": document, **(gives("Retry-After") if status in _AGAIN_LATER else {})}
+        for status, told in _PROBLEMS.items()
+    }
+
+
+class ApiRoute(APIRoute):
+    """A route that reads nothing of a request before its token was checked."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **how: Any) -> None:
+        first, _, rest = inspect.cleandoc(endpoint.__doc__ or "").partition("\n\n")
+        how["summary"], how["description"] = " ".join(first.split()).rstrip("."), " ".join(rest.split())
+        how["operation_id"], how["responses"] = endpoint.__name__, _problems() | (how["responses"] or {})
+        super().__init__(path, endpoint, **how)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
+        handle, largest = super().get_route_handler(), LARGEST_IMPORT if self.path == IMPORTS else LARGEST_BODY
 
         async def handled(request: Request) -> Response:
             try:
-                limiter: CapacityLimiter = request.app.state.api_threads
-                request.state.call = await to_thread.run_sync(admitted, request, limiter=limiter)
+                request.state.caller = caller = await run_in_threadpool(admitted, request)
                 self._refuse_unknown(request)
-                bounded = Request(request.scope, _bounded(request, self.largest))
-                return await handle(bounded)
+                with acting(caller.actor, within=True):
+                    response = await handle(Request(request.scope, _bounded(request, largest)))
             except ClientDisconnect:  # nobody is there to be told, and nothing is wrong here
                 return Response(status_code=_HUNG_UP)
+            except (HTTPException, LangMemError, RequestValidationError):
+                raise
             except Exception as error:
-                response = problem_of(error, request)
-                if response is None:
-                    log.exception("api.failed", extra={"what": self.path})
-                    response = problem_of(HTTPException(500, "this is a mistake of ours: the log has it"), request)
-                if response is None:
-                    raise
-                return response
+                log.exception("api.failed", extra={"what": self.path})
+                raise HTTPException(500, "this is a mistake of ours: the log has it") from error
+            if request.method == "GET" and response.headers.get("etag", "-") in request.headers.get(
+                "if-none-match", ""
+            ):
+                return Response(None, 304, {"etag": response.headers["etag"]})
+            return response
 
         return handled
 
@@ -203,6 +138,11 @@ class _Route(APIRoute):
             told = f"it knows {', '.join(sorted(known))}" if known else "it knows none"
             names = ", ".join(ascii(each[:_LONGEST_SHOWN]) for each in unknown[:_MOST_SHOWN])
             raise Refused(422, "unknown-parameter", "A query parameter is not known here", f"{names}: {told}")
+
+
+def routes_of(tag: str) -> APIRouter:
+    """A router for the routes of one thing."""
+    return APIRouter(tags=[tag], route_class=ApiRoute)
 
 
 def _bounded(request: Request, largest: int) -> Receive:
@@ -225,30 +165,32 @@ def _bounded(request: Request, largest: int) -> Receive:
     return bounded
 
 
-def _in_thread(work: Callable[..., Any], status: int) -> Callable[..., Coroutine[Any, Any, Response]]:
-    @functools.wraps(work)
-    async def served(**given: Any) -> Response:
-        call: Call = given["call"]
-        limiter: CapacityLimiter = call.request.app.state.api_threads
-        return await to_thread.run_sync(_done, work, given, call, status, limiter=limiter)
+def tell_place(call: Call, *, total: int, limit: int, offset: int, after: str | None = None) -> None:
+    """Tells how many there are in all, and the addresses of the parts beside this one (RFC 8288); `after` is the cursor
+    of the last here, None where nothing comes after it.
 
-    return served
-
-
-def _done(work: Callable[..., Any], given: Mapping[str, Any], call: Call, status: int) -> Response:
-    with acting(call.actor, within=True):
-        result = work(**given)
-    if isinstance(result, Response):
-        return result
-    answered = result if isinstance(result, Answered) else Answered(result, status)
-    headers = dict(answered.headers)
-    if answered.tag is not None:
-        headers["etag"] = tag = f'"{answered.tag}"'
-        if call.request.method == "GET" and tag in call.request.headers.get("if-none-match", ""):
-            return Response(None, 304, headers)
-    return Response(enveloped(answered.data), answered.status, headers, _JSON)
-
-
-def enveloped(data: Any) -> bytes:
-    dumped = data.model_dump_json() if isinstance(data, BaseModel) else json.dumps(data)
-    return b'{"success":true,"data":' + dumped.encode() + b"}"
+    The addresses name no host: whatever stands before this service knows its own.
+    """
+    request, headers = call.request, call.response.headers
+    path = root_of(request) + request.scope["path"].removeprefix(root_of(request))
+    asked = [
+        each
+        for each in parse_qsl(request.url.query, keep_blank_values=True)
+        if each[0] not in {"limit", "offset", "cursor"}
+    ]
+    by_cursor = "cursor" in request.query_params
+    places: dict[str, tuple[str, str | int]] = {}
+    if offset or by_cursor:
+        places["first"] = ("offset", 0)
+    if offset:
+        places["prev"] = ("offset", max(0, offset - limit))
+    if after is not None:
+        places["next"] = ("cursor", after)
+    elif offset + limit < total and not by_cursor:
+        places["next"] = ("offset", offset + limit)
+    if total > limit:
+        places["last"] = ("offset", (total - 1) // limit * limit)
+    told = [f'<{path}?{urlencode([*asked, ("limit", limit), place])}>; rel="{name}"' for name, place in places.items()]
+    headers["x-total-count"] = str(total)
+    if told:
+        headers["link"] = ", ".join(told)
