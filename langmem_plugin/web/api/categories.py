@@ -42,7 +42,7 @@ class NewCategory(Body):
 
 
 class ChangedCategory(Body):
-    """What is not named stays as it is."""
+    """The changes; all that is not named stays as it is."""
 
     name: Name | None = None
     color: _Color | None = None

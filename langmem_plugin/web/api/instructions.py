@@ -42,7 +42,7 @@ class NewInstruction(Body):
 
 
 class ChangedInstruction(Body):
-    """What is not named stays as it is."""
+    """The changes; all that is not named stays as it is."""
 
     text: Text | None = Field(default=None, alias="instruction")
     priority: _Priority | None = None

@@ -101,7 +101,7 @@ class NewFact(Body):
 
 
 class ChangedFact(Body):
-    """What is not named stays as it is."""
+    """The changes; all that is not named stays as it is."""
 
     text: Text | None = Field(default=None, alias="fact", examples=["Leo is allergic to peanuts and cashews"])
     fact_type: FactType | None = None

@@ -50,7 +50,7 @@ class KnownPerson(Person):
 
 
 class NewSettings(Body):
-    """What is not named stays as it is."""
+    """The changes; all that is not named stays as it is."""
 
     time_zone: Name | None = Field(default=None, examples=["Asia/Jerusalem"])
     language: Literal["en", "he", "es"] | None = None

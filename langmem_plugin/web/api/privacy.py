@@ -77,7 +77,7 @@ def _also(*names: str) -> Any:
 
 
 class ChangedConsent(Body):
-    """What is not named stays as it is."""
+    """The changes; all that is not named stays as it is."""
 
     extraction: bool | None = _also("extraction", "allow_memory_extraction")
     personal: bool | None = _also("personal", "allow_personal_memories")
