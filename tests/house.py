@@ -36,7 +36,7 @@ ROOMS = {
     "references": 4000,
     "root": 2100,
     "store": 800,
-    "web": 4430,
+    "web": 4110,
     "writing": 1700,
 }
 CROWDED = {"cli": 24, "database": 24}

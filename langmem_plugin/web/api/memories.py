@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import Query
 from pydantic import Field, model_validator
 
-from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
@@ -42,6 +42,8 @@ from langmem_plugin.web.api.fields import (
     Words,
 )
 from langmem_plugin.web.api.routing import PAGED, TAGGED, answer, gives, routes_of, tell_place
+from langmem_plugin.web.changes import Outcome as BulkOutcome
+from langmem_plugin.web.changes import each_by_itself
 
 routes, search_routes, tag_routes = routes_of("memories"), routes_of("search"), routes_of("tags")
 confirmation_routes, by_id = routes_of("confirmations"), routes_of("memories")
@@ -334,7 +336,6 @@ def _tags(call: Call) -> KeptTags:
 
 
 _Ids = Annotated[list[IdInBody], Field(min_length=1, max_length=MOST_AT_ONCE)]
-_Became = Literal["done", "not_found", "changed_meanwhile", "damaged"]
 
 
 class Deletion(Body):
@@ -365,7 +366,7 @@ _Wanted = Annotated[Deletion | Tagging | Categorising | Privacy, Field(discrimin
 
 class Became(Told):
     id: str
-    outcome: _Became
+    outcome: BulkOutcome
 
 
 @routes.post(PATH + "/bulk", response_model=answer(results=list[Became], done=int))
@@ -374,8 +375,7 @@ def change_many(call: Called, wanted: _Wanted) -> Any:
 
     What cannot be done for one does not keep the others: each is answered by itself.
     """
-    change = _change(call, call.person(), wanted)
-    results = {each: _became(change, each) for each in dict.fromkeys(wanted.ids)}
+    results = each_by_itself(wanted.ids, _change(call, call.person(), wanted))
     return {
         "results": [{"id": each, "outcome": outcome} for each, outcome in results.items()],
         "done": sum(outcome == "done" for outcome in results.values()),
@@ -393,18 +393,6 @@ def _change(call: Call, owner: OwnerKey, wanted: _Wanted) -> Callable[[str], obj
         {"category": wanted.category} if isinstance(wanted, Categorising) else {"private": wanted.is_private}
     )
     return lambda memory_id: service.update(owner, memory_id, **changes)
-
-
-def _became(change: Callable[[str], object], memory_id: str) -> _Became:
-    try:
-        change(memory_id)
-    except MemoryNotFound:
-        return "not_found"
-    except StaleMemory:
-        return "changed_meanwhile"
-    except DamagedMemory:
-        return "damaged"
-    return "done"
 
 
 @confirmation_routes.get(

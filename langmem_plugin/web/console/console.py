@@ -1,6 +1,8 @@
-"""The console as an application of its own, mounted at /console: its pages, and what is shown when one fails."""
+"""The console as an application of its own, mounted at /console: its door, its pages, and what a refusal looks like."""
 
-from fastapi import FastAPI
+from typing import Annotated
+
+from fastapi import FastAPI, Form
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -8,86 +10,86 @@ from starlette.responses import RedirectResponse, Response
 
 from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
 from langmem_plugin.logs import event_log
-from langmem_plugin.web.access import CONSOLE
-from langmem_plugin.web.console import (
-    categories,
-    conversations,
-    figures,
-    instructions,
-    linking,
-    memories,
-    one_memory,
-    people,
-    privacy,
-    signing_in,
-    tokens,
-    upkeep,
-    waiting,
-    who,
-)
-from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.access import CONSOLE, Attempts, caller_by_cookie, let_in, let_out
+from langmem_plugin.web.console import memories, person, service, standing
+from langmem_plugin.web.console.desk import gone, shown
+from langmem_plugin.web.person_refs import PersonRefs
 from langmem_plugin.web.served import Served, root_of
 
 log = event_log(__name__)
 
-_ROOMS = (
-    signing_in,
-    figures,
-    people,
-    who,
-    linking,
-    memories,
-    one_memory,
-    waiting,
-    categories,
-    instructions,
-    conversations,
-    privacy,
-    upkeep,
-    tokens,
-)
-
-
-def console_app(served: Served) -> FastAPI:
-    """Every page asks for an operator by itself; this only says what a refusal looks like."""
-    shell = Shell(served)
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    for room in _ROOMS:
-        app.include_router(room.routes(shell))
-
-    @app.exception_handler(NotAuthorized)
-    def to_the_door(request: Request, _: Exception) -> Response:
-        address = f"{root_of(request)}{CONSOLE}/sign-in"
-        if request.headers.get("hx-request") == "true":  # a part of a page cannot be a sign-in page
-            return Response(status_code=401, headers={"hx-redirect": address})
-        return RedirectResponse(address, 303)
-
-    @app.exception_handler(LangMemError)
-    def refused(request: Request, error: LangMemError) -> Response:
-        status = _status(error)
-        if status == _DOWN:
-            log.warning("console.unavailable", exc_info=error)
-        return shell.page(request, "refused.html", status=status, said=str(error), down=status == _DOWN)
-
-    @app.exception_handler(RequestValidationError)
-    def unreadable(request: Request, error: RequestValidationError) -> Response:
-        fields = ", ".join(sorted({str(each["loc"][-1]) for each in error.errors()}))
-        return shell.page(request, "refused.html", status=_WRONG, said=f"Look at: {fields}.", down=False)
-
-    @app.exception_handler(HTTPException)
-    def not_there(request: Request, error: HTTPException) -> Response:
-        said = "There is no such page." if error.status_code == _MISSING else error.detail
-        return shell.page(request, "refused.html", status=error.status_code, said=said, down=False)
-
-    return app
-
-
 _DOWN, _MISSING, _CHANGED, _WRONG = 503, 404, 409, 422
 
 
-def _status(error: LangMemError) -> int:
-    if isinstance(error, StoreUnavailable):
-        return _DOWN
-    if isinstance(error, StaleMemory):
-        return _CHANGED
-    return _WRONG if isinstance(error, InvalidInput) else _MISSING if isinstance(error, LookupError) else _WRONG
+def console_app(served: Served) -> FastAPI:
+    """Every page asks for an operator by itself; the door is in front of them."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.served, app.state.refs = served, PersonRefs(served.memory.database)
+    app.state.attempts = Attempts()
+    for each in (service, person, memories, standing):
+        app.include_router(each.router)
+    app.add_api_route("/sign-in", _door, methods=["GET"])
+    app.add_api_route("/sign-in", _sign_in, methods=["POST"])
+    app.add_api_route("/sign-out", _sign_out, methods=["POST"])
+    for kind, told in (
+        (NotAuthorized, _to_the_door),
+        (LangMemError, _refused),
+        (RequestValidationError, _unreadable),
+        (HTTPException, _not_there),
+    ):
+        app.add_exception_handler(kind, told)  # type: ignore[arg-type] # each takes its own kind
+    return app
+
+
+def _door(request: Request) -> Response:
+    return shown(request, "sign_in.html", wrong=False, busy=False)
+
+
+def _sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "") -> Response:
+    """An operator's token once, then a cookie."""
+    attempts: Attempts = request.app.state.attempts
+    entered = request.app.state.served.tokens.let_in(token.strip(), "operator")
+    if entered is None:  # only then: others may guess from the address of who holds a token
+        if attempts.too_many(request):
+            return shown(request, "sign_in.html", status=429, wrong=False, busy=True)
+        attempts.failed(request)
+        return shown(request, "sign_in.html", status=403, wrong=True, busy=False)
+    response = gone(request, "")
+    let_in(request, response, entered[0], CONSOLE)
+    return response
+
+
+def _sign_out(request: Request) -> Response:
+    tokens = request.app.state.served.tokens
+    caller = caller_by_cookie(request, tokens, CONSOLE)
+    if caller is not None:
+        tokens.revoke(caller.token_id)
+    response = gone(request, "sign-in")
+    let_out(request, response, CONSOLE)
+    return response
+
+
+def _to_the_door(request: Request, _: NotAuthorized) -> Response:
+    address = f"{root_of(request)}{CONSOLE}/sign-in"
+    if request.headers.get("hx-request") == "true":  # a part of a page cannot be a sign-in page
+        return Response(status_code=401, headers={"hx-redirect": address})
+    return RedirectResponse(address, 303)
+
+
+def _refused(request: Request, error: LangMemError) -> Response:
+    down = isinstance(error, StoreUnavailable)
+    if down:
+        log.warning("console.unavailable", exc_info=error)
+    is_missing = isinstance(error, LookupError) and not isinstance(error, InvalidInput)
+    other = _CHANGED if isinstance(error, StaleMemory) else _MISSING if is_missing else _WRONG
+    return shown(request, "refused.html", status=_DOWN if down else other, said=str(error), down=down)
+
+
+def _unreadable(request: Request, error: RequestValidationError) -> Response:
+    fields = ", ".join(sorted({str(each["loc"][-1]) for each in error.errors()}))
+    return shown(request, "refused.html", status=_WRONG, said=f"Look at: {fields}.", down=False)
+
+
+def _not_there(request: Request, error: HTTPException) -> Response:
+    said = "There is no such page." if error.status_code == _MISSING else error.detail
+    return shown(request, "refused.html", status=error.status_code, said=said, down=False)

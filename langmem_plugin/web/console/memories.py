@@ -1,34 +1,40 @@
-"""A person's memories: looked for as one types, filtered, told, and changed many at once."""
+"""A person's memories: looked for as one types, filtered, told, put right by a form, and changed many at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Form, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
+from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.facts import FactType
-from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory import Memory
+from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.keep.tags import retag
-from langmem_plugin.memory.models import OPERATOR, Filter, Found, Memory, SourceType, Status
-from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.console.shell import Shell, as_operator
+from langmem_plugin.memory.models import Filter, Found, SourceType, Status
+from langmem_plugin.web.changes import each_by_itself, recent
+from langmem_plugin.web.console.desk import AboutPerson, PersonDesk
+
+router = APIRouter(prefix="/people/{ref}")
 
 TYPES, SOURCES, STATUSES = get_args(FactType), get_args(SourceType), get_args(Status)
 _PAGE, _MOST_FOUND, _MOST_CHOSEN = 50, 50, 200
+_CHANGED = 409
+_INSTANT = timedelta(microseconds=1)
+_Category = Annotated[str, Field(max_length=200)]
 
 
 class Wanted(BaseModel):
-    """What the form above the list asks for; what is empty asks for nothing."""
+    """The form above the list; what is empty asks for nothing."""
 
     q: str = Field(default="", max_length=1_000)
     mode: Literal["hybrid", "text", "semantic"] = "hybrid"
     type: FactType | Literal[""] = ""
-    category: str = Field(default="", max_length=200)
+    category: _Category = ""
     tag: str = Field(default="", max_length=200)
     source: SourceType | Literal[""] = ""
     status: Status | Literal["all"] = "active"
@@ -46,8 +52,8 @@ class Wanted(BaseModel):
             tags=[self.tag] if self.tag else (),
             sources=[self.source] if self.source else (),
             private={"": None, "yes": True, "no": False}[self.private],
-            created_after=beginning_of(self.since, zone),
-            created_before=end_of(self.until, zone),
+            created_after=_midnight(self.since, zone),
+            created_before=_midnight(self.until, zone, after=1),
         )
 
     def query(self, page: int) -> str:
@@ -64,14 +70,27 @@ class Wanted(BaseModel):
         return STATUSES if self.status == "all" else (self.status,)
 
 
-class Told(BaseModel):
-    """A memory that the operator types in."""
+class Typed(BaseModel):
+    """A memory as an operator types it in."""
 
     text: str = Field(default="", max_length=20_000)
     fact_type: FactType = "fact"
-    category: str = Field(default="", max_length=200)
+    category: _Category = ""
     tags: str = Field(default="", max_length=1_000)
     private: bool = False
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the memory, beside its text."""
+        tags = [each.strip() for each in self.tags.split(",") if each.strip()]
+        category = self.category.strip() or None
+        return {"fact_type": self.fact_type, "category": category, "tags": tags, "private": self.private}
+
+
+class Changed(Typed):
+    """The form of a memory as it is sent; `revision` is of the memory that it showed."""
+
+    revision: int
+    expires_at: str = Field(default="", max_length=10)
 
 
 class Chosen(BaseModel):
@@ -82,103 +101,27 @@ class Chosen(BaseModel):
     value: str = Field(default="", max_length=200)
 
 
-def routes(shell: Shell) -> APIRouter:
-    router, memory = APIRouter(prefix="/people/{ref}/memories"), shell.memory
-
-    @router.get("")
-    def show(request: Request, ref: str, wanted: Annotated[Wanted, Query()]) -> Response:
-        caller, person = shell.operator(request), shell.person(ref)
-        shell.note(caller, person, "memories")
-        return _page(request, shell, person, wanted)
-
-    @router.post("")
-    def tell(request: Request, ref: str, told: Annotated[Told, Form()]) -> Response:
-        caller, person = shell.operator(request), shell.person(ref)
-        with as_operator(caller):
-            stored = memory.service.remember(
-                person,
-                told.text,
-                fact_type=told.fact_type,
-                category=told.category.strip() or None,
-                tags=tags_in(told.tags),
-                private=told.private,
-                source_id=f"{OPERATOR}{caller.token_id}",
-            )
-        return shell.go(request, f"people/{ref}/memories/{stored.id}?did={stored.outcome}")
-
-    @router.post("/chosen")
-    def change_many(
-        request: Request, ref: str, chosen: Annotated[Chosen, Form()], wanted: Annotated[Wanted, Query()]
-    ) -> Response:
-        """The list is shown again as it was."""
-        caller, person = shell.operator(request), shell.person(ref)
-        if not chosen.ids:
-            raise InvalidInput("tick at least one memory: nothing was changed")
-        if chosen.action in {"tag", "categorise"} and not chosen.value.strip():
-            raise InvalidInput("type the tag or the category: nothing was changed")
-        with as_operator(caller):
-            changed = _each(chosen.ids, _change(memory, person, chosen))
-        shell.note(caller, person, "memories")
-        return _page(request, shell, person, wanted, chosen=chosen, changed=changed)
-
-    return router
+@router.get("/memories")
+def list_memories(at: AboutPerson, wanted: Annotated[Wanted, Query()]) -> Response:
+    return _list(at, wanted)
 
 
-def _page(
-    request: Request,
-    shell: Shell,
-    person: OwnerKey,
-    wanted: Wanted,
-    *,
-    chosen: Chosen | None = None,
-    changed: Sequence[str] = (),
-) -> Response:
-    memory = shell.memory
-    zone = memory.people.time_zone(person)
-    rows, total = _found(memory, person, wanted, zone)
-    return shell.page(
-        request,
-        "memories.html",
-        person=person,
-        wanted=wanted,
-        rows=rows,
-        total=total,
-        more=not wanted.q.strip() and total > (wanted.page + 1) * _PAGE,
-        categories=memory.service.categories.list_categories(person),
-        types=TYPES,
-        sources=SOURCES,
-        statuses=STATUSES,
-        zone=zone,
-        done=None if chosen is None else len(changed),
-        failed=0 if chosen is None else len(set(chosen.ids)) - len(changed),
-        forgotten=changed if chosen is not None and chosen.action == "forget" else (),
-    )
+@router.post("/memories")
+def tell(at: AboutPerson, told: Annotated[Typed, Form()]) -> Response:
+    stored = at.memory.service.remember(at.person, told.text, source_id=at.caller.writer, **told.fields())
+    return at.go(f"memories/{stored.id}?did={stored.outcome}")
 
 
-def _found(
-    memory: PhoneMemory, person: OwnerKey, wanted: Wanted, zone: ZoneInfo
-) -> tuple[list[tuple[Memory, Found | None]], int]:
-    """Searched among what is recalled; without a question listed, newest first."""
-    service, where = memory.service, wanted.filter(zone)
-    if wanted.q.strip():
-        found = service.search(person, wanted.q, mode=wanted.mode, limit=_MOST_FOUND, min_relevance=0.3, where=where)
-        return [(each.memory, each) for each in found], len(found)
-    listed = service.list_memories(
-        person,
-        limit=_PAGE,
-        offset=wanted.page * _PAGE,
-        where=where,
-        statuses=wanted.statuses,
-        include_expired=wanted.status == "all",
-    )
-    total = service.count(person, where=where, statuses=wanted.statuses, include_expired=wanted.status == "all")
-    return [(each, None) for each in listed], total
-
-
-def _change(memory: PhoneMemory, person: OwnerKey, chosen: Chosen) -> Callable[[str], object]:
-    service, value = memory.service, chosen.value.strip()
-
-    return {
+@router.post("/memories/chosen")
+def change_many(at: AboutPerson, chosen: Annotated[Chosen, Form()], wanted: Annotated[Wanted, Query()]) -> Response:
+    """The list is shown again as it was."""
+    if not chosen.ids:
+        raise InvalidInput("tick at least one memory: nothing was changed")
+    value = chosen.value.strip()
+    if chosen.action in {"tag", "categorise"} and not value:
+        raise InvalidInput("type the tag or the category: nothing was changed")
+    service, person = at.memory.service, at.person
+    change = {
         "forget": lambda memory_id: service.forget(person, memory_id),
         "restore": lambda memory_id: service.restore(person, memory_id),
         "tag": lambda memory_id: retag(service, person, memory_id, more=[value]),
@@ -186,37 +129,164 @@ def _change(memory: PhoneMemory, person: OwnerKey, chosen: Chosen) -> Callable[[
         "private": lambda memory_id: service.update(person, memory_id, private=True),
         "public": lambda memory_id: service.update(person, memory_id, private=False),
     }[chosen.action]
+    became = each_by_itself(chosen.ids, change)
+    done = [each for each, outcome in became.items() if outcome == "done"]
+    forgotten = done if chosen.action == "forget" else ()
+    return _list(at, wanted, done=len(done), failed=len(became) - len(done), forgotten=forgotten)
 
 
-def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> list[str]:
-    """Those that were changed; others are gone meanwhile, or damaged."""
-    changed = []
-    for each in dict.fromkeys(memory_ids):
-        try:
-            change(each)
-        except (LookupError, InvalidInput, StaleMemory, DamagedMemory) as error:
-            if not isinstance(error, LangMemError):
-                raise
-        else:
-            changed.append(each)
-    return changed
+def _list(
+    at: PersonDesk, wanted: Wanted, *, done: int | None = None, failed: int = 0, forgotten: Sequence[str] = ()
+) -> Response:
+    rows, total = _found(at, wanted)
+    return at.page(
+        "memories.html",
+        noted="memories",
+        wanted=wanted,
+        rows=rows,
+        total=total,
+        step=_PAGE,
+        last=0 if wanted.q.strip() else max(0, total - 1) // _PAGE,
+        categories=at.memory.service.categories.list_categories(at.person),
+        types=TYPES,
+        sources=SOURCES,
+        statuses=STATUSES,
+        done=done,
+        failed=failed,
+        forgotten=forgotten,
+    )
 
 
-def tags_in(typed: str) -> list[str]:
-    return [each for each in (part.strip() for part in typed.split(",")) if each]
+def _found(at: PersonDesk, wanted: Wanted) -> tuple[list[tuple[Memory, Found | None]], int]:
+    """Searched among what is recalled; without a question listed, newest first."""
+    service, where = at.memory.service, wanted.filter(at.zone)
+    if wanted.q.strip():
+        found = service.search(at.person, wanted.q, mode=wanted.mode, limit=_MOST_FOUND, min_relevance=0.3, where=where)
+        return [(each.memory, each) for each in found], len(found)
+    of: dict[str, Any] = {"where": where, "statuses": wanted.statuses, "include_expired": wanted.status == "all"}
+    listed = service.list_memories(at.person, limit=_PAGE, offset=wanted.page * _PAGE, **of)
+    return [(each, None) for each in listed], service.count(at.person, **of)
 
 
-def beginning_of(day: str, zone: ZoneInfo) -> datetime | None:
-    """The beginning of a day; None for an empty text. Raises InvalidInput for what is no day."""
-    return _midnight(day, zone, after=0)
+@router.get("/recent")
+def show_recent(at: AboutPerson) -> Response:
+    """The latest changes of their memories, each to be undone: what was forgotten until it is deleted."""
+    return at.page("recent.html", noted="recent", **vars(recent(at.memory.service, at.person, forgotten_within=_MONTH)))
 
 
-def end_of(day: str, zone: ZoneInfo) -> datetime | None:
-    """The end of a day; else as `beginning_of`."""
-    return _midnight(day, zone, after=1)
+_MONTH = timedelta(days=30)
 
 
-def _midnight(day: str, zone: ZoneInfo, *, after: int) -> datetime | None:
+@router.get("/memories/{memory_id}")
+def show(at: AboutPerson, memory_id: str, did: Annotated[str, Query(max_length=20)] = "") -> Response:
+    return _one(at, memory_id, did=did)
+
+
+@router.post("/memories/{memory_id}")
+def change(at: AboutPerson, memory_id: str, changed: Annotated[Changed, Form()]) -> Response:
+    try:
+        made = _put(at, memory_id, changed)
+    except StaleMemory:  # what was typed is kept, beside what is there now
+        return _one(at, _newest(at, memory_id).id, typed=changed, status=_CHANGED)
+    return at.go(f"memories/{made.id}?did=changed")
+
+
+@router.post("/memories/{memory_id}/forget")
+def forget(at: AboutPerson, memory_id: str, revision: Annotated[int | None, Form()] = None) -> Response:
+    at.memory.service.forget(at.person, memory_id, revision=revision)
+    return at.go(f"memories/{memory_id}?did=forgotten")
+
+
+@router.post("/memories/{memory_id}/restore")
+def restore(at: AboutPerson, memory_id: str) -> Response:
+    at.memory.service.restore(at.person, memory_id)
+    return at.go(f"memories/{memory_id}?did=restored")
+
+
+def _one(at: PersonDesk, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200) -> Response:
+    """A memory with what it says and from where, and what it took the place of."""
+    chain = fact_history(at.memory.service, at.person, memory_id)
+    held = next(each for each in chain if each.id == memory_id)
+    return at.page(
+        "one_memory.html",
+        noted=memory_id,
+        status=status,
+        memory=held,
+        chain=chain,
+        why=None if held.status == "forgotten" else at.memory.provenance.why(at.person, memory_id),
+        typed=typed or _form_of(held, at.zone),
+        stale=typed is not None,
+        types=TYPES,
+        did=did,
+    )
+
+
+@router.get("/memories/{memory_id}/row")
+def show_row(at: AboutPerson, memory_id: str, form: bool = False, card: bool = False) -> Response:
+    """One memory in its place in the list: as it is, or as a form to change it there."""
+    held = at.memory.service.get(at.person, [memory_id]) if form else []
+    return _row(at, memory_id, card, _form_of(held[0], at.zone) if held else None)
+
+
+@router.post("/memories/{memory_id}/row")
+def change_row(at: AboutPerson, memory_id: str, changed: Annotated[Changed, Form()], card: bool = False) -> Response:
+    try:
+        made = _put(at, memory_id, changed)
+    except StaleMemory:
+        return _row(at, _newest(at, memory_id).id, card, changed, stale=True)
+    return _row(at, made.id, card)
+
+
+def _row(at: PersonDesk, memory_id: str, card: bool, typed: Changed | None = None, *, stale: bool = False) -> Response:
+    found = at.memory.service.get(at.person, [memory_id])
+    if not found:
+        raise MemoryNotFound("this memory is not there any more: load the list again")
+    return at.page(
+        "memory_row.html",
+        noted=memory_id,
+        status=_CHANGED if stale else 200,
+        memory=found[0],
+        typed=typed,
+        stale=stale,
+        card=card,
+        types=TYPES,
+        categories=at.memory.service.categories.list_categories(at.person),
+    )
+
+
+def _put(at: PersonDesk, memory_id: str, changed: Changed) -> Memory:
+    """Changes what the form changed and nothing else. Raises StaleMemory where it was changed after it was shown."""
+    shown = _form_of(_held(at, memory_id), at.zone)
+    values = changed.fields() | {"text": changed.text, "expires_at": _midnight(changed.expires_at, at.zone, after=1)}
+    given = {name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)}
+    return at.memory.service.correct(at.person, memory_id, revision=changed.revision, by=at.caller.writer, **given)
+
+
+def _newest(at: PersonDesk, memory_id: str) -> Memory:
+    """The memory, or what is in its place now."""
+    held = _held(at, memory_id)
+    return at.memory.service.instead_of(held) or held
+
+
+def _held(at: PersonDesk, memory_id: str) -> Memory:
+    return next(each for each in fact_history(at.memory.service, at.person, memory_id) if each.id == memory_id)
+
+
+def _form_of(held: Memory, zone: ZoneInfo) -> Changed:
+    """A fact expires with the end of the day that the form shows."""
+    return Changed(
+        revision=held.revision,
+        text=held.text,
+        fact_type=held.fact_type,
+        category=held.category or "",
+        tags=", ".join(held.tags),
+        expires_at=(held.expires_at - _INSTANT).astimezone(zone).date().isoformat() if held.expires_at else "",
+        private=held.private,
+    )
+
+
+def _midnight(day: str, zone: ZoneInfo, *, after: int = 0) -> datetime | None:
+    """The beginning of a day, or of so many days later; None for an empty text. Raises InvalidInput for no day."""
     if not day:
         return None
     try:

@@ -1,0 +1,119 @@
+"""An operator at work: who they are, whom a page is about, its frame, and the note of who looked."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from fastapi import Depends
+from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from langmem_plugin.cached_property import cached_property
+from langmem_plugin.database.audit_trail import Action, acting, record
+from langmem_plugin.errors import NotAuthorized
+from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.access import CONSOLE, Caller, caller_by_cookie
+from langmem_plugin.web.look.pages import Pages
+from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.web.served import root_of
+
+_pages = Pages(Path(__file__).parent / "templates")
+
+
+def shown(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page, or where the browser asked for a part of one (htmx), what the template gives for that."""
+    return _pages.page(
+        request,
+        template,
+        status=status,
+        part=request.headers.get("hx-request") == "true" and request.headers.get("hx-boosted") != "true",
+        here=request.url.path,
+        masked=masked,
+        ref=request.app.state.refs.ref,
+        **values,
+    )
+
+
+def gone(request: Request, place: str) -> RedirectResponse:
+    """Goes to a page of the console by GET, after something was done."""
+    return RedirectResponse(f"{root_of(request)}{CONSOLE}/{place}", 303)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a page of the console is given: the operator is known, and noted as who does what it does."""
+
+    request: Request
+    memory: PhoneMemory
+    tokens: AccessTokens
+    refs: PersonRefs
+    caller: Caller
+
+    def note(self, subject: str, action: Action = "operator.read", person: str | None = None) -> None:
+        """Notes it in the audit log, before they are shown what people said or what is known of them."""
+        with self.memory.database.write() as connection:
+            record(connection, action, owner=person or None, subject=subject)
+
+    def go(self, place: str) -> RedirectResponse:
+        return gone(self.request, place)
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        return shown(self.request, template, status=status, **values)
+
+
+@dataclass(frozen=True)
+class PersonDesk(Desk):
+    """The same for a page about one person; places are below theirs."""
+
+    person: OwnerKey
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        return self.memory.people.time_zone(self.person)
+
+    def note(self, subject: str, action: Action = "operator.read", person: str | None = None) -> None:
+        super().note(subject, action, person or self.person)
+
+    def go(self, place: str) -> RedirectResponse:
+        """The key of the person may be another one by now."""
+        ref = self.refs.ref(self.memory.people.resolve(self.person))
+        return gone(self.request, f"people/{ref}/{place}".rstrip("/"))
+
+    def page(self, template: str, *, status: int = 200, noted: str = "", **values: Any) -> HTMLResponse:
+        """`noted` is what the operator is shown of the person."""
+        if noted:
+            self.note(noted)
+        return super().page(template, status=status, person=self.person, zone=self.zone, **values)
+
+
+async def _signed_in(request: Request) -> AsyncIterator[Desk]:
+    state = request.app.state
+    caller = await run_in_threadpool(caller_by_cookie, request, state.served.tokens, CONSOLE)
+    if caller is None:
+        raise NotAuthorized("sign in with an operator's token")
+    with acting(f"operator {caller.token_id}", within=True):
+        yield Desk(request, state.served.memory, state.served.tokens, state.refs, caller)
+
+
+AtDesk = Annotated[Desk, Depends(_signed_in)]
+
+
+def _about(desk: AtDesk, ref: str) -> PersonDesk:
+    return PersonDesk(**vars(desk), person=desk.memory.people.resolve(unsealed(desk, ref)))
+
+
+def unsealed(desk: Desk, ref: str) -> str:
+    """The key that a page of ours sealed in an address or a form; 404 for what was not made here."""
+    person = desk.refs.person(ref)
+    if person is None:
+        raise HTTPException(404)
+    return person
+
+
+AboutPerson = Annotated[PersonDesk, Depends(_about)]

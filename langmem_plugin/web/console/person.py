@@ -1,0 +1,173 @@
+"""One person: who they are, what they allow, their conversations, their data to hand over, and their erasure."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Query
+from starlette.responses import Response
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.people.consents import PERMISSIONS, Permission
+from langmem_plugin.web.access import PAGE
+from langmem_plugin.web.console.desk import AboutPerson, PersonDesk, unsealed
+from langmem_plugin.web.conversations import picture, sessions_of, transcript
+from langmem_plugin.web.served import exported, root_of
+
+router = APIRouter(prefix="/people/{ref}")
+
+_PAGE, _LINES = 30, 200
+_WORDS = {"yes": True, "no": False, "not asked": None}
+_Ref = Annotated[str, Form(max_length=2_000)]
+
+
+@router.get("")
+def show(at: AboutPerson) -> Response:
+    return _who(at)
+
+
+@router.post("/reveal")
+def reveal(at: AboutPerson) -> Response:
+    return _who(at, noted="phone", reveal=True)
+
+
+@router.post("/page-link")
+def page_link(at: AboutPerson) -> Response:
+    """Shown this once: what is stored of it opens nothing."""
+    token, access = at.tokens.new_link(at.person)
+    at.note(access.token_id, "token.made")
+    served_at = at.memory.settings.page_address or str(at.request.base_url.replace(path=root_of(at.request)))
+    return _who(at, noted="", page_link=f"{served_at}{PAGE}/in/{token}")
+
+
+def _who(
+    at: PersonDesk,
+    *,
+    noted: str = "person",
+    reveal: bool = False,
+    page_link: str | None = None,
+    parted: str | None = None,
+) -> Response:
+    people = at.memory.people
+    return at.page(
+        "person.html",
+        noted=noted,
+        reveal=reveal,
+        identifiers=people.identifiers(at.person),
+        merges=people.merges(at.person),
+        person_language=people.language(at.person),
+        stored=asdict(at.memory.exporter.holdings(at.person)),
+        page_link=page_link,
+        parted=parted,
+    )
+
+
+@router.post("/link")
+def link(at: AboutPerson, identifier: Annotated[str, Form(max_length=500)] = "") -> Response:
+    """At once where nothing is stored under it, else after a look at what would become one."""
+    if not identifier.strip():
+        raise InvalidInput("type the identifier that is to be linked")
+    other = at.memory.people.typed(identifier)
+    if other == at.person:
+        raise InvalidInput("this identifier is this person's already")
+    stored = at.memory.exporter.holdings(other)
+    if stored.is_something or len(at.memory.people.identifiers(other)) > 1:
+        at.note("person", person=other)
+        mine, theirs = asdict(at.memory.exporter.holdings(at.person)), asdict(stored)
+        return at.page("merge.html", noted="person", other=other, stored=mine, others=theirs)
+    at.memory.people.link(at.person, identifier)
+    return at.go("")
+
+
+@router.post("/merge")
+def merge(at: AboutPerson, other: _Ref = "") -> Response:
+    at.memory.people.merge(at.person, unsealed(at, other))
+    return at.go("")
+
+
+@router.post("/unlink")
+def unlink(at: AboutPerson, identifier: _Ref = "") -> Response:
+    key = unsealed(at, identifier)
+    if at.memory.people.resolve(key) != at.person:
+        raise InvalidInput("this identifier is not this person's any more: load the page again")
+    return _who(at, parted=at.memory.people.unlink(key))
+
+
+@router.post("/undo")
+def undo(at: AboutPerson, merge_id: Annotated[str, Form(max_length=100)] = "") -> Response:
+    if merge_id not in {each.merge_id for each in at.memory.people.merges(at.person)}:
+        raise InvalidInput("there is no such merge of this person: it may be undone already")
+    at.memory.people.undo(merge_id)
+    return at.go("")
+
+
+@router.get("/conversations")
+def list_conversations(at: AboutPerson, page: Annotated[int, Query(ge=0, le=10_000)] = 0) -> Response:
+    found = sessions_of(at.memory, at.person)
+    here = found[page * _PAGE : (page + 1) * _PAGE]
+    sessions = [at.memory.sessions.session(each.session_id) for each in here]
+    return at.page("conversations.html", noted="sessions", found=sessions, page=page, total=len(found), step=_PAGE)
+
+
+@router.get("/conversations/{session_id}")
+def show_conversation(
+    at: AboutPerson,
+    session_id: str,
+    first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+    message: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """With the tools that were called, and what a "number 2" meant; from the `first` message on, or with `message`."""
+    first, lines = transcript(at.memory, at.person, session_id, first=first, around=message, limit=_LINES)
+    session = at.memory.sessions.session(session_id)
+    return at.page("conversation.html", noted=session_id, session=session, lines=lines, first=first, step=_LINES)
+
+
+@router.get("/conversations/{session_id}/pictures/{sha256}")
+def show_picture(at: AboutPerson, session_id: str, sha256: str) -> Response:
+    content, kind = picture(at.memory, at.person, session_id, sha256)
+    at.note(session_id)
+    return Response(content, media_type=kind)
+
+
+@router.get("/privacy")
+def show_privacy(at: AboutPerson) -> Response:
+    memory = at.memory
+    consent = memory.consent.of(at.person)
+    return at.page(
+        "privacy.html",
+        noted="consent",
+        given={name: getattr(consent, name) for name in PERMISSIONS},
+        word=memory.consent.word_of(at.person),
+        due=memory.erasure.would_be_due(),
+        stored=memory.exporter.holdings(at.person),
+        undoable=memory.erasure.can_restore(at.person),
+    )
+
+
+@router.post("/privacy/consent")
+def decide(
+    at: AboutPerson,
+    name: Annotated[Permission, Form()],
+    allowed: Annotated[Literal["yes", "no", "not asked"], Form()],
+) -> Response:
+    at.memory.consent.set(at.person, **{name: _WORDS[allowed]})  # type: ignore[arg-type] # by its name
+    return at.go("privacy")
+
+
+@router.post("/privacy/export")
+def export(at: AboutPerson) -> Response:
+    return exported(at.memory, at.person, "json")
+
+
+@router.post("/privacy/erase")
+def erase(
+    at: AboutPerson, word: Annotated[str, Form(max_length=50)] = "", now: Annotated[bool, Form()] = False
+) -> Response:
+    if word.strip().casefold() != "erase":
+        raise InvalidInput("type the word erase: nothing was erased")
+    return at.page("erased.html", receipt=at.memory.erase(at.person, now=now))
+
+
+@router.post("/privacy/restore")
+def restore(at: AboutPerson, erasure_id: Annotated[str, Form(max_length=100)] = "") -> Response:
+    at.memory.restore_erased(erasure_id)
+    return at.go("privacy")

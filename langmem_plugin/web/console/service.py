@@ -1,0 +1,202 @@
+"""The whole service: its figures, everybody in it, the background work, the audit log, and the tokens that open it."""
+
+import json
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Query
+from sqlalchemy import Connection, select
+from starlette.responses import Response
+
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.insight.analytics import Analytics
+from langmem_plugin.people import links
+from langmem_plugin.people.access_tokens import LONGEST, VALID_FOR, Access
+from langmem_plugin.people.everybody import Order, looked_for
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.console.desk import AtDesk, Desk
+from langmem_plugin.writing import job_records
+from langmem_plugin.writing.jobs import ExtractionJobs
+
+router = APIRouter()
+
+_PAGE, _ENTRIES = 50, 200
+_FEWEST_DIGITS = 7  # of a phone that is typed whole
+Days = Annotated[int, Query(ge=1, le=366)]
+TableForm = Literal["csv", "json"]
+
+
+@router.get("/")
+def overview(at: AtDesk, days: Annotated[int, Query(ge=7, le=366)] = 30) -> Response:
+    return at.page("overview.html", figures=at.memory.insight.analytics(days=days), days=days)
+
+
+@router.get("/performance")
+def performance(at: AtDesk, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Response:
+    return at.page("performance.html", rows=at.memory.insight.performance(hours=hours), hours=hours)
+
+
+@router.get("/analytics.{form}")
+def download(at: AtDesk, form: TableForm, days: Days = 30) -> Response:
+    return analytics_file(at.memory.insight.analytics(days=days), form)
+
+
+def analytics_file(figures: Analytics, form: TableForm) -> Response:
+    text = figures.to_csv() if form == "csv" else json.dumps(figures.to_dict(), ensure_ascii=False, indent=2)
+    headers = {"content-disposition": f'attachment; filename="analytics.{form}"'}
+    return Response(text, media_type="text/csv" if form == "csv" else "application/json", headers=headers)
+
+
+@router.get("/people")
+def list_people(at: AtDesk, order: Order = "active", page: Annotated[int, Query(ge=0, le=100_000)] = 0) -> Response:
+    return _people(at, "", order, page)
+
+
+@router.post("/people/find")
+def find(at: AtDesk, identifier: Annotated[str, Form(max_length=500)] = "") -> Response:
+    """Posted, so that a phone stands in no address. A whole identifier, in any spelling, opens its person."""
+    words = identifier.strip()
+    if not words:
+        raise InvalidInput("type a phone, its last digits, or another identifier")
+    person = _whole(at.memory, words)
+    return _people(at, words, "active", 0) if person is None else at.go(f"people/{at.refs.ref(person)}")
+
+
+@router.post("/people/erasures/{erasure_id}/restore")
+def undo_erasure(at: AtDesk, erasure_id: str) -> Response:
+    at.memory.restore_erased(at.memory.erasure.receipt(erasure_id).id)
+    return at.go("people")
+
+
+def _people(at: Desk, words: str, order: Order, page: int) -> Response:
+    """Everybody of whom something is stored, masked; with `words`, whose identifier has them in it."""
+    with at.memory.database.read() as connection:
+        found, total = looked_for(connection, words, order=order, limit=_PAGE, offset=page * _PAGE)
+        if words and not found:
+            raise InvalidInput("nothing is stored of anybody whose identifier has this in it")
+        also = {each.key: links.identifiers_of(connection, each.key)[1:] for each in found}
+        names = {each.key: _name(connection, each.key) for each in found}
+    return at.page(
+        "people.html",
+        found=found,
+        also=also,
+        names=names,
+        total=total,
+        words=words,
+        order=order,
+        page=page,
+        last=max(0, (total - 1) // _PAGE),
+        step=_PAGE,
+        erasures=at.memory.erasure.under_way(),
+        channel=_channel,
+    )
+
+
+def _whole(memory: PhoneMemory, words: str) -> str | None:
+    """Whom these words name as a whole."""
+    if words.isascii() and words.isdigit() and len(words) < _FEWEST_DIGITS:
+        return None
+    try:
+        person = memory.people.resolve(words)
+    except InvalidInput:
+        return None
+    return person if memory.exporter.holdings(person).is_something else None
+
+
+def _name(connection: Connection, key: str) -> str | None:
+    """The name that their channel gave with their newest session."""
+    newest = session_rows.listed(connection, key, 1)
+    return session_rows.client_of(connection, newest[0]).name if newest else None
+
+
+def _channel(key: str) -> str:
+    """The channel that a person's key names."""
+    name, _, service = key.rpartition("@")
+    if name:
+        return "group" if service == "g.us" else service
+    kind, colon, _ = key.partition(":")
+    return kind if colon else "phone"
+
+
+@router.get("/jobs")
+def show_jobs(at: AtDesk) -> Response:
+    memory = at.memory
+    return at.page(
+        "jobs.html",
+        states=ExtractionJobs(memory.database, quiet=memory.settings.extract_after, now=memory.service.now).states(),
+        running=memory.extraction is not None,
+        rate=memory.confirmations.approval_rate(),
+        failed=_failed(memory),
+        alerts=memory.insight.alerts.raised(),
+    )
+
+
+def _failed(memory: PhoneMemory) -> list[tuple[str, job_records.FailedJob]]:
+    """The failed jobs, each with its owner."""
+    with memory.database.read() as connection:
+        found = job_records.failed(connection)
+        noted = select(thread_owner.c.thread, thread_owner.c.owner).where(
+            thread_owner.c.thread.in_([each.thread for each in found])
+        )
+        owners = {row.thread: row.owner for row in connection.execute(noted)}
+    return [(owners.get(each.thread) or each.thread, each) for each in found]
+
+
+@router.post("/jobs/retry")
+def retry(at: AtDesk, session_id: Annotated[str, Form(max_length=200)] = "") -> Response:
+    with at.memory.database.write() as connection:
+        if not job_records.try_again(connection, session_id):
+            raise InvalidInput("this job has not failed, or not any more: load the page again")
+    return at.go("jobs")
+
+
+@router.get("/audit")
+def show_audit(at: AtDesk) -> Response:
+    return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1], proof=None)
+
+
+@router.post("/audit/verify")
+def verify(at: AtDesk) -> Response:
+    proof = at.memory.audit.verify()
+    return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1], proof=proof)
+
+
+@router.get("/tokens")
+def show_tokens(at: AtDesk) -> Response:
+    return _tokens(at)
+
+
+@router.post("/tokens")
+def make_token(
+    at: AtDesk,
+    identifier: Annotated[str, Form(max_length=500)] = "",
+    operator: Annotated[bool, Form()] = False,
+    days: Annotated[int, Form(ge=1, le=LONGEST.days)] = VALID_FOR.days,
+) -> Response:
+    who, valid_for = identifier.strip(), timedelta(days=days)
+    if bool(who) == operator:
+        raise InvalidInput("a token is for one person or for an operator: type who it is for, or tick the operator's")
+    made = at.tokens.new_operator(valid_for) if operator else at.tokens.new(who, valid_for)
+    at.note(made[1].token_id, "token.made", made[1].identifier)
+    return _tokens(at, made)
+
+
+@router.post("/tokens/{token_id}/revoke")
+def revoke_token(at: AtDesk, token_id: str) -> Response:
+    at.tokens.revoke(token_id)
+    at.note(token_id, "token.revoked")
+    return at.go("tokens")
+
+
+def _tokens(at: Desk, made: tuple[str, Access] | None = None) -> Response:
+    """A new one is told once."""
+    return at.page(
+        "tokens.html",
+        found=at.tokens.listed(),
+        made=made,
+        mine=at.caller.token_id,
+        days=VALID_FOR.days,
+        most=LONGEST.days,
+    )
