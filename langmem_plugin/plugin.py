@@ -36,9 +36,9 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Given, Parts
 from langmem_plugin.portability.exporter import Writable
-from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.importer import note_import, refuse_switched_off
 from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.records import ImportReport
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Settings, checked_tenant

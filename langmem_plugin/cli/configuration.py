@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
-from pydantic.fields import FieldInfo
 
 from langmem_plugin import environment
-from langmem_plugin.cli.printing import Json, print_json, print_table, say
+from langmem_plugin.cli.printing import Json, Rows, Told, tell
 from langmem_plugin.config_file import Problem, examined, keys_used
 from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.durations import told
@@ -29,6 +28,7 @@ def config() -> None:
 @app.command()
 def check(
     file: Annotated[Path | None, typer.Argument(help="a JSON file of settings; default: the environment alone")] = None,
+    *,
     as_json: Json = False,
 ) -> None:
     """Print each setting in force, where it came from and what it is, and every problem. Exit code 1 for an error.
@@ -37,27 +37,20 @@ def check(
     """
     settings, problems = (Settings(), []) if file is None else examined(file)
     keys = {} if file is None else keys_used(file)
-    rows = [
-        (name, _shown(name, getattr(settings, name)), _origin(name, keys, file), _what(field))
-        for name, field in type(settings).model_fields.items()
-    ]
+    what = {name: " ".join((each.description or "").split()) for name, each in type(settings).model_fields.items()}
+    rows = [(each, _shown(each, getattr(settings, each)), _origin(each, keys, file), what[each]) for each in what]
     problems += [*_unknown_variables(), *_no_databases(settings)]
-    if as_json:
-        print_json(
-            {
-                "settings": [dict(zip(("name", "value", "from", "what"), row, strict=True)) for row in rows],
-                "problems": [
-                    {"key": each.key, "reason": each.reason, "nearest": each.nearest or None, "error": each.is_error}
-                    for each in problems
-                ],
-            }
-        )
-    else:
-        print_table(("setting", "value", "from", "what"), rows, folded=("value", "from", "what"))
-        for problem in problems:
-            say(f"{'error' if problem.is_error else 'note'}: {problem}")
-    if any(problem.is_error for problem in problems):
-        raise typer.Exit(1)
+    columns = ("setting", "value", "from", "what")
+    document = {
+        "settings": [dict(zip(("name", *columns[1:]), row, strict=True)) for row in rows],
+        "problems": [
+            {"key": each.key, "reason": each.reason, "nearest": each.nearest or None, "error": each.is_error}
+            for each in problems
+        ],
+    }
+    lines = [f"{'error' if problem.is_error else 'note'}: {problem}" for problem in problems]
+    failed = any(problem.is_error for problem in problems)
+    tell(Told(document, [Rows(columns, rows, folded=columns[1:]), *lines], failed=failed), as_json=as_json)
 
 
 def _origin(name: str, keys: dict[str, str], file: Path | None) -> str:
@@ -67,11 +60,6 @@ def _origin(name: str, keys: dict[str, str], file: Path | None) -> str:
     if name in keys:
         return f"file: {keys[name]}"
     return "default" if file is None else "default of a file"
-
-
-def _what(field: FieldInfo) -> str:
-    """The field's description in one line."""
-    return " ".join((field.description or "").split())
 
 
 def _unknown_variables() -> list[Problem]:

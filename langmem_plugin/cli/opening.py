@@ -1,12 +1,13 @@
 """The things that a command works on: the settings it was told, and what the services of the database noted there."""
 
+import functools
+import inspect
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from sqlalchemy import NullPool, create_engine
@@ -14,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from langmem_plugin import environment
 from langmem_plugin.agent.models import NoEmbeddings
+from langmem_plugin.cli.printing import Json, Told, say, tell
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -32,17 +34,151 @@ from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.owners import person_in, person_of
 from langmem_plugin.database.tenants import database_of
-from langmem_plugin.database.urls import database_url, shown
+from langmem_plugin.database.urls import database_url
+from langmem_plugin.database.urls import shown as shown_url
 from langmem_plugin.durations import told
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.memory.keep.rows import owners_of_instruction, owners_of_memory
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
 
-def refuse_missing(settings: Settings, url: str | None) -> None:
-    """Raises InvalidInput where there is no file or server's database of ours."""
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--database", help="sqlite:///file.db or postgresql://…; default: as set, $LANGMEM_DATABASE or data/langmem.db"
+    ),
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="the service's JSON file of settings; LANGMEM_… variables win over it")
+]
+Create = Annotated[bool, typer.Option("--create", help="make the database that --database names, if it is not there")]
+Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
+Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
+
+_SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
+_LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
+_KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
+_QUIET: Mapping[str, Any] = {"sweep_every": None, "search_past_sessions": False, "extraction": "off"}
+
+
+class Where(NamedTuple):
+    """What a command was told by --database and --config."""
+
+    database: str | None
+    config: Path | None
+
+    def settings(self) -> Settings:
+        """Those of the file, if one is named, and the environment. Raises ConfigurationError for what is no file."""
+        if self.config is None:
+            return Settings()
+        settings, problems = examined(self.config)
+        for problem in problems:
+            if problem.is_error:
+                typer.echo(visible(f"{self.config}: {problem}"), err=True)
+        return settings
+
+    def of_a_memory(self) -> Settings:
+        """The same. Raises ConfigurationError where they switch the memory off."""
+        settings = self.settings()
+        if not settings.enable_memory_system:
+            raise ConfigurationError("the memory is switched off: there is nothing that this could work on")
+        return settings
+
+
+def on(
+    opens: Callable[..., AbstractContextManager[Any]], **how: Any
+) -> Callable[[Callable[..., Told | None]], Callable[..., None]]:
+    """Makes a command of a function: its first argument is what `opens(where, **how)` gives, all others are options.
+
+    The options --database and --config are added, and --json to one that returns what is Told. It is printed when
+    everything is closed.
+    """
+
+    def made(function: Callable[..., Told | None]) -> Callable[..., None]:
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())[1:]
+        added: list[tuple[str, Any, Any]] = []
+        if signature.return_annotation in (Told, Told | None):
+            added = [("as_json", Json, False)]
+        added += [("database", Url, None), ("config", Config, None)]
+        parameters = [each for each in own if each.name != "as_json"] + [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for name, annotation, default in added
+        ]
+
+        @functools.wraps(function)
+        def command(*, database: str | None, config: Path | None, as_json: bool = False, **options: Any) -> None:
+            if "as_json" in signature.parameters:
+                options["as_json"] = as_json
+            with opens(Where(database, config), **how) as opened:
+                found = function(opened, **options)
+            if found is not None:
+                tell(found, as_json=as_json)
+
+        # Typer reads both, and must not see what is opened.
+        command.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return made
+
+
+@contextmanager
+def memory_of(
+    where: Where, *, embeds: bool = True, create: bool | None = None, settings: Settings | None = None
+) -> Iterator["PhoneMemory"]:
+    """The memory with nothing that works in the background, or as these settings say, on a database that is there.
+
+    Not that it `embeds`, nothing is searched by meaning or stored, and no model is loaded. `create` is for a command
+    that may begin a database: whether also one that --database names.
+    """
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
+
+    settings = settings or quiet(where.settings())
+    if settings.enable_memory_system:  # else no database is made
+        refuse_missing(settings, where.database, create=create)
+    if not embeds:
+        settings = settings.model_copy(update={"vector_index": None})
+    with PhoneMemory(where.database, settings=settings, embeddings=None if embeds else NoEmbeddings()) as memory:
+        memory.database.operations.enabled = False  # how long a command takes says nothing of the service
+        yield memory
+
+
+@contextmanager
+def saver_of(where: Where) -> Iterator[tuple[ConversationSaver, SessionManager]]:
+    """The conversations alone."""
+    settings = where.settings()
+    refuse_missing(settings, where.database)
+    with ConversationSaver.from_settings(settings, where.database) as saver:
+        yield saver, SessionManager(saver, settings, person_of=functools.partial(person_in, saver.database))
+
+
+@contextmanager
+def database_with(where: Where) -> Iterator[tuple[Database, Settings]]:
+    """The database alone, with the settings it was opened by."""
+    settings = where.settings()
+    refuse_missing(settings, where.database)
+    with open_database(settings, where.database) as database:
+        yield database, settings
+
+
+def quiet(settings: Settings) -> Settings:
+    """The settings for a command: nothing runs in its background."""
+    return settings.model_copy(update=_QUIET)
+
+
+def refuse_missing(settings: Settings, url: str | None, *, create: bool | None = None) -> None:
+    """Raises InvalidInput where there is no file or server's database of ours.
+
+    For what may begin a database `create` is given: the settings' is made where there is none, and one that `url`
+    names only if it is True.
+    """
+    if create or (create is not None and url is None):
+        return
     where, schema = database_of(settings, url)
     parsed = database_url(where)
     if parsed.get_backend_name() == "sqlite":
@@ -53,32 +189,18 @@ def refuse_missing(settings: Settings, url: str | None) -> None:
     else:
         is_there = _is_on_server(where, schema)
     if not is_there:
+        told_to = ", or say --create to make it" if create is not None else ""
         raise InvalidInput(
-            f"there is no database of langmem at {shown(parsed)}: look at --database, or start the service"
+            f"there is no database of langmem at {shown_url(parsed)}: look at --database, or start the service{told_to}"
         )
-
-
-def refuse_missing_if_named(settings: Settings, url: str | None, *, create: bool) -> None:
-    """For what may begin a database: the settings' is made where there is none, one named by --database with --create
-    alone.
-    """
-    if url is None or create:
-        return
-    try:
-        refuse_missing(settings, url)
-    except InvalidInput as error:
-        raise InvalidInput(f"{error}, or say --create to make it") from error
 
 
 def _is_ours(path: Path) -> bool:
     """Read as it is: nothing of a file that is another program's may change by being looked at."""
     if path.stat().st_size == 0:
         return False
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True),
-        poolclass=NullPool,
-    )
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
     with suppress(DBAPIError), engine.connect() as connection:
         return is_made(connection)
     return True  # whatever is wrong with it is said by whoever opens it
@@ -93,15 +215,6 @@ def _is_on_server(where: str | Path, schema: str | None) -> bool:
 
     Database(where, schema=schema, make_tables=look).close()
     return found[0]
-
-
-if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
-
-Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
-Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
-
-_KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
 
 
 def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> OwnerKey:
@@ -123,75 +236,6 @@ def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_
     return found[0]
 
 
-if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
-
-Url = Annotated[
-    str | None,
-    typer.Option(
-        "--database", help="sqlite:///file.db or postgresql://…; default: as set, $LANGMEM_DATABASE or data/langmem.db"
-    ),
-]
-Config = Annotated[
-    Path | None, typer.Option("--config", help="the service's JSON file of settings; LANGMEM_… variables win over it")
-]
-
-Create = Annotated[bool, typer.Option("--create", help="make the database that --database names, if it is not there")]
-
-_SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
-_LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
-
-
-def chosen(config: Path | None) -> Settings:
-    """The settings of the file, if one is named, and the environment. Raises ConfigurationError if the file cannot be
-    read.
-    """
-    if config is None:
-        return Settings()
-    settings, problems = examined(config)
-    for problem in problems:
-        if problem.is_error:
-            typer.echo(visible(f"{config}: {problem}"), err=True)
-    return settings
-
-
-@contextmanager
-def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
-    settings = chosen(config)
-    refuse_missing(settings, url)
-    with ConversationSaver.from_settings(settings, url) as saver:
-        yield saver, SessionManager(saver, settings, person_of=partial(person_in, saver.database))
-
-
-@contextmanager
-def memory_of(
-    url: str | None, config: Path | None, *, embeds: bool = True, create: bool | None = None
-) -> Iterator["PhoneMemory"]:
-    """The memory with nothing that works in the background, on a database that is there.
-
-    Not that it `embeds`, nothing is searched by meaning or stored, and no model is loaded. `create` is for a command
-    that may begin a database: whether also one that --database names.
-    """
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
-
-    settings = quiet(chosen(config))
-    if settings.enable_memory_system:  # else no database is made
-        if create is None:
-            refuse_missing(settings, url)
-        else:
-            refuse_missing_if_named(settings, url, create=create)
-    if not embeds:
-        settings = settings.model_copy(update={"vector_index": None})
-    with PhoneMemory(url, settings=settings, embeddings=None if embeds else NoEmbeddings()) as memory:
-        memory.database.operations.enabled = False  # how long a command takes says nothing of the service
-        yield memory
-
-
-def quiet(settings: Settings) -> Settings:
-    """The settings for a command: nothing runs in its background."""
-    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
-
-
 def note_read(
     saver: ConversationSaver, action: Action = "operator.read", *, subject: str, owner: str | None = None
 ) -> None:
@@ -202,29 +246,28 @@ def note_read(
         record(connection, action, owner=whose, subject=subject)
 
 
-@dataclass(frozen=True)
-class InForce:
+class InForce(NamedTuple):
     """The settings by which an operator's command ends and deletes, and remarks on them."""
 
     settings: Settings
     remarks: tuple[str, ...] = ()
 
 
-def in_force(url: str | None, config: Path | None) -> InForce | None:
+def in_force(where: Where) -> InForce | None:
     """Gives what the command was told or what the services noted, whichever is longer: nothing alive may end by a
     command.
 
     Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there
     is not even a database.
     """
-    settings = chosen(config)
+    settings = where.settings()
     if not settings.enable_memory_system:
-        typer.echo("the memory is switched off: nothing is done")
+        say("the memory is switched off: nothing is done")
         return None
-    refuse_missing(settings, url)
-    with open_database(settings, url) as database, database.read() as connection:
+    refuse_missing(settings, where.database)
+    with open_database(settings, where.database) as database, database.read() as connection:
         services = noted(connection)
-    asked = _told(settings, named=config is not None)
+    asked = _told(settings, named=where.config is not None)
     terms = longest(asked, services)
     remarks = [
         f"{_SETTINGS[name]} is {told(length)}, as a service of this database has it, not {told(asked[name])}"

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -16,7 +16,46 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked
 from langmem_plugin.terminal import visible
 
+Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
+Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]
 Yes = Annotated[bool, typer.Option("--yes", help="do not ask")]
+
+_NARROW = 8  # characters that a folded column keeps
+
+
+class Rows(NamedTuple):
+    """A table. On a terminal the `folded` columns give way, and every other is whole."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+    folded: Sequence[str] = ("text",)
+
+
+class Told(NamedTuple):
+    """A command's answer: the document that --json prints, else lines and tables, and a remark on standard error.
+
+    It ends with exit code 1 if it `failed`.
+    """
+
+    document: Mapping[str, Any]
+    shown: Sequence[str | Rows] = ()
+    remark: str = ""
+    failed: bool = False
+
+
+def tell(told: Told, *, as_json: bool) -> None:
+    if as_json:
+        print_json(told.document)
+    else:
+        for each in told.shown:
+            if isinstance(each, Rows):
+                print_table(*each)
+            else:
+                say(each)
+        if told.remark:
+            typer.echo(visible(told.remark), err=True)
+    if told.failed:
+        raise typer.Exit(1)
 
 
 def confirm(question: str, *, yes: bool) -> None:
@@ -34,12 +73,6 @@ def progress(*columns: str | ProgressColumn, transient: bool = False) -> Progres
     return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
 
 
-Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
-Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]
-
-_NARROW = 8  # characters that a folded column keeps
-
-
 def print_json(document: Mapping[str, Any]) -> None:
     """Instants in ISO 8601; what would steer a terminal is escaped, as JSON reads it back."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
@@ -47,10 +80,8 @@ def print_json(document: Mapping[str, Any]) -> None:
     sys.stdout.write(f"{visible(text)}\n")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, folded: Sequence[str] = ("text",)) -> None:
-    """On a terminal the `folded` columns give way, and every other is whole. In a pipe a row is one line, its cells
-    parted by tabs, and nothing is cut.
-    """
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], folded: Sequence[str] = ("text",)) -> None:
+    """In a pipe a row is one line, its cells parted by tabs, and nothing is cut."""
     cells = [[_cell(each) for each in row] for row in rows]
     console = Console()
     if not console.is_terminal:
@@ -93,6 +124,4 @@ def _cell(value: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, (tuple, set, frozenset)):
-        return list(value)
-    return str(value)
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else str(value)

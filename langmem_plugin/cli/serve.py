@@ -1,64 +1,25 @@
-"""`langmem serve`: the HTTP API and the pages, as a service of its own."""
+"""`langmem serve` and `mcp`: the HTTP API and the pages, or one person's memory over MCP, as a service of its own."""
 
 import importlib
+import importlib.util
+import inspect
 import logging
 import signal
 import socket
 import sys
+from contextlib import nullcontext
 from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from langgraph.pregel import Pregel
 
-from langmem_plugin.cli.opening import Config, Create, Url, chosen, refuse_missing, refuse_missing_if_named
+from langmem_plugin.cli.opening import Create, Where, on, refuse_missing
 from langmem_plugin.database.opening import in_the_open
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.open_door import refuse_open_door
-
-
-def mcp(
-    phone: Annotated[
-        str | None, typer.Option("--phone", help="over standard input and output: whose memory, fixed by this")
-    ] = None,
-    http: Annotated[
-        int | None, typer.Option("--http", min=0, max=65_535, help="over HTTP, on this port: whose, the token says")
-    ] = None,
-    host: Annotated[str, typer.Option("--host", help="where HTTP listens; beyond this machine put TLS before it")] = (
-        "127.0.0.1"
-    ),
-    database: Url = None,
-    config: Config = None,
-) -> None:
-    """Serve one person's memory over MCP: --phone for the program that starts this, --http for those with a token."""
-    if (phone is None) == (http is None):
-        raise InvalidInput("say how: --phone PHONE for a program that starts this, or --http PORT")
-    from langmem_plugin import mcp_server  # noqa: PLC0415 - an extra
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
-
-    # What people say, and what is past its time, is the service's to work on.
-    settings = chosen(config).model_copy(update={"sweep_every": None, "extraction": "off"})
-    if settings.enable_memory_system:
-        refuse_missing(settings, database)
-    with PhoneMemory(database, settings=settings) as memory:
-        if phone is not None:
-            # Python's own handler would wait for the thread that reads; what is written stands in the database.
-            before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-            try:
-                mcp_server.serve_stdio(memory, phone)
-            finally:
-                signal.signal(signal.SIGINT, before)
-            return
-        import uvicorn  # noqa: PLC0415 - of the same extra
-
-        refuse_open_door(AccessTokens(memory.database, now=memory.service.now), host, "person")
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, http or 0), family=family) as listening:
-            port = int(listening.getsockname()[1])
-            app = mcp_server.http_app(memory, host=host, port=port)
-            typer.echo(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
-            uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listening])
-
+from langmem_plugin.people.access_tokens import AccessTokens, refuse_open_door
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
@@ -69,15 +30,58 @@ _STOPS_WITHIN = 10  # seconds, for answers that are on their way
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
+@on(nullcontext)
+def mcp(
+    where: Where,
+    *,
+    phone: Annotated[
+        str | None, typer.Option("--phone", help="over standard input and output: whose memory, fixed by this")
+    ] = None,
+    http: Annotated[
+        int | None, typer.Option("--http", min=0, max=65_535, help="over HTTP, on this port: whose, the token says")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="where HTTP listens; beyond this machine put TLS before it")] = (
+        "127.0.0.1"
+    ),
+) -> None:
+    """Serve one person's memory over MCP: --phone for the program that starts this, --http for those with a token."""
+    if (phone is None) == (http is None):
+        raise InvalidInput("say how: --phone PHONE for a program that starts this, or --http PORT")
+    from langmem_plugin import mcp_server  # noqa: PLC0415 - an extra
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
+    # What people say, and what is past its time, is the service's to work on.
+    settings = where.settings().model_copy(update={"sweep_every": None, "extraction": "off"})
+    if settings.enable_memory_system:
+        refuse_missing(settings, where.database)
+    with PhoneMemory(where.database, settings=settings) as memory:
+        if phone is not None:
+            # Python's own handler would wait for the thread that reads; what is written stands in the database.
+            before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+            try:
+                mcp_server.serve_stdio(memory, phone)
+            finally:
+                signal.signal(signal.SIGINT, before)
+            return
+        refuse_open_door(AccessTokens(memory.database, now=memory.service.now), host, "person")
+        with listening_on(host, http or 0) as listening:
+            address = address_of(listening)
+            app = mcp_server.http_app(memory, host=host, port=int(listening.getsockname()[1]))
+            typer.echo(f"listening on {address}/mcp")
+            run_server(app, listening)
+
+
+@on(nullcontext)
 def serve(
+    where: Where,
+    *,
     host: Annotated[str, typer.Option("--host", help="where it listens; beyond this machine put TLS before it")] = (
         "127.0.0.1"
     ),
-    *,
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="0: any that is free")] = PORT,
     graph: Annotated[
         str | None,
-        typer.Option("--graph", help="module:name of a function that makes a graph of the memory, for POST /api/chat"),
+        typer.Option("--graph", help="a graph of your own for POST /api/chat: package.module:name, or ./file.py:name"),
     ] = None,
     behind_proxy: Annotated[
         bool,
@@ -90,8 +94,6 @@ def serve(
         Literal["info", "warning"], typer.Option("--log-level", help="info: a line for each request too")
     ] = "warning",
     create: Create = False,
-    database: Url = None,
-    config: Config = None,
 ) -> None:
     """Serve the API at /api, people's pages at /me and the console at /console, to those with a token.
 
@@ -102,13 +104,13 @@ def serve(
     # Not other loggers: HTTP clients write addresses that hold keys of providers.
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("langmem_plugin").setLevel(log_level.upper())
-    settings = chosen(config)
+    settings = where.settings()
     if settings.enable_memory_system:
-        refuse_missing_if_named(settings, database, create=create)
+        refuse_missing(settings, where.database, create=create)
     # Uvicorn ends by giving the signal on, which would leave the memory open.
     before = {each: signal.signal(each, lambda *_: None) for each in _SIGNALS}
     try:
-        with PhoneMemory(database, settings=settings) as memory:
+        with PhoneMemory(where.database, settings=settings) as memory:
             _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
     finally:
         for each, handler in before.items():
@@ -116,29 +118,27 @@ def serve(
 
 
 def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, behind_proxy: bool) -> None:
-    app = memory.app(graph=None if graph is None else made(graph, memory))
-    import uvicorn  # noqa: PLC0415 - of the extra, whose lack was told of by now
-
+    compiled = None if graph is None else graph_named(graph, memory)
+    if compiled is not None:
+        memory.check(compiled)
+    app = memory.app(graph=compiled)
     tokens = AccessTokens(memory.database, now=memory.service.now)
     refuse_open_door(tokens, host, "operator", "person")
     with listening_on(host, port) as listening:
-        at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        at = address_of(listening)
         typer.echo(f"listening on {at} (API: {at}/api/docs, console: {at}/console)")
         if not any(each.kind == "operator" for each in tokens.listed()):
             token, access = tokens.new_operator(FIRST_TOKEN_FOR)
             typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")
         if (warning := in_the_open(memory.database)) is not None:
             typer.echo(warning)
-        uvicorn.Server(
-            uvicorn.Config(
-                app,
-                log_level="warning",
-                access_log=False,
-                proxy_headers=behind_proxy,
-                server_header=False,
-                timeout_graceful_shutdown=_STOPS_WITHIN,
-            )
-        ).run([listening])
+        run_server(
+            app,
+            listening,
+            proxy_headers=behind_proxy,
+            server_header=False,
+            timeout_graceful_shutdown=_STOPS_WITHIN,
+        )
 
 
 def listening_on(host: str, port: int) -> socket.socket:
@@ -149,18 +149,53 @@ def listening_on(host: str, port: int) -> socket.socket:
         raise ConfigurationError(f"{host}:{port} cannot be listened on: {error.strerror}: name another port") from error
 
 
-def made(graph: str, memory: "PhoneMemory") -> Any:
-    """The graph that `module:name` makes of the memory. Raises InvalidInput, or ConfigurationError as `check`."""
-    module, _, name = graph.partition(":")
-    sys.path.insert(0, "")
+def address_of(listening: socket.socket) -> str:
+    host, port, *_ = listening.getsockname()
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def run_server(app: Any, listening: socket.socket, **options: Any) -> None:
+    """Until it is told to end."""
+    import uvicorn  # noqa: PLC0415 - of the extra that the app is of
+
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, **options)).run([listening])
+
+
+def graph_named(name: str, memory: "PhoneMemory") -> Any:
+    """The compiled graph, named as `langgraph.json` names one, with this memory's checkpointer where it has none; a
+    function is called first, with the memory where it takes an argument. Raises ConfigurationError.
+    """
+    module, _, attribute = name.rpartition(":")
+    if not module or not attribute:
+        raise ConfigurationError(f"{name!r} names no graph: say package.module:name, or ./file.py:name")
+    found = getattr(_module(module), attribute, None)
+    if found is None:
+        raise ConfigurationError(f"there is no {attribute} in {module}: say package.module:name, or ./file.py:name")
+    if not isinstance(found, Pregel) and callable(found):
+        found = found(memory) if inspect.signature(found).parameters else found()
+    if not isinstance(found, Pregel):
+        raise ConfigurationError(f"{name} is no compiled graph, and no function that gives one")
+    return found if found.checkpointer else found.copy({"checkpointer": memory.saver})
+
+
+def _module(name: str) -> ModuleType:
+    if name.endswith(".py"):
+        file = Path(name)
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        if spec is None or spec.loader is None or not file.is_file():
+            raise ConfigurationError(f"there is no file {name}")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[file.stem] = module  # classes of a state are looked up by it
+        spec.loader.exec_module(module)
+        return module
+    sys.path.insert(0, str(Path.cwd()))  # as `python -m` and `langgraph dev` have it
     try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InvalidInput(f"there is no {graph}: name a function as module:name, seen from this folder") from error
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise ConfigurationError(
+            f"there is no module {error.name} here: run it where {name} can be imported"
+        ) from error
     finally:
-        sys.path.remove("")
-    if not callable(found):
-        raise InvalidInput(f"{graph} is no function: name one that takes the memory and gives a graph")
-    compiled = found(memory)
-    memory.check(compiled)
-    return compiled
+        sys.path.pop(0)

@@ -8,82 +8,76 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.opening import Config, Url, note_read, opened
-from langmem_plugin.cli.printing import Json, Reveal, Yes, confirm, minute, print_json, print_table, shown
-from langmem_plugin.conversation.session_manager import SessionRecord
+from langmem_plugin.cli.opening import note_read, on, saver_of
+from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute, shown
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]
+_Opened = tuple[ConversationSaver, SessionManager]
 
 
 @app.command("list")
+@on(saver_of)
 def list_sessions(
+    opened: _Opened,
     phone: Annotated[str | None, typer.Argument(help="only this phone's")] = None,
     *,
     limit: Annotated[int, typer.Option(min=1)] = 50,
     reveal: Reveal = False,
-    as_json: Json = False,
-    database: Url = None,
-    config: Config = None,
-) -> None:
+) -> Told:
     """Sessions, the last active first."""
-    with opened(database, config) as (saver, manager):
-        note_read(saver, subject="sessions", owner=phone)
-        found = manager.sessions(phone, limit=limit)
-    if as_json:
-        print_json({"sessions": [{**asdict(each), "whatsapp_chat": _chat(each, reveal=reveal)} for each in found]})
-        return
-    print_table(
-        ("id", "chat", "messages", "tokens", "last active", "state"),
-        [
-            (
-                each.session_id,
-                _chat(each, reveal=reveal),
-                each.message_counter,
-                each.total_tokens,
-                each.last_active,
-                f"ended {minute(each.ended_at)}" if each.ended_at else "current",
-            )
-            for each in found
-        ],
-        folded=("chat",),
-    )
+    saver, manager = opened
+    note_read(saver, subject="sessions", owner=phone)
+    found = [(each, shown(each.whatsapp_chat, reveal=reveal)) for each in manager.sessions(phone, limit=limit)]
+    rows = [
+        (
+            each.session_id,
+            chat,
+            each.message_counter,
+            each.total_tokens,
+            each.last_active,
+            f"ended {minute(each.ended_at)}" if each.ended_at else "current",
+        )
+        for each, chat in found
+    ]
+    columns = ("id", "chat", "messages", "tokens", "last active", "state")
+    document = {"sessions": [{**asdict(each), "whatsapp_chat": chat} for each, chat in found]}
+    return Told(document, [Rows(columns, rows, folded=("chat",))])
 
 
 @app.command()
-def show(
-    session_id: _Id, reveal: Reveal = False, as_json: Json = False, database: Url = None, config: Config = None
-) -> None:
+@on(saver_of)
+def show(opened: _Opened, session_id: _Id, *, reveal: Reveal = False) -> Told:
     """A session as a transcript."""
-    with opened(database, config) as (saver, manager):
-        note_read(saver, subject=session_id)
-        messages = list(manager.messages(session_id))
-    if as_json:
-        document = [
-            {**asdict(each), "sender": None if each.sender is None else shown(each.sender, reveal=reveal)}
-            for each in messages
-        ]
-        print_json({"session_id": session_id, "messages": document})
-        return
+    saver, manager = opened
+    note_read(saver, subject=session_id)
+    messages = list(manager.messages(session_id))
+    lines = []
     for message in messages:
         said_by = f"{minute(message.timestamp)}  {message.role:9}  "
         # Further lines stand under the first: nobody can write a line that looks like another message.
-        lines = visible(message.content).splitlines()
-        typer.echo(said_by + f"\n{' ' * len(said_by)}".join(lines))
+        lines.append(said_by + f"\n{' ' * len(said_by)}".join(visible(message.content).splitlines()))
+    document = [
+        {**asdict(each), "sender": None if each.sender is None else shown(each.sender, reveal=reveal)}
+        for each in messages
+    ]
+    return Told({"session_id": session_id, "messages": document}, lines)
 
 
 @app.command()
+@on(saver_of)
 def export(
+    opened: _Opened,
     session_id: _Id,
     file: Annotated[Path | None, typer.Option("--to", help="a file; default: standard output")] = None,
-    database: Url = None,
-    config: Config = None,
 ) -> None:
     """A session's messages as JSON lines; a new file is for nobody else to read."""
-    with opened(database, config) as (saver, manager):
-        note_read(saver, "data.exported", subject=session_id)
-        lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
+    saver, manager = opened
+    note_read(saver, "data.exported", subject=session_id)
+    lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
     text = "".join(f"{visible(line)}\n" for line in lines)
     if file is None:
         sys.stdout.write(text)
@@ -93,34 +87,22 @@ def export(
 
 
 @app.command()
-def restore(session_id: _Id, as_json: Json = False, database: Url = None, config: Config = None) -> None:
+@on(saver_of)
+def restore(opened: _Opened, session_id: _Id) -> Told:
     """Make an archived session its phone's current one again."""
-    with opened(database, config) as (_, manager):
-        found = manager.restore(session_id)
-    if as_json:
-        print_json({"session_id": found.session_id, "messages": found.message_counter})
-    else:
-        typer.echo(f"{found.session_id} is current again, with {found.message_counter} messages")
+    found = opened[1].restore(session_id)
+    return Told(
+        {"session_id": found.session_id, "messages": found.message_counter},
+        [f"{found.session_id} is current again, with {found.message_counter} messages"],
+    )
 
 
 @app.command()
-def purge(
-    session_id: _Id,
-    yes: Yes = False,
-    as_json: Json = False,
-    database: Url = None,
-    config: Config = None,
-) -> None:
+@on(saver_of)
+def purge(opened: _Opened, session_id: _Id, *, yes: Yes = False) -> Told:
     """Delete a session with everything that belongs to it, for good."""
-    with opened(database, config) as (_, manager):
-        found = manager.session(session_id)
-        confirm(f"Delete the {found.message_counter} messages of {session_id} for good?", yes=yes)
-        manager.purge(session_id)
-    if as_json:
-        print_json({"deleted": session_id, "messages": found.message_counter})
-    else:
-        typer.echo(f"{session_id} is deleted")
-
-
-def _chat(session: SessionRecord, *, reveal: bool) -> str:
-    return shown(session.whatsapp_chat, reveal=reveal)
+    _, manager = opened
+    many = manager.session(session_id).message_counter
+    confirm(f"Delete the {many} messages of {session_id} for good?", yes=yes)
+    manager.purge(session_id)
+    return Told({"deleted": session_id, "messages": many}, [f"{session_id} is deleted"])

@@ -1,4 +1,4 @@
-"""`langmem chat` and `langmem demo`: text with an agent that remembers, without a program of one's own."""
+"""`langmem chat`, `demo` and `bench`: try an agent that remembers, without a program of one's own."""
 
 import math
 import statistics
@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import product
@@ -17,10 +18,9 @@ from langgraph.graph import START, StateGraph
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from langmem_plugin.agent.memory_state import MemoryState
-from langmem_plugin.cli.named_graph import graph_named
-from langmem_plugin.cli.opening import Config, Create, Url, chosen, memory_of, quiet, refuse_missing_if_named
-from langmem_plugin.cli.printing import Json, print_json, print_table, progress, say
-from langmem_plugin.cli.serve import listening_on
+from langmem_plugin.cli.opening import Create, Where, memory_of, on, quiet, refuse_missing
+from langmem_plugin.cli.printing import Json, Rows, Told, print_json, progress, say, tell
+from langmem_plugin.cli.serve import address_of, graph_named, listening_on, run_server
 from langmem_plugin.settings import Settings
 
 _WHO = ("Anna", "Ben", "Carla", "David", "Eva", "Frank", "Gila", "Hugo", "Iris", "Jonas")
@@ -72,16 +72,12 @@ def bench(
         "recall": {**_figures(recalled), "found": sum(first) / len(asked)},
         "turn": _figures(answered),
     }
-    if as_json:
-        print_json({"memories": len(facts), "milliseconds": figures})
-        return
-    print_table(
-        ("what", "times", "median ms", "95th ms", "found"),
-        [
-            (name, each["times"], f"{each['median']:.1f}", f"{each['p95']:.1f}", _percent(each.get("found")))
-            for name, each in figures.items()
-        ],
-    )
+    rows = [
+        (name, each["times"], f"{each['median']:.1f}", f"{each['p95']:.1f}", _percent(each.get("found")))
+        for name, each in figures.items()
+    ]
+    table = Rows(("what", "times", "median ms", "95th ms", "found"), rows)
+    tell(Told({"memories": len(facts), "milliseconds": figures}, [table]), as_json=as_json)
 
 
 def _figures(timed: list[tuple[float, Any]]) -> dict[str, float]:
@@ -123,7 +119,9 @@ _BEFORE = (
 _AFTER = ("what is Leo allergic to?", "/memories")
 
 
+@on(nullcontext)
 def chat(
+    where: Where,
     graph: Annotated[
         str | None, typer.Argument(help="a graph of your own: package.module:name, or ./file.py:name")
     ] = None,
@@ -132,22 +130,20 @@ def chat(
     web: Annotated[bool, typer.Option("--web", help="on two phones in a browser, beside what happens")] = False,
     port: Port = PORT,
     create: Create = False,
-    database: Url = None,
-    config: Config = None,
 ) -> None:
     """Text with a small agent, or with a graph of your own; what you tell it is in the database, also the next time.
 
     A graph is named as in langgraph.json: a compiled one, or a function that gives one and may take the PhoneMemory.
     LANGMEM_MODEL names the model of the small agent; without it the offline one answers, which only picks tools.
     """
-    from langmem_plugin.cli.demo_agent import demo_agent  # noqa: PLC0415 - loads models
-
     if web:
-        settings = chosen(config)
-        refuse_missing_if_named(settings, database, create=create)
-        _in_browser([database or "", str(config or ""), graph or "", ""], [(_NAME, phone, ()), (*_SECOND, ())], port)
+        refuse_missing(where.settings(), where.database, create=create)
+        arguments = [where.database or "", str(where.config or ""), graph or "", ""]
+        _in_browser(arguments, [(_NAME, phone, ()), (*_SECOND, ())], port)
         return
-    with memory_of(database, config, create=create) as memory:
+    from langmem_plugin.cli.texted_agent import demo_agent  # noqa: PLC0415 - loads models
+
+    with memory_of(where, create=create) as memory:
         agent = demo_agent(memory) if graph is None else graph_named(graph, memory)
         say(f"You text as {phone}.", *_WELCOME)
         while text := _heard():
@@ -163,7 +159,7 @@ def demo(
 
     With --web you play it yourself, on Erin's phone and on Jason's.
     """
-    from langmem_plugin.cli.demo_agent import demo_agent  # noqa: PLC0415 - loads models
+    from langmem_plugin.cli.texted_agent import demo_agent  # noqa: PLC0415 - loads models
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415
 
     if web:
@@ -198,8 +194,6 @@ def demo(
 
 def _in_browser(arguments: Sequence[str], people: Sequence[tuple[str, str, Sequence[str]]], port: int) -> None:
     """Until it is interrupted. Raises ConfigurationError where the agent does not start."""
-    import uvicorn  # noqa: PLC0415 - of the same extra
-
     from langmem_plugin.web.phones.phones import Phone, phones_app  # noqa: PLC0415 - of the extra `web`
     from langmem_plugin.web.phones.process import AgentProcess  # noqa: PLC0415
 
@@ -207,10 +201,10 @@ def _in_browser(arguments: Sequence[str], people: Sequence[tuple[str, str, Seque
     try:
         agent.start()
         with listening_on("127.0.0.1", port) as socket:
-            say(f"open http://127.0.0.1:{socket.getsockname()[1]}/ in a browser on this machine; Ctrl-C ends it")
+            say(f"open {address_of(socket)}/ in a browser on this machine; Ctrl-C ends it")
             sys.stdout.flush()
             app = phones_app(agent, [Phone(name, number, [*says]) for name, number, says in people])
-            uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([socket])
+            run_server(app, socket)
     except KeyboardInterrupt:
         return
     finally:

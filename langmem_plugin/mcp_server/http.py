@@ -14,8 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from langmem_plugin.errors import NotAuthorized, StoreUnavailable, TooManyRequests
 from langmem_plugin.logs import event_log
 from langmem_plugin.mcp_server.server import memory_server
-from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.open_door import is_loopback
+from langmem_plugin.people.access_tokens import AccessTokens, is_loopback
 from langmem_plugin.people.request_rates import LARGEST_BODY, Rates
 from langmem_plugin.plugin import PhoneMemory
 

@@ -34,7 +34,6 @@ from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.person_records import MergeRecord
 from langmem_plugin.people.time_zones import zone_named
 from langmem_plugin.portability.exporter import Questions
-from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
 from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
@@ -61,6 +60,7 @@ from langmem_plugin.portability.person_export import (
     Record,
 )
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
+from langmem_plugin.portability.records import ImportReport, Kind, first_error
 from langmem_plugin.writing import job_records
 from langmem_plugin.writing.job_records import JobRecord
 

@@ -29,7 +29,6 @@ from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.keep.memory_rows import checked
 from langmem_plugin.memory.models import LIVE, Memory, bare, worded
 from langmem_plugin.memory.write.reconciler import Decision, HeldFacts, decided, stated
-from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
 from langmem_plugin.portability.records import (
     BadRecord,
@@ -38,6 +37,9 @@ from langmem_plugin.portability.records import (
     ImportedMemory,
     ImportedRecords,
     ImportedSession,
+    ImportReport,
+    Kind,
+    first_error,
 )
 
 _PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # with which `classify` begins its reasons

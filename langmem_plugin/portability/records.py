@@ -1,11 +1,13 @@
-"""The records that every source gives, whatever its own format is: records that one importer takes."""
+"""The records that every source gives, whatever its own format is, and the report of an import of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.messages import BaseMessage
+from pydantic import ValidationError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +82,45 @@ class BadRecord:
 
 ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | ImportedCategory | BadRecord
 ImportedRecords = Iterable[ImportedRecord]
+
+
+Kind = Literal[
+    "session", "message", "file", "memory", "category", "instruction", "alias", "said elsewhere", "use", "identifier",
+    "merge", "settings", "consent", "verdicts", "extraction", "incoming", "question",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """`place` is the record's number or its file and line."""
+
+    place: str
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """Counted by kind. `doubted` was stored to be confirmed, or left out, as was asked for; `skipped` could not be."""
+
+    stored: Counter[Kind] = field(default_factory=Counter)
+    there_already: Counter[Kind] = field(default_factory=Counter)
+    skipped: list[Remark] = field(default_factory=list)
+    doubted: list[Remark] = field(default_factory=list)
+    erased: int = 0
+    """How many of `skipped` are of people who asked to be erased."""
+
+    def skip(self, place: str, reason: str) -> None:
+        self.skipped.append(Remark(place, reason))
+
+    def leave_erased(self, place: str) -> None:
+        self.erased += 1
+        self.skip(place, "they asked to be erased: it stays so")
+
+    def doubt(self, place: str, reason: str) -> None:
+        self.doubted.append(Remark(place, reason))
+
+
+def first_error(error: ValidationError) -> str:
+    """Says what is wrong with a record, in one line and without what it holds."""
+    found = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

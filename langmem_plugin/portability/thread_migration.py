@@ -25,8 +25,7 @@ from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.records import BadRecord
+from langmem_plugin.portability.records import BadRecord, ImportReport
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000

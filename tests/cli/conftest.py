@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.cli import app
-from langmem_plugin.cli.lazy_commands import COMMANDS, loaded
+from langmem_plugin.cli import COMMANDS, app, loaded
 from langmem_plugin.facts import statement_of
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 

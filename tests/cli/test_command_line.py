@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langmem_plugin import ConversationSaver, SessionManager
-from langmem_plugin.cli import app
-from langmem_plugin.cli.lazy_commands import COMMANDS, loaded
+from langmem_plugin.cli import COMMANDS, app, loaded
 
 ERIN = "+972501234567"
 

@@ -6,7 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
-from langmem_plugin.cli import recall
+from langmem_plugin.cli.asking import candidate_tables
+from langmem_plugin.cli.printing import Told, tell
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.models import Candidate, Explanation
 from tests.cli.conftest import langmem
@@ -108,9 +109,8 @@ def test_in_eighty_columns_no_number_of_a_result_is_cut(monkeypatch, capsys):
     numbers = {"cosine": -0.62, "relevance": 0.99, "bm25": 12.37, "coverage": 0.81, "days": 4711.0, "uses": 1234}
     why = Explanation("Leo?", 0.98, 0.7, terms, **numbers, confidence=0.95, aliases=("k8s = Kubernetes",))
     text = "Leo is allergic to peanuts and to whatever else grows below the ground in summer"
-    recall._print_tables(
-        [Candidate("6f2b1c1e-0000-4000-8000-123456789012", ERIN, text, 1.652, 0.98, "hybrid", why, "below the bound")]
-    )
+    found = Candidate("6f2b1c1e-0000-4000-8000-123456789012", ERIN, text, 1.652, 0.98, "hybrid", why, "below the bound")
+    tell(Told({}, candidate_tables([found])), as_json=False)
     shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     assert all(len(line) <= 80 for line in shown.splitlines())
     whole = ["6f2b1c1e-0000-4000-8000-123456789012", "-0.62", "12.37", "4711.00", "1234", "hybrid", "1.652", "= score"]

@@ -13,8 +13,7 @@ from langmem_plugin.cli import app
 from langmem_plugin.database import opening
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.mcp_server import http_app
-from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.open_door import refuse_open_door
+from langmem_plugin.people.access_tokens import AccessTokens, refuse_open_door
 from tests.database.test_deadlines import stopped
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving
 

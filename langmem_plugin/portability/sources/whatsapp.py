@@ -15,11 +15,15 @@ from typing import IO, Literal
 from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage
+from sqlalchemy import select
 
 from langmem_plugin.conversation.sessions.silence import is_idle
-from langmem_plugin.conversation.transcript import Speaker, message_of
+from langmem_plugin.conversation.transcript import Speaker, message_of, written_at
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
+from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedRecords, ImportedSession
 
 DateOrder = Literal["day-first", "month-first", "year-first"]
 
@@ -365,3 +369,29 @@ def _session(
         place=f"{path.name}:{talk[0][2].number}",
         client_name=name or None,
     )
+
+
+def only_new(records: ImportedRecords, database: Database, thread: str) -> Iterator[ImportedRecord]:
+    """A session of which the thread holds a part is given as one of the messages that it does not hold.
+
+    Messages are known by their ids, so these must be the same each time they are read.
+    """
+    for record in records:
+        if isinstance(record, ImportedSession):
+            held = _held(database, thread, [each.id for each in record.messages if each.id])
+            more = [each for each in record.messages if each.id not in held]
+            if held and more:
+                began_at = written_at(more[0]) or record.began_at
+                yield replace(record, messages=more, source_id=str(more[0].id), began_at=began_at)
+                continue
+        yield record
+
+
+def _held(database: Database, thread: str, ids: list[str]) -> set[str]:
+    found: set[str] = set()
+    with database.read() as connection:
+        for part in in_parts(ids):
+            of_thread = select(message_table.c.message_id).where(message_table.c.thread == thread)
+            query = of_thread.where(message_table.c.message_id.in_(part))
+            found.update(connection.execute(query).scalars())
+    return found

@@ -19,7 +19,7 @@ from langmem_plugin.errors import TooManyRequests, UnknownErasure
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory.keep.retention import KEPT_FOR
 from langmem_plugin.portability import document_files
-from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.records import ImportReport
 from langmem_plugin.portability.sources import onyx
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.web.api.calls import Call, Called
