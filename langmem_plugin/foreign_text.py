@@ -1,4 +1,4 @@
-"""Texts that others wrote, as they can stand in a block of a prompt: nothing hidden, no tag, no template's token."""
+"""Texts that others wrote, as they can stand in a block of a prompt, and as they can be shown in a terminal."""
 
 import functools
 import re
@@ -143,3 +143,22 @@ def _tags(text: str) -> Iterator[tuple[int, int]]:
     if _BRACKET.search(text) is None:
         return iter(())
     return (found.span() for found in _TAG.finditer(text.translate(_folded)))
+
+
+_OF_TERMINALS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories that steer one
+_HARMLESS = "\n\t\u200c\u200d\u200e\u200f"  # joiners, as in emoji, and the marks that Hebrew is typed with
+
+
+def visible(text: str) -> str:
+    r"""Whatever would steer the terminal or turn the direction of writing as `\u001b`, which JSON reads back."""
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+
+
+def indented(text: str) -> str:
+    """So that no line of it passes for one that tells of it."""
+    return text.replace("\n", "\n      ")
+
+
+def _visible(character: str) -> str:
+    is_harmless = character in _HARMLESS or unicodedata.category(character) not in _OF_TERMINALS
+    return character if is_harmless else _escape(character)

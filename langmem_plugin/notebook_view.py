@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 from itertools import islice
+from pathlib import Path
 from typing import Literal, Protocol
 
-from langmem_plugin.terminal import visible
+from langmem_plugin.foreign_text import visible
 
 LONGEST, LONGEST_OF_MANY = 2_000, 500  # letters of a value, and of one in a table of many
 MOST = 200  # rows, or values in a list
@@ -16,52 +17,7 @@ _SHORT = 14  # letters that stay on one line
 
 # Where neither JupyterLab's nor VS Code's theme speaks, the system's light or dark does. The background is set along
 # with the ink: a page that knows nothing of dark would else show light letters on white.
-_LIGHT = (
-    "--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--band:#f6f8fa;--mark:#0a58ca;--good:#1a7f37;--warn:#9a6700;"
-    "--bar:#b6d4fe;--ground:"
-)
-_DARK = (
-    "--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;--band:#151b23;--mark:#79b8ff;--good:#56d364;--warn:#e3b341;"
-    "--bar:#1f4f8f;--ground:"
-)
-_COLOURS = f"""
-.lm{{{_LIGHT}#fff}}
-@media (prefers-color-scheme:dark){{.lm{{{_DARK}#0d1117}}}}
-[data-jp-theme-light=true] .lm{{{_LIGHT}var(--jp-layout-color0,#fff)}}
-[data-jp-theme-light=false] .lm{{{_DARK}var(--jp-layout-color0,#0d1117)}}
-.vscode-light .lm{{{_LIGHT}var(--vscode-editor-background,#fff)}}
-.vscode-dark .lm{{{_DARK}var(--vscode-editor-background,#0d1117)}}
-"""
-_FORM = """
-.lm{color:var(--ink);background:var(--ground);border:1px solid var(--line);border-radius:8px;overflow-x:auto;
-font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;margin:4px 0;max-width:60rem;width:fit-content;
-min-width:min(100%,18rem);box-sizing:border-box}
-.lm .head{padding:6px 12px;font-weight:600;border-bottom:1px solid var(--line);background:var(--band)}
-.lm.lm table{border-collapse:collapse;border:0;margin:0;width:100%;font-size:inherit;table-layout:auto;color:inherit}
-.lm.lm tr{background:none!important;border:0}
-.lm.lm th,.lm.lm td{text-align:start;vertical-align:top;padding:5px 12px;border:0;border-top:1px solid var(--line);
-color:var(--ink);white-space:pre-wrap;overflow-wrap:anywhere;max-width:none}
-.lm.lm tbody:first-child tr:first-child>*{border-top:0}
-.lm.lm th{font-weight:400;color:var(--dim);white-space:nowrap;overflow-wrap:normal}
-.lm.lm thead th{font-size:12px;background:var(--band);border-top:0}
-.lm .mark{color:var(--mark)}.lm .good{color:var(--good)}.lm .warn{color:var(--warn)}.lm .dim{color:var(--dim)}
-.lm .id{white-space:nowrap;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;color:var(--dim)}
-.lm .when{white-space:nowrap;font-variant-numeric:tabular-nums;color:var(--dim)}
-.lm .text{display:block;min-width:10rem}.lm .short{display:block;white-space:nowrap}
-.lm .share{display:inline-block;min-width:5rem;padding:0 6px;border-radius:4px;border:1px solid var(--line);
-white-space:nowrap;font-variant-numeric:tabular-nums}
-@media (max-width:600px){
-.lm.lm{width:auto}
-.lm.lm .each thead{display:none}
-.lm.lm .each tr,.lm.lm .each td{display:block}
-.lm.lm .each td{border:0;padding:1px 12px}
-.lm.lm .each tr{padding:5px 0}
-.lm.lm .each tr+tr{border-top:1px solid var(--line)}
-.lm.lm .each td:empty{display:none}
-.lm.lm .each td[data-name]::before{content:attr(data-name) " ";color:var(--dim);font-size:12px}
-.lm .each .text,.lm .each .short{display:inline}
-}
-"""
+_STYLE = Path(__file__).with_name("notebook_view.css").read_text("utf-8")
 
 
 Tone = Literal["mark", "good", "warn", "dim"]
@@ -145,7 +101,7 @@ def table(records: Sequence[Cells], title: str = "", *, of: int | None = None) -
 
 def _framed(title: str, inner: str) -> str:
     head = f'<div class="head">{_text(title)}</div>' if title else ""
-    return f'<div class="lm"><style>{_COLOURS}{_FORM}</style>{head}{inner}</div>'
+    return f'<div class="lm"><style>{_STYLE}</style>{head}{inner}</div>'
 
 
 def _is_there(value: Cell) -> bool:

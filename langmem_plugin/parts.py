@@ -38,7 +38,7 @@ from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
-from langmem_plugin.database.tenants import vector_index_of
+from langmem_plugin.database.urls import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import OwnerKey, normalised

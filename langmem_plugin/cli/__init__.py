@@ -18,7 +18,7 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'phone-memory[cli]'") from error
 
 from langmem_plugin.errors import LangMemError
-from langmem_plugin.terminal import visible
+from langmem_plugin.foreign_text import visible
 
 
 class Listed(NamedTuple):

@@ -13,13 +13,13 @@ from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.insight.analytics import Analytics, Share
 from langmem_plugin.memory.find.recall import RELEVANT, explain_for
 from langmem_plugin.memory.models import Candidate
 from langmem_plugin.references import Resolution
 from langmem_plugin.references import resolve as resolve_utterance
-from langmem_plugin.terminal import visible
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

@@ -20,13 +20,13 @@ from langmem_plugin.database.encryption.conversion import encrypted_rows
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import note_converting, note_encrypted, open_database, state_of
 from langmem_plugin.database.schema import metadata
-from langmem_plugin.database.tenants import media_of
+from langmem_plugin.database.urls import media_of
 from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.keep.stored_tables import encrypt_stored
 from langmem_plugin.people.access_tokens import LONGEST, VALID_FOR, Access, AccessTokens
 from langmem_plugin.settings import Settings
-from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="The keys that encrypt what is stored of people.")
 token_app = typer.Typer(no_args_is_help=True, help="Access tokens: each opens one person's memory, or everybody's.")

@@ -7,10 +7,10 @@ import typer
 
 from langmem_plugin.cli.opening import Phone, Whose, memory_of, note_read, on, owner_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
+from langmem_plugin.foreign_text import indented
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import Status
-from langmem_plugin.terminal import indented
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

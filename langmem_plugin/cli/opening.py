@@ -33,15 +33,14 @@ from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.owners import person_in, person_of
-from langmem_plugin.database.tenants import database_of
-from langmem_plugin.database.urls import database_url
+from langmem_plugin.database.urls import database_of, database_url
 from langmem_plugin.database.urls import shown as shown_url
 from langmem_plugin.durations import told
 from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
 from langmem_plugin.memory.keep.rows import owners_of_instruction, owners_of_memory
 from langmem_plugin.settings import Settings
-from langmem_plugin.terminal import visible
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import masked
-from langmem_plugin.terminal import visible
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
 Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]

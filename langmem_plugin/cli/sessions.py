@@ -12,7 +12,7 @@ from langmem_plugin.cli.opening import note_read, on, saver_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute, shown
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.terminal import visible
+from langmem_plugin.foreign_text import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]

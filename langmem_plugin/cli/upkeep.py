@@ -23,11 +23,10 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.backup import backup as copied
 from langmem_plugin.database.conversation_tables import message, session
+from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.opening import in_the_open
-from langmem_plugin.database.tenants import media_of
-from langmem_plugin.database.urls import shown
-from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.database.urls import media_of, shown
 from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService

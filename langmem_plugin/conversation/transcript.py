@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ChatMess
 from langchain_core.messages.tool import ToolCall
 
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.database.generated_ids import TRIES, all_taken
+from langmem_plugin.database.schema import TRIES, all_taken
 from langmem_plugin.errors import InvalidInput
 
 Speaker = Literal["user", "assistant", "tool"]

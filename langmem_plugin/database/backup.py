@@ -4,14 +4,13 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Collection
-from contextlib import closing
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import select
 
-from langmem_plugin.asked_paths import told_of
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.prepared import driver
@@ -145,3 +144,14 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def told_of(asked: Path, written: Path) -> Iterator[None]:
+    """An error of what is `written` beside its place first names the path that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or not str(error.filename).startswith(str(written)):
+            raise
+        raise OSError(error.errno, error.strerror, str(asked)) from error

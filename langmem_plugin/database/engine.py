@@ -22,7 +22,6 @@ from langmem_plugin.database import (  # noqa: F401 - each adds its tables to th
     memory_tables,
     people_tables,
     upkeep_tables,
-    writing_tables,
 )
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.encryption import Encryption
@@ -31,8 +30,14 @@ from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.sqlite import SQLite
-from langmem_plugin.database.together import Together, current
-from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
+from langmem_plugin.database.transactions import (
+    Together,
+    Transaction,
+    WaitedInVain,
+    current,
+    longest_wait,
+    note_in_vain,
+)
 from langmem_plugin.database.urls import database_and_schema, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes

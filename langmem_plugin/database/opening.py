@@ -17,9 +17,8 @@ from langmem_plugin.database.engine import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.people_tables import person
 from langmem_plugin.database.schema import insert_unless_there
-from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.database.urls import database_and_schema, database_url
+from langmem_plugin.database.urls import database_and_schema, database_of, database_url
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 

@@ -5,26 +5,23 @@ from functools import cache
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, delete, or_
 
-from langmem_plugin.database import conversation_tables, memory_tables, people_tables, upkeep_tables, writing_tables
-from langmem_plugin.database import upkeep_tables as audit_table
-from langmem_plugin.database import upkeep_tables as erasure_tables
-from langmem_plugin.database import upkeep_tables as operation_table
+from langmem_plugin.database import conversation_tables, memory_tables, people_tables, upkeep_tables
 from langmem_plugin.database.schema import in_parts, metadata
 
 # Imported for what they add to `metadata`.
-_ALL = (conversation_tables, memory_tables, people_tables, writing_tables)
+_ALL = (conversation_tables, memory_tables, people_tables)
 _NAMES = frozenset({"thread", "owner", "person", "identifier", "other"})
 OF_NOBODY = frozenset(
     {
         upkeep_tables.upkeep,
-        operation_table.operation,
-        audit_table.secret,
-        audit_table.audit,  # keyed hashes of people
-        audit_table.audit_mark,
-        erasure_tables.erasure,
-        erasure_tables.erased_key,
-        erasure_tables.held_row,
-        erasure_tables.held_file,
+        upkeep_tables.operation,
+        upkeep_tables.secret,
+        upkeep_tables.audit,  # keyed hashes of people
+        upkeep_tables.audit_mark,
+        upkeep_tables.erasure,
+        upkeep_tables.erased_key,
+        upkeep_tables.held_row,
+        upkeep_tables.held_file,
     }
 )
 """Tables without a person's key. Every other one needs a column of _NAMES: tests/privacy/test_erasure.py."""

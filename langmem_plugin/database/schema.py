@@ -4,16 +4,17 @@ forge.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import JSON, BigInteger, Column, Connection, Dialect, MetaData, String, Table, Text, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import InvalidInput, WriteConflict
 from langmem_plugin.identifiers import IdentifierKey, owner_as_stored, owner_to_store
 from langmem_plugin.logs import event_log
 
@@ -204,3 +205,46 @@ class Identifying(Owner):
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+TRIES = 4  # the first, and three more
+
+_One = TypeVar("_One")
+
+
+def insert_new(
+    connection: Connection,
+    named: Column[Any],
+    made: Sequence[_One],
+    values: Callable[[int, _One], Mapping[str, Any]],
+    draw_again: Callable[[_One], _One],
+) -> list[_One]:
+    """Stores each of `made`, as its row's `values` (its place, and itself), and returns them as they were stored.
+
+    `named` is the column that holds the id. Raises WriteConflict when four ids in a row were taken.
+    """
+    # Nothing fails when a row is there: on PostgreSQL a failed insert would end the whole transaction.
+    statement = insert_unless_there(named.table, named)[connection.dialect.name]
+    stored, waiting = list(made), list(range(len(made)))
+    for _ in range(TRIES):
+        rows = [values(at, stored[at]) for at in waiting]
+        taken_in = Counter(connection.execute(statement, rows).scalars()) if rows else Counter[Any]()
+        left = []
+        for at, row in zip(waiting, rows, strict=True):
+            if taken_in[row[named.name]]:
+                taken_in[row[named.name]] -= 1  # two of one batch may have drawn the same: the first is stored
+            else:
+                left.append(at)
+        if not left:
+            return stored
+        waiting = left
+        for at in waiting:
+            stored[at] = draw_again(stored[at])
+    raise all_taken(named.table.name)
+
+
+def all_taken(what: str) -> WriteConflict:
+    return WriteConflict(
+        f"{TRIES} ids in a row that were drawn for {what} are taken: the source of random numbers repeats itself; "
+        "nothing was written, restart the process and try again"
+    )

@@ -1,4 +1,4 @@
-"""Reads what names a database: a URL, the path of a SQLite file, or PostgreSQL's own `host=… dbname=…`."""
+"""Reads what names a database (a URL, a path, PostgreSQL's own `host=… dbname=…`), and where a tenant's data lies."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.settings import Settings
 
 _HOW = "give sqlite:///path/to/file.db, postgresql://user@host/name, or the path of a SQLite file (./name for any name)"
 _URL = re.compile(r"([a-z][a-z0-9]{0,20}+)(?:\+[a-z0-9_]{1,20}+)?://", re.IGNORECASE)
@@ -107,3 +108,44 @@ def _checked(url: URL) -> URL:
     return url.difference_update_query(["user", "password"]).set(
         username=user if user is None else str(user), password=password if password is None else str(password)
     )
+
+
+_DEFAULT_SCHEMA = "langmem"
+
+
+def database_of(settings: Settings, url: str | Path | None = None) -> tuple[str | Path, str | None]:
+    """The URL, the settings' unless one is given, and a tenant's schema: it has a file, or a schema, of its own.
+
+    Raises ConfigurationError for what names no database.
+    """
+    whole, tenant = url or settings.database, settings.tenant
+    if tenant is None:
+        return whole, None
+    parsed, schema = database_and_schema(whole)
+    if parsed.get_backend_name() != "sqlite":
+        return whole, f"{schema or _DEFAULT_SCHEMA}_{tenant}"
+    if parsed.database is None:
+        return whole, None
+    file = Path(parsed.database)
+    return file.with_name(f"{file.stem}.{tenant}{file.suffix}"), None
+
+
+def media_of(settings: Settings) -> Path | str:
+    """The setting, with a folder of the tenant's own: beside the one that is named."""
+    return folder_of(settings.media, settings) if isinstance(settings.media, Path) else settings.media
+
+
+def vector_index_of(settings: Settings) -> tuple[str | None, str]:
+    """The same for the vector index, and the name of the account owner's collection in it, "" where it has none.
+
+    pgvector's tables lie beside the schema, and so are apart already.
+    """
+    index, _, collection = (settings.vector_index or "").partition("#")
+    kind, colon, folder = index.partition(":")
+    if settings.tenant is not None and kind == "chroma" and folder:
+        index = f"{kind}{colon}{folder_of(Path(folder), settings)}"
+    return index or None, collection.strip()
+
+
+def folder_of(folder: Path, settings: Settings) -> Path:
+    return folder if settings.tenant is None else folder.with_name(f"{folder.name}.{settings.tenant}")

@@ -6,6 +6,7 @@ from mcp.server.mcpserver import MCPServer
 
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.errors import UnknownSession
+from langmem_plugin.foreign_text import visible
 from langmem_plugin.mcp_server.refusals import as_resource_error
 from langmem_plugin.mcp_server.results import (
     Conversation,
@@ -18,7 +19,6 @@ from langmem_plugin.mcp_server.results import (
 )
 from langmem_plugin.mcp_server.served_connection import ServedConnection
 from langmem_plugin.portability.exporter import threads_of
-from langmem_plugin.terminal import visible
 
 _MOST_FACTS, _MOST_SESSIONS = 500, 100
 _JSON = "application/json"

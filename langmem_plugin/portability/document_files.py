@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, TextIO, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
-from langmem_plugin.asked_paths import told_of
+from langmem_plugin.database.backup import told_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.person_export import (

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, tuple_, update
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database.conversation_tables import session
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
-from langmem_plugin.database.writing_tables import extraction_job as table
+from langmem_plugin.database.memory_tables import extraction_job as table
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
+from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.find.recall import scopes_of, seen_by
 from langmem_plugin.memory.models import plain
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.settings import Role
-from langmem_plugin.terminal import indented
 
 _LONGEST_CHAIN = 10  # of facts, each in the place of the one before
 _MOST_USED = 3  # of a reply's memories that are explained

@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from tests.chat_graph import chat_graph
 from tests.stated import stated

@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.database import Database, conversation_tables, memory_tables, migrations, people_tables
+from langmem_plugin.database import Database, conversation_tables, memory_tables, people_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
@@ -79,18 +79,23 @@ def _columns(connection):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize("revision", ["0020", "0025"])
-def test_what_the_second_state_holds_is_there(tmp_path, offline_model, revision, monkeypatch):
+@pytest.mark.parametrize(
+    ("revision", "lacks"),
+    [
+        ("0020", ()),
+        ("0025", ("ALTER TABLE langmem_incoming DROP COLUMN sent_as",)),
+        ("0028", ("DROP TABLE langmem_acknowledged",)),
+    ],
+)
+def test_what_the_second_state_holds_is_there(tmp_path, offline_model, revision, lacks):
     shutil.copy(SECOND_STATE, tmp_path / "old.db")
     url = f"sqlite:///{tmp_path}/old.db"
-    if revision == "0025":  # all but the last of what came after 0020
-        with monkeypatch.context() as patch:
-            patch.setattr(migrations, "HEAD", "0026")
-            patch.setattr("langmem_plugin.database.engine.refuse_other_tables", lambda _: None)
-            Database(url).close()
+    if lacks:  # all but the last of what came after 0020
+        Database(url).close()
         with closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
-            connection.execute("ALTER TABLE langmem_incoming DROP COLUMN sent_as")
-            connection.execute("UPDATE langmem_version SET version_num = '0025'")
+            for each in lacks:
+                connection.execute(each)
+            connection.execute("UPDATE langmem_version SET version_num = ?", (revision,))
     with PhoneMemory(url, embeddings=offline_model, settings=QUIET, now=lambda: SOON_AFTER) as memory:
         [newest, first] = memory.sessions.sessions(MOM)
         assert [each.content for each in memory.sessions.messages(first.session_id)] == [

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from langmem_plugin.agent.replying.replies import replies_in
 from langmem_plugin.conversation.storage.codec import compress, dump
 from langmem_plugin.database.conversation_tables import incoming, session
-from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.database.memory_tables import extraction_job
 from tests.chat_graph import chat_graph
 from tests.portability.conftest import ANNA, ANNAS_TELEGRAM, fill, same
 

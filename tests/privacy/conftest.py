@@ -10,9 +10,9 @@ from sqlalchemy import insert, select
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, value
+from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import new_link
 from langmem_plugin.database.personal_tables import personal_tables
-from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
 from langmem_plugin.people.access_tokens import AccessTokens

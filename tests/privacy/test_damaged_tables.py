@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import LargeBinary, String, literal_column, text, update
 
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.database.memory_tables import Rows, extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.schema import Checked, Instant, Json
-from langmem_plugin.database.writing_tables import Rows, extraction_job
 from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
 from tests.privacy.conftest import (
     ANNA,

@@ -29,10 +29,9 @@ from langmem_plugin.database.conversation_tables import (
     turn,
     value,
 )
-from langmem_plugin.database.encryption.moved_rows import bind_anew
-from langmem_plugin.database.memory_tables import history_message
+from langmem_plugin.database.encryption.encrypted_columns import bind_anew
+from langmem_plugin.database.memory_tables import extraction_job, history_message
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.database.writing_tables import extraction_job
 
 _IN_SESSION = (message, value, checkpoint, pending, decision, media, extraction_job)
 

@@ -26,8 +26,7 @@ from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.conversation_tables import incoming as table
-from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
-from langmem_plugin.database.encryption.moved_rows import bind_anew
+from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY, bind_anew
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
@@ -189,7 +188,7 @@ class MessageClaims:
         """
         if message_id is None:
             return work()
-        with suppress(_Nothing), self._database.together():
+        with suppress(_Nothing), self._database.transactions():
             self._database.first(partial(self._refuse_claimed, thread=thread, message_id=message_id, anyway=anyway))
             text = work()
             if text is None:

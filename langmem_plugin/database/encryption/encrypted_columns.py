@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Connection, LargeBinary, Table
+from sqlalchemy import Column, ColumnElement, Connection, LargeBinary, Table, bindparam, select, tuple_, update
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.conversation_tables import (
@@ -29,6 +29,7 @@ from langmem_plugin.database.conversation_tables import (
 from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
 from langmem_plugin.database.memory_tables import (
+    extraction_job,
     history_message,
     history_vector,
     memory,
@@ -41,7 +42,6 @@ from langmem_plugin.database.memory_tables import (
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
 from langmem_plugin.database.schema import Json
 from langmem_plugin.database.upkeep_tables import audit, audit_mark, erased_key, erasure, held_row, operation, secret
-from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
 Key = Sequence[str | int]
@@ -205,3 +205,40 @@ def _from_base64(stored: str) -> bytes:
         return base64.b64decode(stored.removeprefix(_ENCRYPTED), validate=True)
     except (binascii.Error, ValueError):
         return MARK  # of nothing: refused as what it is not
+
+
+_AT_ONCE = 100
+
+
+def bind_anew(
+    connection: Connection, table: Table, where: Sequence[ColumnElement[bool]], before: Mapping[str, str | int]
+) -> None:
+    """For the rows where they are now; `before` is what of their key was another.
+
+    Raises DecryptionRefused for a row that was not encrypted for where it was, and the caller's transaction ends: under
+    another key it could not be read again, not even when its own came back.
+    """
+    columns = columns_of(table)
+    if not columns or not encryption_of(connection).encrypts:
+        return
+    key_columns = list(table.primary_key)
+    keys = connection.execute(select(*key_columns).where(*where)).all()
+    this = [column == bindparam(f"of_{column.name}") for column in key_columns]
+    changing = (
+        update(table).where(*this).values({each.column.name: bindparam(f"new_{each.column.name}") for each in columns})
+    )
+    for start in range(0, len(keys), _AT_ONCE):
+        part = keys[start : start + _AT_ONCE]
+        stored = select(*key_columns, *(each.column for each in columns)).where(tuple_(*key_columns).in_(part))
+        changes: list[dict[str, Any]] = []
+        for row in connection.execute(stored).mappings():
+            key = {column.name: row[column.name] for column in key_columns}
+            old: Key = tuple({**key, **before}.values())
+            values = {
+                f"new_{each.column.name}": each.encrypted(
+                    connection, tuple(key.values()), each.decrypted(connection, old, row[each.column.name])
+                )
+                for each in columns
+            }
+            changes.append({**{f"of_{name}": part for name, part in key.items()}, **values})
+        connection.execute(changing, changes)

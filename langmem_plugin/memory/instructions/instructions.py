@@ -24,9 +24,9 @@ from sqlalchemy import (
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
-from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.schema import insert_new
 from langmem_plugin.errors import (
     DamagedMemory,
     DecryptionRefused,

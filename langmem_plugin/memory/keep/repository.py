@@ -14,10 +14,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delet
 
 from langmem_plugin.database.audit_trail import Action, Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.database.schema import in_parts
+from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector

@@ -9,11 +9,10 @@ from typing import Any, Literal
 from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, literal, select
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.database.memory_tables import memory_verdicts as table
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there, upsert
+from langmem_plugin.database.schema import Instant, in_parts, insert_new, insert_unless_there, upsert
 from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log

@@ -7,7 +7,7 @@ from langchain_core.messages import HumanMessage
 from sqlalchemy import select
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.writing.jobs import ClaimLost
 from tests.chat_graph import chat_graph
