@@ -140,10 +140,10 @@ def test_a_crowd_texts_at_once_for_the_first_time_where_keys_share_a_small_pool(
 def test_a_key_that_was_made_in_a_transaction_that_failed_encrypts_nothing(url, offline_model):
     with PhoneMemory(url, settings=settings(keys=SecretStr(new_master_key())), embeddings=offline_model) as memory:
         service, (mom, erin, *_) = memory.service, PEOPLE
-        with suppress(KeyError), memory.database.transactions():
+        with suppress(KeyError), memory.database.together():
             service.remember(mom, "I like tea")
             raise KeyError
-        with memory.database.transactions():
+        with memory.database.together():
             with suppress(KeyError), memory.database.write() as connection:
                 CLIENT_NAME.encrypted(connection, (erin, "s"), "Erin")
                 raise KeyError

@@ -25,7 +25,7 @@ def test_one_statement_reads_what_is_committed_and_within_together_what_the_bloc
     with Database(database_url) as database:
         with database.write() as connection:
             note(connection, "+1")
-        with database.transactions():
+        with database.together():
             assert database.select(threads) == ["+1"]
             with database.write() as connection:
                 note(connection, "+2")
@@ -65,7 +65,7 @@ def test_a_connection_that_is_lost_as_a_part_ends_is_told_by_name_to_all_that_fo
                     another.execute(text(f"SELECT pg_terminate_backend({pid})"))
 
         def several():
-            with database.transactions():
+            with database.together():
                 with pytest.raises(StoreUnavailable):
                     lost()
                 with pytest.raises(StoreUnavailable), database.write() as connection:

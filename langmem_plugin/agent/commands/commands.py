@@ -150,7 +150,7 @@ class Commands:
         A text that does not answer an open question closes it, unless it was written before that was asked. `links` to
         the person's page are for their chat alone. In a group a question is answered by the `sender` who was asked.
         """
-        with suppress(QuestionClosed), self._service.database.transactions():
+        with suppress(QuestionClosed), self._service.database.together():
             reply = self._reply(owner, text, self._question(owner, written_at, sender), links=links)
             if sender is not None and reply is not None:
                 self._questions.asked_of(owner, sender)
@@ -224,7 +224,7 @@ class Commands:
         question = self._question(owner, None)
         if question is None or question.kind not in {"confirm", "forget"}:
             return None
-        with suppress(QuestionClosed), self._service.database.transactions():
+        with suppress(QuestionClosed), self._service.database.together():
             return self._to_question(owner, text, question)
         return None
 

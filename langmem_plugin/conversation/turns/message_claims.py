@@ -188,7 +188,7 @@ class MessageClaims:
         """
         if message_id is None:
             return work()
-        with suppress(_Nothing), self._database.transactions():
+        with suppress(_Nothing), self._database.together():
             self._database.first(partial(self._refuse_claimed, thread=thread, message_id=message_id, anyway=anyway))
             text = work()
             if text is None:
