@@ -31,9 +31,9 @@ from langmem_plugin.errors import (
 
 if TYPE_CHECKING:
     from langmem_plugin.agent.memory_state import MemoryState
+    from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES
     from langmem_plugin.agent.middleware import MemoryMiddleware
-    from langmem_plugin.agent.prompt.citations import Citation
-    from langmem_plugin.agent.tools.key_value_tools import KEY_VALUE_RULES
+    from langmem_plugin.agent.prompt_texts import Citation
     from langmem_plugin.agent.turn_report import ReportedState, TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
-    "Citation": "agent.prompt.citations",
+    "Citation": "agent.prompt_texts",
     "ConversationSaver": "conversation.saver",
     "ErasureReceipt": "privacy.receipts",
-    "KEY_VALUE_RULES": "agent.tools.key_value_tools",
+    "KEY_VALUE_RULES": "agent.memory_tools",
     "KeyValueMemory": "memory.write.key_value",
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",

@@ -13,41 +13,34 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langmem_plugin import process_forks
-from langmem_plugin.agent.commands import Commands
-from langmem_plugin.agent.commands.memory_list import PageLinks
+from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.identity import owner_of_thread
+from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
 from langmem_plugin.agent.memory_state import TRACE_POLICY
+from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
-from langmem_plugin.agent.prompt.memory_in_prompt import RetrieverDocuments
-from langmem_plugin.agent.prompt.summary import Summaries
+from langmem_plugin.agent.prompt_texts import InstructionChoice
 from langmem_plugin.agent.replying.channel import Channel
-from langmem_plugin.agent.replying.confirmation_question import ConfirmationQuestions
-from langmem_plugin.agent.replying.graph_answers import GraphAnswers
 from langmem_plugin.agent.replying.languages import Languages
-from langmem_plugin.agent.tools.run_writing import RunWriting
+from langmem_plugin.agent.run_writing import RunWriting
+from langmem_plugin.agent.served_person import ServedPerson, owner_of_thread
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.turn_report import TurnReports
-from langmem_plugin.agent.wiring import Wiring
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.switched_off import SwitchedOffSaver
-from langmem_plugin.conversation.turns.decisions import Decisions
-from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.urls import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
-from langmem_plugin.identifiers import OwnerKey, normalised
+from langmem_plugin.identifiers import normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
 from langmem_plugin.memory.write.key_value import KeyValues
 from langmem_plugin.people import People
-from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.portability.document_importer import DocumentImporter
@@ -55,7 +48,7 @@ from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.importer import Importer
 from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.settings import ERASE_AFTER, Role, Settings
+from langmem_plugin.settings import ERASE_AFTER, Settings
 from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
@@ -92,6 +85,9 @@ class Parts:
 
     def __init__(self, settings: Settings, url: str | Path | None, given: Given) -> None:
         self.settings, self._given = settings, given
+        self.now, self.count_tokens = given.now, given.count_tokens
+        self.searches = settings.remembers and settings.search_past_sessions
+        self.asks_consent = settings.extracts and settings.ask_for_consent
         now, region = given.now, settings.default_region
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
@@ -108,6 +104,7 @@ class Parts:
             self.people = self._new_people()
             if kept:
                 self.people.settle_forms()
+            self.person = ServedPerson(settings, self.people, self.database)
             self.turns = PersonTurns(self.saver)
             self.sessions = SessionManager(self.saver, settings, person_of=self.people.person_of)
             self.languages = Languages(self.person_settings)
@@ -117,22 +114,26 @@ class Parts:
             self.provenance = Provenance(self.service, self.saver, self.sessions)
             self.audit = AuditLog.from_settings(settings, self.database, now)
             self.erasure = self._new_erasure()
-            self._questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
-            self.exporter = Exporter(self.saver, self.service, self._questions, now)
-            self.documents = DocumentImporter(self.saver, self.service, self._questions, self.people.resolve)
+            self.questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
+            self.exporter = Exporter(self.saver, self.service, self.questions, now)
+            self.documents = DocumentImporter(self.saver, self.service, self.questions, self.people.resolve)
             self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
 
-            self._choice = InstructionChoice(given.count_tokens)
-            self.commands = self._new_commands(AccessTokens(self.database, region=region, now=now))
+            self.choice = InstructionChoice(given.count_tokens)
+            self.commands = Commands(self)
             self.past_sessions = self._new_past_sessions()
             opened.callback(self.past_sessions.close)
             self.extraction = self._new_extraction() if settings.extracts else None
             if self.extraction is not None:
                 opened.callback(self.extraction.close)
-            self.context = self._new_context()
-            self.person = self.context.person
+            self.context = TurnContext(
+                self,
+                self.commands,
+                RetrieverDocuments(given.retriever) if given.retriever else None,
+                Summaries(given.summarise) if given.summarise else None,
+            )
             self.trace_policy = TRACE_POLICY
-            self.writing = RunWriting(self.service, self.saver, self.person, self.consent)
+            self.writing = RunWriting(self)
             self.store = MemoryStore(
                 self.service,
                 person_of=self.people.resolve,
@@ -141,10 +142,8 @@ class Parts:
                 enabled=settings.remembers,
             )
             self.key_value = KeyValues(self.service, self.people.resolve)
-            self.channel = self._new_channel()
-            self.wiring = Wiring(self.saver)
-
-            self.reports = TurnReports(self.service, self.person, self.context.shown, self.context.references)
+            self.channel = Channel(self, self.commands, self.context)
+            self.reports = TurnReports(self, self.context)
             self.insight = opened.enter_context(
                 Insight(self.service, settings, self.person_settings.time_zone, self.people.resolve)
             )
@@ -164,21 +163,10 @@ class Parts:
         self.service.embedder.close()  # what waits for a model must not be waited for
         self._opened.close()
 
-    def _role_of(self, owner: OwnerKey) -> Role:
-        return self.person.role(owner)
-
-    @property
-    def _searches(self) -> bool:
-        return self.settings.remembers and self.settings.search_past_sessions
-
-    @property
-    def _asks_consent(self) -> bool:
-        return self.settings.extracts and self.settings.ask_for_consent
-
     def _start_background_work(self) -> None:
         if self.settings.enable_memory_system:
             self.housekeeping.start()
-        if self._searches:
+        if self.searches:
             self.past_sessions.start()
         if self.extraction is not None:
             self.extraction.start()
@@ -242,34 +230,6 @@ class Parts:
             now=self._given.now,
         )
 
-    def _new_commands(self, tokens: AccessTokens) -> Commands:
-        settings = self.settings
-        return Commands(
-            self.service,
-            self._end_session,
-            session_of=lambda owner: self.saver.current_session(owner).session_id,
-            people=self.people,
-            person_settings=self.person_settings,
-            languages=self.languages,
-            role_of=self._role_of,
-            choice=self._choice,
-            questions=self._questions,
-            consents=self.consent,
-            confirmations=self.confirmations,
-            provenance=self.provenance,
-            holdings=self.exporter.holdings,
-            remembers=settings.remembers,
-            extracts=settings.extracts,
-            asks_consent=self._asks_consent,
-            erasure=self.erasure,
-            page_links=PageLinks(tokens, settings.page_address),
-        )
-
-    def _end_session(self, owner: OwnerKey) -> None:
-        self.saver.end_session(owner)
-        if self._searches:
-            self.database.when_over(lambda: self.past_sessions.look(owner))
-
     def _new_past_sessions(self) -> PastSessionIndexer:
         return PastSessionIndexer(
             self.saver,
@@ -297,51 +257,6 @@ class Parts:
             reconciliation=None if model is None else ModelReconciliation(model, self.service),
         )
         return ExtractionWorker(jobs, keeper, extraction)
-
-    def _new_context(self) -> TurnContext:
-        settings, given = self.settings, self._given
-        questions = None
-        if settings.remembers:
-            consent = self.consent if self._asks_consent else None
-            questions = ConfirmationQuestions(self.confirmations, self._questions, self.database, consent)
-        return TurnContext(
-            service=self.service,
-            saver=self.saver,
-            people=self.people,
-            person_settings=self.person_settings,
-            languages=self.languages,
-            settings=settings,
-            count_tokens=given.count_tokens,
-            documents=RetrieverDocuments(given.retriever) if given.retriever else None,
-            past_sessions=self.past_sessions if self._searches else None,
-            claims=self.past_sessions if self._searches or self.extraction else None,
-            extraction=None if self.extraction is None else self.extraction.mark,
-            summaries=Summaries(given.summarise) if given.summarise else None,
-            choice=self._choice,
-            questions=questions,
-            answers=self.commands.answers,
-            commands=self.commands.typed_in_run,
-            executor=self.executor,
-            now=given.now,
-        )
-
-    def _new_channel(self) -> Channel:
-        def serde() -> SerializerProtocol:
-            return self.saver.serde  # with_allowlist gives the saver another
-
-        decisions = Decisions(self.database, self.saver.sessions, serde)
-        return Channel(
-            claims=MessageClaims(self.database, self.saver.sessions, serde),
-            answers=GraphAnswers(self.saver.run_writes, decisions, self.sessions, self.context),
-            commands=self.commands,
-            context=self.context,
-            sessions=self.sessions,
-            turn=lambda source, person, arrival: self.turns.turn(source, arrival, person=person),
-            person_of=self.people.person_of,
-            replies_for=self.languages.language_for,
-            settings=self.settings,
-            now=self._given.now,
-        )
 
     def _new_housekeeping(self) -> Housekeeping:
         return Housekeeping(

@@ -17,14 +17,13 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
 
 from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
+from langmem_plugin.agent.memory_tools import key_value_tools, memory_tools
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.prompt.prompt_texts import joined
-from langmem_plugin.agent.replying.channel import Manner
+from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.replying.incoming_message import Delivery, Image, clean, incoming_message
 from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, perform
-from langmem_plugin.agent.tools.key_value_tools import key_value_tools
-from langmem_plugin.agent.tools.memory_tools import memory_tools
-from langmem_plugin.agent.tools.tool_node import tool_node
+from langmem_plugin.agent.tool_node import tool_node
+from langmem_plugin.agent.wiring import check
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Turn
@@ -150,7 +149,7 @@ class PhoneMemory(Parts):
         """A node that notes which memories the reply used. Put it after the agent."""
 
         def write(state: Any) -> dict[str, Any]:
-            self.context.use_notes.note(messages_of(state), recalled_of(state))
+            self.context.note_use(messages_of(state), recalled_of(state))
             return {}
 
         return named_node(write, "write")
@@ -215,7 +214,7 @@ class PhoneMemory(Parts):
         """
         if not self.settings.remembers:
             return []
-        return memory_tools(self.service, self.context.person, self.person_settings, self.writing)
+        return memory_tools(self, self.writing)
 
     def key_value_tools(self) -> list[BaseTool]:
         """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
@@ -397,13 +396,13 @@ class PhoneMemory(Parts):
         Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
         The first `reply` with a graph asks it too, and logs what it says.
         """
-        return self.wiring.check(graph)
+        return check(graph, self.saver)
 
     def _replying(
         self, graph: Graph, who: str | int, text: str, image: Image | Sequence[Image] | None, delivery: Delivery
     ) -> Steps[Reply]:
         if self.settings.enable_memory_system:
-            self.wiring.check_once(graph)
+            self.channel.check_once(graph)
         if not isinstance(text, str):
             raise TypeError(f'a reply is to a text, not to {text!r}: give "" where there is only a picture')
         region = self.settings.default_region
@@ -411,7 +410,7 @@ class PhoneMemory(Parts):
             source = normalised(who, region)
             owner = self.people.known_as(source)
             message = incoming_message(owner, source, text=text, image=image, region=region, delivery=delivery)
-            return (yield from self.channel.reply(graph, message, Manner.of(delivery), call))
+            return (yield from self.channel.reply(graph, message, call))
 
     def _key(self, who: str | int) -> OwnerKey:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

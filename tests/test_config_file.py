@@ -284,7 +284,7 @@ def test_one_limit_that_is_wrong_leaves_the_other_as_it_is_given(caplog):
 def test_a_blank_phone_is_an_error_and_nobody_is_the_godfather(blank, caplog):
     with PhoneMemory.from_config(_file(**OFFLINE | {"godfather_phone": blank})) as memory:
         assert memory.settings.godfather_phone is None
-        assert memory.context.person.role(GODFATHER) == "client"
+        assert memory.person.role(GODFATHER) == "client"
     assert _errors(caplog) == [("config.value_ignored", "godfather_phone", None)]
 
 
@@ -465,8 +465,8 @@ def test_switched_on_it_remembers_and_recalls_as_the_specification_says():
         assert memory.reply(graph, GODFATHER, "and now?") == "heard 3"
 
         assert fact in stated(seen[0])
-        assert memory.context.person.role(GODFATHER) == "godfather"
-        assert memory.context.person.role(CLIENT) == "client"
+        assert memory.person.role(GODFATHER) == "godfather"
+        assert memory.person.role(CLIENT) == "client"
 
     assert Path("data/sessions/langmem.db").exists()
     assert Path("data/sessions").stat().st_mode & 0o777 == 0o700

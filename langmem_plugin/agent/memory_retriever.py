@@ -1,7 +1,5 @@
 """One person's memory as a LangChain retriever: for chains, agents and whatever else takes one."""
 
-from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -10,13 +8,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found
-from langmem_plugin.people import People
-from langmem_plugin.settings import Role
 
 PAST = "past_message"
 """The `type` of a document that is no fact, but what was said in an earlier conversation."""
@@ -42,25 +38,13 @@ class MemoryRetriever(BaseRetriever):
     past: bool = False
 
     _who: str = PrivateAttr()
-    _service: MemoryService = PrivateAttr()
-    _people: People = PrivateAttr()
-    _role_of: Callable[[OwnerKey], Role] = PrivateAttr()
-    _executor: Executor = PrivateAttr()
+    _parts: AgentParts = PrivateAttr()
 
     @classmethod
-    def of(
-        cls,
-        who: str,
-        service: MemoryService,
-        people: People,
-        role_of: Callable[[OwnerKey], Role],
-        executor: Executor,
-        **fields: Any,
-    ) -> "MemoryRetriever":
+    def of(cls, who: str, parts: AgentParts, **fields: Any) -> "MemoryRetriever":
         """`who` is a normalised identifier."""
         made = cls(**fields)
-        made._who, made._service, made._people = who, service, people
-        made._role_of, made._executor = role_of, executor
+        made._who, made._parts = who, parts
         return made
 
     def _get_relevant_documents(
@@ -69,13 +53,13 @@ class MemoryRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's contract
     ) -> list[Document]:
-        owner = self._people.person_of(self._who)
+        owner, service = self._parts.people.person_of(self._who), self._parts.service
         bounds: dict[str, Any] = {"limit": self.limit, "min_relevance": self.min_relevance}
-        found = search_for(self._service, owner, self._role_of(owner), query, where=self.where, **bounds)
+        found = search_for(service, owner, self._parts.person.role(owner), query, where=self.where, **bounds)
         documents = [_fact(each, owner) for each in found]
         if self.past:
-            zone = self._people.time_zone(owner)
-            said = self._service.history.search(owner, query, where=self.where, time_zone=zone, **bounds)
+            zone = self._parts.people.time_zone(owner)
+            said = service.history.search(owner, query, where=self.where, time_zone=zone, **bounds)
             documents += map(_message, said)
         return documents
 
@@ -87,7 +71,7 @@ class MemoryRetriever(BaseRetriever):
     ) -> list[Document]:
         sync = run_manager.get_sync()
         # The configuration in force is the caller's: LangChain's own pool has few threads, and turns may wait in them.
-        return await run_in_executor(self._executor, self._get_relevant_documents, query, run_manager=sync)
+        return await run_in_executor(self._parts.executor, self._get_relevant_documents, query, run_manager=sync)
 
 
 def _fact(found: Found, owner: OwnerKey) -> Document:

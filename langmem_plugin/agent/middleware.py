@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
-from langmem_plugin.agent.prompt.model_input import sendable
-from langmem_plugin.agent.prompt.prompt_texts import joined
+from langmem_plugin.agent.model_input import sendable
+from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.memory.models import storable
 
@@ -50,7 +50,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return await self._context.in_thread(self.before_agent, state, runtime)
 
     def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        self._context.use_notes.note(messages_of(state), recalled_of(state))
+        self._context.note_use(messages_of(state), recalled_of(state))
         asking = None if state.get("structured_response") else self._context.asking_to_confirm(messages_of(state))
         return None if asking is None else {"messages": [asking]}
 
@@ -87,7 +87,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return request.override(
             system_message=with_standing(request.system_message, standing),
             messages=cast("list[AnyMessage]", shown),
-            state=cast("AgentState[Any]", self._context.files.current(request.state)),
+            state=cast("AgentState[Any]", self._context.current_files(request.state)),
         )
 
 

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 
 from langmem_plugin import process_forks
-from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
+from langmem_plugin.agent.served_person import names_its_owner, owner_of_thread
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager

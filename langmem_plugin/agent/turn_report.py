@@ -10,13 +10,11 @@ from typing import NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
+from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_state import MemoryState, Recalled, last_said, topic
-from langmem_plugin.agent.prompt.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.prompt.references_in_prompt import ReferencesInPrompt
-from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.tools.run_writing import message_of_run
+from langmem_plugin.agent.run_writing import message_of_run
+from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import LIVE
 
@@ -61,18 +59,16 @@ class ReportedState(MemoryState):
 class TurnReports:
     """Makes the report of the current run."""
 
-    service: MemoryService
-    person: ServedPerson
-    shown: MemoryInPrompt
-    references: ReferencesInPrompt
+    parts: AgentParts
+    context: TurnContext
 
     def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
         """Raises StoreUnavailable or EmbeddingUnavailable: it is there to look at, and has no answer of its own."""
-        owner = self.person.owner()
-        meaning = self.references.resolution(messages)
-        told = self.shown.told_last(owner, recalled, messages)
+        owner, shown, person = self.parts.person.owner(), self.context.shown, self.parts.person
+        meaning = self.context.references.resolution(messages)
+        told = shown.told_last(owner, recalled, messages)
         found = search_for(
-            self.service, owner, self.person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
+            self.parts.service, owner, person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
         )
         signals = {each.memory.id: each.signals for each in found}
         return {
@@ -91,7 +87,7 @@ class TurnReports:
             ],
             "unresolved": list(meaning.unresolved),
             "asks": meaning.question is not None,
-            "instructions": [each.id for each in self.shown.instructions(owner, messages, told)],
+            "instructions": [each.id for each in shown.instructions(owner, messages, told)],
             "written": self._written(owner, messages),
         }
 
@@ -99,4 +95,4 @@ class TurnReports:
         said = message_of_run(messages)
         if said is None or said.id is None:
             return []
-        return [each.id for each in self.service.list_memories(owner, statuses=LIVE) if each.source_id == said.id]
+        return [each.id for each in self.parts.service.list_memories(owner, statuses=LIVE) if each.source_id == said.id]

@@ -1,6 +1,5 @@
 """Checks that a graph is put together so that its memory works, and says what to add if it is not."""
 
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.replying.steps import Graph
-from langmem_plugin.agent.tools.tool_node import may_ask
+from langmem_plugin.agent.tool_node import may_ask
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log
@@ -50,56 +49,41 @@ _BESIDE = {SummarizationMiddleware: _SUMMARIES, PIIMiddleware: _REDACTS_LATE}
 _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
-class Wiring:
-    """Checks the graphs that are compiled with this saver."""
-
-    def __init__(self, saver: ConversationSaver) -> None:
-        self._saver = saver
-        self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
-
-    def check_once(self, graph: Graph) -> None:
-        """Logs what `check` says, the first time that a graph is used. Raises ConfigurationError."""
-        if isinstance(graph, Pregel) and graph in self._checked:
-            return
-        for advice in self.check(graph):
-            log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
-        self._checked.add(graph)
-
-    def check(self, graph: Graph) -> list[str]:
-        """See PhoneMemory.check."""
-        if not isinstance(graph, Pregel):
-            raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
-        if "messages" not in graph.channels:
-            raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
-        if isinstance(graph.channels["messages"], DeltaChannel):
-            raise ConfigurationError(
-                "the graph keeps its messages in a DeltaChannel, whose contents nobody else can read:"
-                " create_deep_agent(…, state_schema=MemoryState), or add_messages as their reducer"
-            )
-        if graph.checkpointer is None or graph.checkpointer is False:
-            raise ConfigurationError(
-                "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
-            )
-        if graph.checkpointer is not self._saver:
-            raise ConfigurationError(
-                f"the graph's checkpointer, of type {type(graph.checkpointer).__name__}, is not that of this memory: "
-                "compile(checkpointer=memory.saver)"
-            )
-        self._saver.allow_state_of(graph)
-        ours = _ours(graph)
-        recalls = {name for name, which in ours.items() if which == "recall"}
-        again = [_AGAIN.format(node=name, tools=", ".join(tools)) for name, tools in _done_again(graph).items()]
-        if not recalls:
-            return [_NO_RECALL, *again]
-        if "recalled" not in graph.channels:
-            return [_NO_CHANNEL, *again]
-        beside = set(map(type, _middleware(graph)))
-        following = _following(graph)
-        late = [_LATE_RECALL] if _comes_late(graph, following, recalls, ours) else []
-        debugs = {name for name, which in ours.items() if which == "debug"}
-        if any(ours.get(name) == "write" for name in _reached(following, debugs, stop=set())):
-            late.append(_EARLY_DEBUG)
-        return late + again + [told for which, told in _BESIDE.items() if which in beside]
+def check(graph: Graph, saver: ConversationSaver) -> list[str]:
+    """See PhoneMemory.check. Raises ConfigurationError."""
+    if not isinstance(graph, Pregel):
+        raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
+    if "messages" not in graph.channels:
+        raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
+    if isinstance(graph.channels["messages"], DeltaChannel):
+        raise ConfigurationError(
+            "the graph keeps its messages in a DeltaChannel, whose contents nobody else can read:"
+            " create_deep_agent(…, state_schema=MemoryState), or add_messages as their reducer"
+        )
+    if graph.checkpointer is None or graph.checkpointer is False:
+        raise ConfigurationError(
+            "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
+        )
+    if graph.checkpointer is not saver:
+        raise ConfigurationError(
+            f"the graph's checkpointer, of type {type(graph.checkpointer).__name__}, is not that of this memory: "
+            "compile(checkpointer=memory.saver)"
+        )
+    saver.allow_state_of(graph)
+    ours = _ours(graph)
+    recalls = {name for name, which in ours.items() if which == "recall"}
+    again = [_AGAIN.format(node=name, tools=", ".join(tools)) for name, tools in _done_again(graph).items()]
+    if not recalls:
+        return [_NO_RECALL, *again]
+    if "recalled" not in graph.channels:
+        return [_NO_CHANNEL, *again]
+    beside = set(map(type, _middleware(graph)))
+    following = _following(graph)
+    late = [_LATE_RECALL] if _comes_late(graph, following, recalls, ours) else []
+    debugs = {name for name, which in ours.items() if which == "debug"}
+    if any(ours.get(name) == "write" for name in _reached(following, debugs, stop=set())):
+        late.append(_EARLY_DEBUG)
+    return late + again + [told for which, told in _BESIDE.items() if which in beside]
 
 
 def _ours(graph: Graph) -> dict[str, str]:

@@ -37,9 +37,8 @@ class Acknowledged:
 
     def key(self, message: Incoming) -> Key:
         """Names the message. Raises InvalidInput where its sender is nobody's identifier."""
-        ids = [message.message_id] if isinstance(message.message_id, str) else message.message_id
         identifier = normalised(message.who, self.memory.settings.default_region)
-        named = json.dumps([identifier, self.channel, *ids, message.edited, message.moved_from])
+        named = json.dumps([identifier, self.channel, *message.ids, message.edited, message.moved_from])
         return identifier, hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
     def note(self, messages: Sequence[Incoming]) -> None:

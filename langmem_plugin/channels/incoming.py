@@ -19,7 +19,7 @@ class TryLater(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
-    """One message, edit, reaction or change of a number. The fields that `PhoneMemory.reply` has too mean the same.
+    """One message, edit, reaction or change of a number. What `PhoneMemory.reply` takes by the same name it is given.
 
     `to` says where the answer goes, in the words of the provider's API. `pictures` are what its files are fetched by.
     `moved_from` is the identifier that `who` had until now: there is nothing to answer then.
@@ -41,6 +41,10 @@ class Incoming:
     thread: str | None = None
     album: str | None = None
     moved_from: str | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        return [self.message_id] if isinstance(self.message_id, str) else [*self.message_id]
 
 
 def instant(seconds: Any) -> datetime | None:

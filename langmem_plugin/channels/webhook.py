@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from langgraph.pregel import Pregel
 
-from langmem_plugin.agent.commands import stands_alone
+from langmem_plugin.agent.commands.commands import stands_alone
+from langmem_plugin.agent.replying.incoming_message import Delivery
 from langmem_plugin.agent.replying.steps import Reply
 from langmem_plugin.channels.acknowledged import Acknowledged, Key
 from langmem_plugin.channels.incoming import Incoming, TryLater
@@ -27,6 +28,7 @@ _ONE_GO = timedelta(minutes=2)  # between messages of a webhook that are one tur
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
 _PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
 _LOOK_SECONDS = 20.0
+_DELIVERED = Delivery.__annotations__.keys() & Incoming.__dataclass_fields__.keys()
 
 
 _Send = Callable[[str], Awaitable[str | None]]
@@ -231,22 +233,11 @@ class Webhook:
             return Reply("", repeated=True)
         files = [await self.provider.picture(message, each) for each in message.pictures]
         images = [each for each in files if each is not None]
-        about: dict[str, Any] = {
-            "message_id": message.message_id,
-            "sent_at": message.sent_at,
-            "sender": message.sender,
-            "sender_name": message.sender_name,
-            "forwarded": message.forwarded,
-            "quoted": message.quoted,
-            "edited": message.edited,
-            "reaction": message.reaction,
-            "unopened": "picture" if len(images) < len(files) else message.unopened,
-            "album": message.album,
-            "thread": message.thread,
-            "parts": lambda text: self.provider.parts(message, text),
-            "send": send or (lambda text: self.provider.send(message, text)),
-            "moment_after": self.moment_after,
-        }
+        about: dict[str, Any] = {name: getattr(message, name) for name in _DELIVERED}
+        about["unopened"] = "picture" if len(images) < len(files) else message.unopened
+        about["parts"] = lambda text: self.provider.parts(message, text)
+        about["send"] = send or (lambda text: self.provider.send(message, text))
+        about["moment_after"] = self.moment_after
         typing = asyncio.create_task(self._typing(message))
         try:
             return await self.memory.areply(self.graph, message.who, message.text, images, **about)
@@ -278,9 +269,8 @@ def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
         if found and _goes_on(found[-1], message):
             before = found[-1]
             text = "\n".join(filter(None, (before.text, message.text)))
-            ids = [*_ids(before), *_ids(message)]
             pictures = [*before.pictures, *message.pictures]
-            found[-1] = replace(message, text=text, message_id=ids, pictures=pictures)
+            found[-1] = replace(message, text=text, message_id=[*before.ids, *message.ids], pictures=pictures)
         else:
             found.append(message)
     return found
@@ -294,7 +284,3 @@ def _goes_on(before: Incoming, after: Incoming) -> bool:
         and not stands_alone(each.text)
         for each in (before, after)
     )
-
-
-def _ids(message: Incoming) -> Sequence[str]:
-    return [message.message_id] if isinstance(message.message_id, str) else message.message_id

@@ -66,9 +66,8 @@ def text_to(message: Incoming, text: str) -> dict[str, Any]:
 
 def seen(message: Incoming) -> dict[str, Any]:
     """The body of a call that marks the message as read and shows that an answer is being written, for 25 seconds."""
-    message_id = message.message_id if isinstance(message.message_id, str) else message.message_id[-1]
     typing = {"typing_indicator": {"type": "text"}}
-    return {"messaging_product": "whatsapp", "status": "read", "message_id": message_id, **typing}
+    return {"messaging_product": "whatsapp", "status": "read", "message_id": message.ids[-1], **typing}
 
 
 def sent(status: int, body: Any) -> str | None:

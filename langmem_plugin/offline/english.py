@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 
-from langmem_plugin.references.text.tokens import normal
+from langmem_plugin.references.tokens import normal
 from langmem_plugin.references.words import Language
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -1,4 +1,4 @@
-"""Fills a tool's arguments for the offline model: from what is meant, from the message, from the call before."""
+"""The arguments of a tool by its JSON schema, filled from what is meant, from the message, from the call before."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,104 @@ from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 from typing import Any
 
-from langmem_plugin.offline.argument_schema import PREPOSITIONS, Argument, Json, arguments_of, is_id, title_of
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.offline.english import WORDS, pattern
 from langmem_plugin.references import Reference
 from langmem_plugin.references.shown.tool_results import reads
+
+Json = dict[str, Any]
+
+PREPOSITIONS = frozenset(WORDS["prepositions"].split())
+_SHAPES = {
+    "email": re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+"),
+    "url": re.compile(r"https?://\S+"),
+    "date": re.compile(r"\b\d{4}-\d{2}-\d{2}\b"),
+    "time": re.compile(r"\b\d{1,2}:\d{2}\b"),
+}
+_TYPES: dict[str, Any] = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "object": dict}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """`schema` is the property's; whether the tool insists on it stands beside the properties, so it comes apart."""
+
+    name: str
+    schema: Json
+    required: bool
+
+    @cached_property
+    def type(self) -> str:
+        return str(self._variant.get("type", "string"))
+
+    @cached_property
+    def options(self) -> list[Any]:
+        """The values allowed; empty when any is."""
+        return list(self._variant.get("enum", ())) or [self._variant[key] for key in ("const",) if key in self._variant]
+
+    @cached_property
+    def shape(self) -> re.Pattern[str] | None:
+        """The pattern of a value, for texts with a known form: an address, a link, a date, a time."""
+        names = (self.schema.get("format"), *self.name.split("_")) if self.type == "string" else ()
+        return next((pattern for shape, pattern in _SHAPES.items() if shape in names), None)
+
+    @cached_property
+    def preposition(self) -> str:
+        """`from` of `from_city`, else ""."""
+        first = self.name.partition("_")[0]
+        return first if first in PREPOSITIONS else ""
+
+    @cached_property
+    def base(self) -> str:
+        """`city` of `from_city`."""
+        return (self.name.removeprefix(self.preposition).lstrip("_") or self.name) if self.preposition else self.name
+
+    @property
+    def is_id(self) -> bool:
+        return is_id(self.base)
+
+    @property
+    def is_free_text(self) -> bool:
+        return self.type == "string" and not (self.is_id or self.options or self.shape)
+
+    @property
+    def is_list_of_texts(self) -> bool:
+        return self.type == "array" and not self.is_id and self._variant.get("items", {}).get("type") == "string"
+
+    @property
+    def spoken(self) -> str:
+        return self.name.replace("_", " ")
+
+    def fits(self, value: Any) -> bool:
+        if self.options:
+            return value in self.options
+        return self.type not in _TYPES or isinstance(value, _TYPES[self.type])
+
+    @cached_property
+    def _variant(self) -> Json:
+        """The schema without the null of an optional type."""
+        variants = [each for each in self.schema.get("anyOf", ()) if each.get("type") != "null"]
+        return variants[0] if variants else self.schema
+
+
+def arguments_of(tool: Json) -> list[Argument]:
+    """`tool` is a function in OpenAI's form."""
+    parameters = tool.get("parameters", {})
+    required = parameters.get("required", ())
+    return [Argument(name, schema, name in required) for name, schema in parameters.get("properties", {}).items()]
+
+
+def is_id(name: str) -> bool:
+    return name in ("id", "uuid") or name.endswith(("_id", "_ids", "Id"))
+
+
+def title_of(item: Mapping[str, Any]) -> str:
+    """The name that a person would use for the item: its title or name, else its first text that is no id and no detail
+    of it.
+    """
+    texts = {key: value for key, value in item.items() if isinstance(value, str) and value and not is_id(key)}
+    named = (texts[key] for key in ("title", "name", "subject", "label", "text") if key in texts)
+    return next(named, "") or next((value for key, value in texts.items() if "_" not in key), "")
+
 
 CARRIERS = PREPOSITIONS.union(WORDS["carriers"].split())
 """Words of a request that are no part of what is asked for."""
@@ -231,8 +325,7 @@ def _refer(filled: Filled, arguments: Sequence[Argument], message: Message, refe
             found.extend(value for value in values if value not in found)
             if values:
                 filled.used.add(reference.words)
-                if reference.sort != "asked":  # its words are the whole message
-                    message.blank(reference.words)
+                message.blank(reference.words)
         if found and argument.type == "array":
             found = [[inner for value in found for inner in (value if isinstance(value, list) else [value])]]
         if found:
@@ -266,9 +359,8 @@ def _field(argument: Argument, item: Json, reference: Reference) -> Any:
 
 
 def is_described(reference: Reference) -> bool:
-    """Tells whether the words are the item's own ("Savings") or a whole request for a part of it ("how long is it"),
-    and no mere pointer ("number 2", "that one") that means nothing else.
+    """Tells whether the words are the item's own ("Savings"), and no mere pointer ("number 2", "that one") that means
+    nothing else.
     """
     said = reference.words.lower()
-    own = any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())
-    return own or reference.sort == "asked"
+    return any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.offline.argument_schema import Json
 from langmem_plugin.offline.english import WORDS, in_english, pattern
-from langmem_plugin.offline.tool_arguments import CARRIERS, Filled, fill
+from langmem_plugin.offline.tool_arguments import CARRIERS, Filled, Json, fill
 from langmem_plugin.references import PreviousCall, Reference
 from langmem_plugin.references.said.utterance import language_of
 from langmem_plugin.references.shown.tool_results import reads, tool_nouns
@@ -96,7 +95,7 @@ class Chooser:
         """The tool that is meant; None when all are far, or it writes and nobody tells it to."""
         pointed = request.said
         for each in request.references:
-            if each.words and each.sort != "asked":
+            if each.words:
                 pointed = pointed.replace(each.words, " ".join(sorted(each.kinds)) or each.words)
         spoken = [self.vector(text) for text in {request.said, pointed}]
         choices = [self._choice(request, spoken, tool) for tool in tools]

@@ -18,16 +18,14 @@ an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are 
 English, Hebrew and Spanish. Pure and deterministic: no I/O, no model, and no state but
 a bounded memory of conversations read (`clear_cache` empties it).
 
-How it is made, each room importing those before it only: words/ has a data file per language; text/ compares texts;
+How it is made, each room importing those before it only: words/ has a data file per language; tokens.py compares texts;
 said/ reads what words of an utterance do; shown/ reads tool results and replies into a ledger of what was shown; meant/
 has a file for each way of finding an item, and decision.py asks them all. What is claimed is a closed set: numbers and
 letters, ordinals, last, ranges, all, both, all but; ids; names; the item in focus; an end of a scale; a value of one item.
 """
 
-from langmem_plugin.references.meant.ledger_cache import clear_cache
-from langmem_plugin.references.meant.prompt_block import describe
-from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
-from langmem_plugin.references.meant.resolver import resolve
+from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution, describe
+from langmem_plugin.references.meant.resolver import clear_cache, resolve
 
 __all__ = [
     "PreviousCall",

@@ -14,7 +14,7 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.offline.result_text import result_text
+from langmem_plugin.offline.chat_model import result_text
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.references.meant.resolution import Reference

@@ -25,7 +25,7 @@ from langmem_plugin.facts import FactType, Slot, Statement
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain, storable
-from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.references.said.utterance import agrees
 from langmem_plugin.writing.extracted_fact import SURE, ExtractedFact
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from tests.agent.test_exactly_once import Echo, history

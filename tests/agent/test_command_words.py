@@ -2,7 +2,7 @@
 
 import pytest
 
-from langmem_plugin.agent.commands.command_words import CommandName, cleaned, typed
+from langmem_plugin.agent.replying.languages import CommandName, cleaned, typed
 
 ERIN = "+972501234567"
 REMEMBERED = "✅ Remembered: I drink tea"

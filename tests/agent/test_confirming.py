@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
-from langmem_plugin.agent.commands import Reading
+from langmem_plugin.agent.commands.commands import Reading
 from langmem_plugin.agent.commands.confirming import verdict
-from langmem_plugin.agent.replying.replies import ENGLISH, replies_in
+from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.memory.keep.usage_log import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations

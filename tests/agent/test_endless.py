@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"

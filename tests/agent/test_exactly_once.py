@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import delete, select, update
 
 from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, turn
 from tests.chat_graph import chat_graph

@@ -100,7 +100,7 @@ def offline_commands():
 @pytest.mark.spec("W-1", "U-2")
 def test_what_no_database_stores_is_left_out_of_what_a_person_tells(cheap):
     assert cheap.command(ERIN, "/remember I like\x00 tea \ud83d") == "✅ Remembered: I like tea ?"
-    assert "I like *tea* ?" in cheap.command(ERIN, "/search tea\x00\ud83d")
+    assert "I like tea ?" in cheap.command(ERIN, "/search tea\x00\ud83d")
     assert cheap.command(ERIN, "/remember \x00").startswith("What shall I remember?")
     assert cheap.command(ERIN, "/forget i like tea\x00 ?") == "🗑️ Forgotten: I like tea ?"
     assert cheap.command(ERIN, "/timezone \ud83d\x00").startswith("I know no time zone")

@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.replying.languages import Languages, written_in
-from langmem_plugin.agent.replying.replies import replies_in
+from langmem_plugin.agent.replying.languages import Languages, replies_in, written_in
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from langmem_plugin import PhoneMemory
 from langmem_plugin.memory.find.past_messages import PastMessage
 
 ERIN = "+972501234567"
@@ -116,3 +117,18 @@ def test_an_instruction_is_removed_by_its_number(memory, clock, remove):
 
     assert "Answer briefly" in memory.command(ERIN, f"/instructions {remove} 1")
     assert [each.text for each in memory.instructions.list_instructions(ERIN, active_only=False)] == ["Call me Erin"]
+
+
+@pytest.mark.spec("U-2", "M-7")
+def test_a_search_by_category_phrase_and_beginning_is_answered(database_url, clock, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
+        memory.service.remember(ERIN, "The rent is 4,000", category="housing")
+        memory.service.remember(ERIN, "One-pan salmon is our dinner")
+        memory.service.remember(ERIN, "Salmon needs a pan")
+        memory.sessions.add_message(ERIN, "user", "hello")
+        assert "The rent is 4,000 (" in memory.command(ERIN, "/search housing")
+        phrase = memory.command(ERIN, '/search "one pan salmon"')
+        assert "- One-pan salmon is our dinner (2026-03-01) [" in phrase
+        assert "needs" not in phrase
+        assert "is our dinner" in memory.command(ERIN, "/search dinn*")
+        assert memory.command(ERIN, "/search unicorn*") == "I found nothing about “unicorn*”."

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.commands.command_words import cleaned
-from langmem_plugin.agent.commands.plain_words import said
+from langmem_plugin.agent.replying.languages import cleaned, said
 from langmem_plugin.settings import Settings
 
 ERIN = "+972501234567"

@@ -13,11 +13,11 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Interrupt, interrupt
 from sqlalchemy import select
 
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.agent.replying.questions import NotUnderstood, asked_by
-from langmem_plugin.agent.replying.replies import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.references.said.yes_or_no import Verdict, agrees
+from langmem_plugin.references.said.utterance import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed, until
 from tests.chat_graph import chat_graph
 

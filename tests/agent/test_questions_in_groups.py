@@ -6,7 +6,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import MemoryState
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 
 pytestmark = pytest.mark.spec("C-21")
 

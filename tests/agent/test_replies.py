@@ -8,20 +8,18 @@ from string import Formatter
 import pytest
 
 from langmem_plugin import agent
-from langmem_plugin.agent.replying.replies import ENGLISH, replies_in
+from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {
     "prompt_texts.py",
-    "summary.py",
     "memory_tools.py",
-    "key_value_tools.py",
     "run_writing.py",
     "model_input.py",
-    "strict_tools.py",
+    "tool_node.py",
     "incoming_message.py",
 }
-WHAT_PEOPLE_WRITE = {"command_words.py", "forgetting.py", "languages.py", "questions.py"}
+WHAT_PEOPLE_WRITE = {"forgetting.py", "languages.py", "questions.py"}
 FOR_WHO_WRITES_CODE = {"wiring.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 

@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, ModelUnavailable, PhoneMemory, SessionExpired
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from tests.log_events import events
 
 ERIN, JASON = "+972501234567", "+972501234568"

@@ -7,7 +7,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
-from langmem_plugin.agent.tools.strict_tools import changes
+from langmem_plugin.agent.tool_node import changes
 from tests.stated import conversation
 
 pytestmark = pytest.mark.spec("R-7")

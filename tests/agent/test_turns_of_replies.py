@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, TurnLost
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.storage import run_writes
 from langmem_plugin.database.conversation_tables import turn
 from tests.chat_graph import chat_graph

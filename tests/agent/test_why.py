@@ -3,8 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage
 
-from langmem_plugin.agent.commands.plain_words import asks_why
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH, asks_why
 from langmem_plugin.memory.find.recall import share
 from tests.chat_graph import chat_graph
 

@@ -19,7 +19,7 @@ from langgraph.types import Command, interrupt
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata

@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.database import Database, opening, postgresql
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from tests.examples.conftest import SETTINGS, http
 from tests.examples.payloads import signed_by_twilio, twilio
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from langmem_plugin.agent.replying.replies import ENGLISH
+from langmem_plugin.agent.replying.languages import ENGLISH
 from tests.examples.conftest import http
 from tests.examples.payloads import NUMBER_ID, signed_by_meta, whatsapp, whatsapp_message
 

@@ -37,7 +37,7 @@ def test_the_godfathers_own_memories_come_along_only_with_the_setting(opened, gr
     told = _told(memory, [by(ANNA, "where is the boat?")], group)
     assert (BOAT in told) is allowed
     assert "Jaffa" not in told
-    assert memory.context.person.role(group) == "client"
+    assert memory.person.role(group) == "client"
 
 
 @pytest.mark.spec("M-16", "P-6")
@@ -81,7 +81,7 @@ def test_the_godfather_is_known_by_every_identifier(opened):
     memory.people.link(4242, ANNA)
     assert memory.people.resolve(4242) == ANNA  # the account's owner keeps their key
     assert (BOAT in _told(memory, [by("telegram:4242", "where is the boat?")])) is allowed
-    assert memory.context.person.role(memory.context.person.owner("telegram:4242")) == "godfather"
+    assert memory.person.role(memory.person.owner("telegram:4242")) == "godfather"
 
 
 @pytest.mark.spec("M-16", "P-6")

@@ -4,62 +4,109 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TypeVar
+from typing import Any
 
-from langmem_plugin.agent.commands.command_words import CommandName, cleaned, may_be_typed, nearest, typed
-from langmem_plugin.agent.commands.confirming import Confirming, remembered, verdict
-from langmem_plugin.agent.commands.explaining import Explaining
-from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
-from langmem_plugin.agent.commands.instruction_list import InstructionList
-from langmem_plugin.agent.commands.lines import typed_in
-from langmem_plugin.agent.commands.linking import Linking
-from langmem_plugin.agent.commands.memory_list import MemoryList, PageLinks
-from langmem_plugin.agent.commands.open_questions import (
-    ASKED_OF,
-    OpenQuestion,
-    OpenQuestions,
-    QuestionClosed,
-)
-from langmem_plugin.agent.commands.plain_words import Said, asks_why, said, wants_gone
-from langmem_plugin.agent.commands.privacy import Exporting, Privacy
-from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
+from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.commands.command_call import CommandCall
+from langmem_plugin.agent.commands.confirming import confirm, confirmed, remembered, verdict
+from langmem_plugin.agent.commands.forgetting import chosen_to_forget, forget, is_choice, is_remembered, undo
+from langmem_plugin.agent.commands.instruction_list import instructions
+from langmem_plugin.agent.commands.linking import link, link_answered
+from langmem_plugin.agent.commands.memory_list import memories, of_last_reply, search, why, with_page_link
+from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
+from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
 from langmem_plugin.agent.replying.incoming_message import as_utc
-from langmem_plugin.agent.replying.languages import Languages, written_in
-from langmem_plugin.agent.replying.replies import Replies
+from langmem_plugin.agent.replying.languages import (
+    CommandName,
+    Said,
+    asks_why,
+    cleaned,
+    may_be_typed,
+    nearest,
+    said,
+    typed,
+    wants_gone,
+    written_in,
+)
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.foreign_text import without_steering
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import MemoryService
-from langmem_plugin.people import People
-from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.portability.exporter import Holdings
-from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.settings import Role
-from langmem_plugin.writing.confirmation import Confirmations
-from langmem_plugin.writing.consent import Consents
-from langmem_plugin.writing.provenance import Provenance
 
 log = event_log(__name__)
 
-_Told = TypeVar("_Told", str, str | None)
-_Answer = Callable[[OwnerKey, str, Replies], str]
 _CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
+
+
+def remember(call: CommandCall) -> str:
+    if not call.rest:
+        return call.replies.remember_what
+    if not call.parts.consent.allowed(call.owner, explicit=True):
+        return call.replies.not_remembered
+    try:
+        session_id = call.parts.saver.current_session(call.owner).session_id
+        made = call.service.remember(call.owner, call.rest, source_type="command", session_id=session_id)
+    except EmbeddingUnavailable:
+        log.warning("remember.not_embedded", exc_info=True, extra={"owner": masked(call.owner)})
+        return call.replies.no_embedding
+    except StoreUnavailable:
+        log.warning("remember.not_stored", exc_info=True, extra={"owner": masked(call.owner)})
+        return call.replies.not_remembered
+    return remembered(call, made)
+
+
+def time_zone(call: CommandCall) -> str:
+    told = call.replies.time_zone
+    if call.rest:
+        try:
+            call.parts.person_settings.set_time_zone(call.owner, call.rest)
+        except InvalidInput:
+            return call.replies.time_zone_unknown.format(name=call.rest[:100])
+        told = call.replies.time_zone_set
+    zone = call.zone
+    return told.format(zone=zone.key, time=f"{call.service.now().astimezone(zone):%H:%M}")
+
+
+def reset(call: CommandCall) -> str:
+    parts, owner = call.parts, call.owner
+    parts.saver.end_session(owner)
+    if parts.searches:
+        parts.database.when_over(lambda: parts.past_sessions.look(owner))
+    return call.replies.conversation_cleared
+
+
+def list_commands(call: CommandCall) -> str:
+    return _usage(ANSWERS, call)
+
+
+ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
+    "remember": remember,
+    "memories": memories,
+    "search": search,
+    "why": why,
+    "forget": forget,
+    "undo": undo,
+    "confirm": confirm,
+    "instructions": instructions,
+    "privacy": privacy,
+    "export": export,
+    "timezone": time_zone,
+    "link": link,
+    "reset": reset,
+    "help": list_commands,
+}
+"""Every command; its words and texts are in agent/words."""
+
+_TO_QUESTIONS: Mapping[QuestionKind, tuple[CommandName, Callable[[CommandCall, Mapping[str, Any]], str | None]]] = {
+    "forget": ("forget", chosen_to_forget),
+    "confirm": ("confirm", confirmed),
+    "erase": ("privacy", erasing_answered),
+    "link": ("link", link_answered),
+}
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
 # No session ends and nobody is joined or erased while a run of theirs goes on.
-_IN_A_RUN: tuple[CommandName, ...] = (
-    "remember",
-    "memories",
-    "search",
-    "why",
-    "forget",
-    "undo",
-    "instructions",
-    "privacy",
-    "help",
-)
+_IN_A_RUN = frozenset(ANSWERS.keys() - {"confirm", "export", "timezone", "link", "reset"})
 
 
 @dataclass(frozen=True)
@@ -73,68 +120,11 @@ class Reading:
     may_ask: bool = False
 
 
+@dataclass(eq=False)
 class Commands:
-    """`reset` ends the conversation of the owner it is given, and `session_of` names the session that it is in. Without
-    `remembers` there are only conversations.
-    """
+    """Where the memory is switched off there are only those of the conversation."""
 
-    def __init__(
-        self,
-        service: MemoryService,
-        reset: Callable[[OwnerKey], None],
-        *,
-        session_of: Callable[[OwnerKey], str],
-        people: People,
-        person_settings: PersonSettings,
-        languages: Languages,
-        role_of: Callable[[OwnerKey], Role],
-        choice: InstructionChoice,
-        questions: OpenQuestions,
-        consents: Consents,
-        confirmations: Confirmations,
-        provenance: Provenance,
-        holdings: Callable[[OwnerKey], Holdings],
-        remembers: bool = True,
-        asks_consent: bool = False,
-        extracts: bool = True,
-        erasure: Erasure,
-        page_links: PageLinks,
-    ) -> None:
-        self._service = service
-        self._page_links = page_links
-        self._reset = reset
-        self._session_of = session_of
-        self._person_settings = person_settings
-        self._languages = languages
-        self._role_of = role_of
-        self._remembers = remembers
-        self._questions = questions
-        self._consents = consents
-        self._confirmations = confirmations
-        self._asks_consent = asks_consent
-        self._confirming = Confirming(confirmations, person_settings, service)
-        self._privacy = Privacy(consents, erasure, questions, person_settings, people, extracts=extracts)
-        memories = MemoryList(service, person_settings, role_of)
-        self._forgetting = Forgetting(service, questions, memories.numbered)
-        self._explaining = Explaining(service, provenance, memories, person_settings)
-        self._linking = Linking(people, questions, holdings)
-        instructions = InstructionList(service, person_settings, choice)
-        self._answers: Mapping[CommandName, _Answer] = {
-            "remember": self._remember,
-            "memories": memories.listed,
-            "search": memories.searched,
-            "why": lambda owner, rest, replies: self._explaining.why(owner, rest, role_of(owner), replies),
-            "forget": self._forgetting.forget,
-            "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
-            "confirm": self._confirming.confirm,
-            "instructions": instructions.answer,
-            "privacy": self._privacy.answer,
-            "export": Exporting(holdings, memories, people).answer,
-            "timezone": self._time_zone,
-            "link": self._linking.answer,
-            "reset": self._start_afresh,
-            "help": self._help,
-        }
+    parts: AgentParts
 
     def answer(
         self,
@@ -150,35 +140,12 @@ class Commands:
         A text that does not answer an open question closes it, unless it was written before that was asked. `links` to
         the person's page are for their chat alone. In a group a question is answered by the `sender` who was asked.
         """
-        with suppress(QuestionClosed), self._service.database.together():
+        with suppress(QuestionClosed), self.parts.database.together():
             reply = self._reply(owner, text, self._question(owner, written_at, sender), links=links)
             if sender is not None and reply is not None:
-                self._questions.asked_of(owner, sender)
+                self.parts.questions.asked_of(owner, sender)
             return reply
         return None
-
-    def _reply(self, owner: OwnerKey, text: str, question: OpenQuestion | None, *, links: bool) -> str | None:
-        if not may_be_typed(text):
-            return self._spoken(owner, text, question)
-        command = typed(cleaned(text))
-        if question is not None:
-            self._close(owner, question)
-        if command is None:
-            return None
-        replies = self._languages.language_for(owner, text)
-        if command.command is not None:
-            return self._answered(owner, text, command.command, command.rest, links=links)
-        near = self._nearest(owner, command.word, text)
-        return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
-
-    def knows(self, text: str) -> bool:
-        """Tells whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
-        and a slip of the pen in another language than English only for a person who writes that language.
-        """
-        if not may_be_typed(text):
-            return self._said(text) is not None
-        command = typed(cleaned(text))
-        return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
     def reading(
         self, owner: OwnerKey, text: str, *, written_at: datetime | None = None, sender: str | None = None
@@ -186,22 +153,23 @@ class Commands:
         """Says how the commands take this text of this person. A text that does not answer an open question closes it,
         unless a reply asked it: the text may be an earlier message, delivered again.
         """
+        parts = self.parts
         command = typed(cleaned(text)) if may_be_typed(text) else None
         meant = command or self._said_by(owner, text)
         if meant is not None and self.knows(text):
             if meant.command == "remember":
                 with suppress(StoreUnavailable):  # opened before the transaction in which a model is asked
-                    self._session_of(owner)
+                    parts.saver.current_session(owner)
             return Reading(is_answered=True)
         if command is not None and self._nearest(owner, command.word, text) is not None:
             return Reading(is_answered=True)
-        if not self._remembers:
+        if not parts.settings.remembers:
             return Reading()
         try:
-            with self._service.database.read() as connection:
-                question = self._questions.look_in(connection, owner)
-                may_ask = self._confirmations.may_ask(connection, owner) or (
-                    self._asks_consent and self._consents.to_ask(connection, owner) is not None
+            with parts.database.read() as connection:
+                question = parts.questions.look_in(connection, owner)
+                may_ask = parts.confirmations.may_ask(connection, owner) or (
+                    parts.asks_consent and parts.consent.to_ask(connection, owner) is not None
                 )
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
@@ -212,8 +180,16 @@ class Commands:
             if question.kind != "confirm":
                 self._close(owner, question)
         is_open = question is not None and question.kind == "confirm"
-        is_answered = self._of_memory(owner, text) is not None
-        return Reading(is_answered=is_answered, is_asked=is_open, may_ask=may_ask)
+        return Reading(is_answered=self._of_memory(owner, text) is not None, is_asked=is_open, may_ask=may_ask)
+
+    def knows(self, text: str) -> bool:
+        """Tells whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
+        and a slip of the pen in another language than English only for a person who writes that language.
+        """
+        if not may_be_typed(text):
+            return self._said(text) is not None
+        command = typed(cleaned(text))
+        return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
         """The reply to what the last reply asked at its end, or to whether to forget something. None for anything else,
@@ -221,10 +197,10 @@ class Commands:
 
         For runs of a graph outside of `reply`.
         """
-        question = self._question(owner, None)
+        question = self._question(owner)
         if question is None or question.kind not in {"confirm", "forget"}:
             return None
-        with suppress(QuestionClosed), self._service.database.together():
+        with suppress(QuestionClosed), self.parts.database.together():
             return self._to_question(owner, text, question)
         return None
 
@@ -235,39 +211,78 @@ class Commands:
         command = typed(cleaned(text)) if may_be_typed(text) else None
         if command is None or command.command not in _IN_A_RUN:
             return None
-        if command.command == "privacy" and self._privacy.erases(command.rest):
+        if command.command == "privacy" and erases(command.rest):
             return None
         if command.command == "help":
-            return self._listed(_IN_A_RUN, self._languages.language_for(owner, text))
+            return _usage(_IN_A_RUN, self._call(owner, text))
         return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
 
-    def close_question(self, owner: OwnerKey) -> None:
-        """Closes the open question: it does not count any more."""
-        if (question := self._question(owner, None)) is not None:
+    def close_question(self, owner: OwnerKey, *kinds: QuestionKind) -> None:
+        """Closes the open question, if it is of these kinds or none are named: it does not count any more."""
+        if (question := self._question(owner)) is not None and (not kinds or question.kind in kinds):
             self._close(owner, question)
 
-    def close_confirmation(self, owner: OwnerKey) -> None:
-        """Closes the question at the end of an earlier reply, because another reply goes out."""
-        if (question := self._question(owner, None)) is not None and question.kind == "confirm":
-            self._close(owner, question)
+    def _call(self, owner: OwnerKey, text: str, rest: str = "") -> CommandCall:
+        return CommandCall(self.parts, owner, rest, self.parts.languages.language_for(owner, text))
 
-    def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
-        """The command that a misspelt word stands for, in the language of this text, else in the one the person wrote
-        before.
-        """
-        return nearest(word, written_in(text) or self._person_settings.language(owner))
+    def _reply(self, owner: OwnerKey, text: str, question: OpenQuestion | None, *, links: bool) -> str | None:
+        if not may_be_typed(text):
+            return self._spoken(owner, text, question)
+        command = typed(cleaned(text))
+        if question is not None:
+            self._close(owner, question)
+        if command is None:
+            return None
+        call = self._call(owner, text, command.rest)
+        if command.command is not None:
+            return self._answered(call, command.command, links=links)
+        near = self._nearest(owner, command.word, text)
+        unknown = call.replies.unknown_command
+        return None if near is None else unknown.format(command=f"/{command.word}", near=f"/{near}")
 
     def _spoken(self, owner: OwnerKey, text: str, question: OpenQuestion | None) -> str | None:
         if question is not None and (reply := self._to_question(owner, text, question)) is not None:
             return reply
         found = self._said_by(owner, text) or self._of_memory(owner, text)
-        if found is not None and found.command == "why":
-            replies, role = self._languages.language_for(owner, text), self._role_of(owner)
-            return self._kept(owner, "why", replies, lambda: self._explaining.of_last_reply(owner, role, replies))
-        return self._answered(owner, text, found.command, found.rest) if found else None
+        if found is None:
+            return None
+        call = self._call(owner, text, found.rest)
+        return _kept(call, "why", of_last_reply) if found.command == "why" else self._answered(call, found.command)
+
+    def _answered(self, call: CommandCall, command: CommandName, *, links: bool = True) -> str:
+        if not self.parts.settings.remembers and command not in _OF_CONVERSATION:
+            return call.replies.memory_disabled
+
+        def work(call: CommandCall) -> str:
+            reply = ANSWERS[command](call)
+            is_linked = command == "memories" or (command == "privacy" and not erases(call.rest))
+            return with_page_link(call, reply) if links and is_linked else reply
+
+        return _kept(call, command, work) or ""
+
+    def _to_question(self, owner: OwnerKey, text: str, question: OpenQuestion) -> str | None:
+        """The reply to an answer; a text that is no answer closes the question: None. Raises QuestionClosed."""
+        answer = cleaned(text)
+        if not _is_answer(question, answer):
+            self._close(owner, question)
+            return None
+        command, work = _TO_QUESTIONS[question.kind]
+        work = consented if question.details.get("consent") else work
+
+        def taken(call: CommandCall) -> str | None:
+            self.parts.questions.take(owner, question)
+            return work(call, question.details)
+
+        return _kept(self._call(owner, text, answer), command, taken)
+
+    def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
+        """The command that a misspelt word stands for, in the language of this text, else in the one the person wrote
+        before.
+        """
+        return nearest(word, written_in(text) or self.parts.person_settings.language(owner))
 
     def _said(self, text: str) -> Said | None:
-        return said(cleaned(text)) if self._remembers else None
+        return said(cleaned(text)) if self.parts.settings.remembers else None
 
     def _said_by(self, owner: OwnerKey, text: str) -> Said | None:
         """The command in a text. In a group a wish of one member to be called by a name is no instruction for all."""
@@ -281,82 +296,28 @@ class Commands:
         """A request about something remembered: to explain why the last reply was given, or to forget it, if a memory
         has all the words that name it.
         """
-        if not self._remembers or may_be_typed(text):
+        parts = self.parts
+        if not parts.settings.remembers or may_be_typed(text):
             return None
         plain = cleaned(text)
         wanted = wants_gone(plain)
         try:
-            if asks_why(plain) and self._explaining.can_explain(owner, self._role_of(owner)):
+            if asks_why(plain) and parts.provenance.of_last_reply(owner, parts.person.role(owner)):
                 return Said("why")
-            if wanted is not None and self._forgetting.knows(owner, wanted):
+            if wanted is not None and is_remembered(parts.service, owner, wanted):
                 return Said("forget", wanted)
         except StoreUnavailable:
             log.warning("command.not_read", exc_info=True, extra={"owner": masked(owner)})
         return None
 
-    def _answered(self, owner: OwnerKey, text: str, command: CommandName, rest: str, *, links: bool = True) -> str:
-        replies = self._languages.language_for(owner, text)
-        if not self._remembers and command not in _OF_CONVERSATION:
-            return replies.memory_disabled
-
-        def work() -> str:
-            reply = self._answers[command](owner, rest, replies)
-            is_linked = command == "memories" or (command == "privacy" and not self._privacy.erases(rest))
-            return self._page_links.below(owner, reply, replies) if links and is_linked else reply
-
-        return self._kept(owner, command, replies, work)
-
-    def _to_question(self, owner: OwnerKey, text: str, question: OpenQuestion) -> str | None:
-        """The reply to an answer; a text that is no answer closes the question: None. Raises QuestionClosed."""
-        said_now = cleaned(text)
-        if not _is_answer(question, said_now):
-            self._close(owner, question)
-            return None
-        replies = self._languages.language_for(owner, text)
-        command, work = self._answer_to(owner, said_now, question, replies)
-
-        def taken() -> str | None:
-            self._questions.take(owner, question)
-            return work()
-
-        return self._kept(owner, command, replies, taken)
-
-    def _answer_to(
-        self, owner: OwnerKey, said_now: str, question: OpenQuestion, replies: Replies
-    ) -> tuple[CommandName, Callable[[], str | None]]:
-        match question.kind:
-            case "erase":
-                return "privacy", partial(self._privacy.answered, owner, said_now, replies)
-            case "confirm" if question.details.get("consent"):
-                return "confirm", partial(
-                    self._privacy.consented, owner, said_now, question.details["consent"], replies
-                )
-            case "confirm":
-                return "confirm", partial(self._confirming.answered, owner, said_now, question, replies)
-            case "link":
-                return "link", partial(self._linking.answered, owner, said_now, question.details, replies)
-            case "forget":
-                return "forget", partial(self._forgetting.answered, owner, said_now, question.details, replies)
-
-    def _kept(self, owner: OwnerKey, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
-        """The reply that the work gives, or one which says that the memory cannot be reached."""
-        try:
-            reply = work()
-            return without_steering(reply) if reply is not None else reply
-        except LinkedLately:
-            return replies.linked_lately.format(off=typed_in(replies, "/link", "off"))
-        except StorageFull:
-            raise
-        except StoreUnavailable:
-            log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": command})
-            return replies.memory_unavailable
-
-    def _question(self, owner: OwnerKey, written_at: datetime | None, sender: str | None = None) -> OpenQuestion | None:
+    def _question(
+        self, owner: OwnerKey, written_at: datetime | None = None, sender: str | None = None
+    ) -> OpenQuestion | None:
         """The open question, if the text that came in can be about it."""
-        if not self._remembers:
+        if not self.parts.settings.remembers:
             return None
         try:
-            question = self._questions.look(owner)
+            question = self.parts.questions.look(owner)
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return None
@@ -364,46 +325,36 @@ class Commands:
 
     def _close(self, owner: OwnerKey, question: OpenQuestion) -> None:
         try:
-            self._questions.close(owner, question)
+            self.parts.questions.close(owner, question)
         except StoreUnavailable:
             log.warning("question.not_closed", exc_info=True, extra={"owner": masked(owner)})
 
-    def _remember(self, owner: OwnerKey, fact: str, replies: Replies) -> str:
-        if not fact:
-            return replies.remember_what
-        if not self._consents.allowed(owner, explicit=True):
-            return replies.not_remembered
-        try:
-            made = self._service.remember(owner, fact, source_type="command", session_id=self._session_of(owner))
-        except EmbeddingUnavailable:
-            log.warning("remember.not_embedded", exc_info=True, extra={"owner": masked(owner)})
-            return replies.no_embedding
-        except StoreUnavailable:
-            log.warning("remember.not_stored", exc_info=True, extra={"owner": masked(owner)})
-            return replies.not_remembered
-        return remembered(self._service, made, replies)
 
-    def _time_zone(self, owner: OwnerKey, name: str, replies: Replies) -> str:
-        told = replies.time_zone
-        if name:
-            try:
-                self._person_settings.set_time_zone(owner, name)
-            except InvalidInput:
-                return replies.time_zone_unknown.format(name=name[:100])
-            told = replies.time_zone_set
-        zone = self._person_settings.time_zone(owner)
-        return told.format(zone=zone.key, time=f"{self._service.now().astimezone(zone):%H:%M}")
+def stands_alone(text: str) -> bool:
+    """Says whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
+    plain = cleaned(text)
+    if may_be_typed(text) or said(plain) is not None or asks_why(plain) or wants_gone(plain) is not None:
+        return True
+    return is_choice(plain)
 
-    def _start_afresh(self, owner: OwnerKey, _rest: str, replies: Replies) -> str:
-        self._reset(owner)
-        return replies.conversation_cleared
 
-    def _help(self, _owner: OwnerKey, _rest: str, replies: Replies) -> str:
-        return self._listed(self._answers, replies)
+def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall], str | None]) -> str | None:
+    """The reply that the work gives, or one which says that the memory cannot be reached."""
+    try:
+        reply = work(call)
+        return without_steering(reply) if reply is not None else reply
+    except LinkedLately:
+        return call.replies.linked_lately.format(off=call.typed("/link", "off"))
+    except StorageFull:
+        raise
+    except StoreUnavailable:
+        log.warning("command.unavailable", exc_info=True, extra={"owner": masked(call.owner), "command": command})
+        return call.replies.memory_unavailable
 
-    def _listed(self, commands: Collection[CommandName], replies: Replies) -> str:
-        known = commands if self._remembers else _OF_CONVERSATION
-        return "\n".join(usage for command, usage in replies.usage.items() if command.removeprefix("/") in known)
+
+def _usage(commands: Collection[CommandName], call: CommandCall) -> str:
+    known = commands if call.parts.settings.remembers else _OF_CONVERSATION
+    return "\n".join(usage for command, usage in call.replies.usage.items() if command.removeprefix("/") in known)
 
 
 def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str | None) -> bool:
@@ -414,16 +365,4 @@ def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str |
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
     """Tells whether a text may be the answer to a question of this kind."""
-    match question.kind:
-        case "forget":
-            return is_answer(text)
-        case "confirm" | "erase" | "link":
-            return verdict(text) is not None
-
-
-def stands_alone(text: str) -> bool:
-    """Says whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
-    plain = cleaned(text)
-    if may_be_typed(text) or said(plain) is not None or asks_why(plain) or wants_gone(plain) is not None:
-        return True
-    return is_answer(plain)
+    return is_choice(text) if question.kind == "forget" else verdict(text) is not None

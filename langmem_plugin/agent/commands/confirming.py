@@ -1,171 +1,144 @@
-"""/confirm, and the answer to what a reply asked at its end: whether to remember it, or whether it is still so."""
+"""/confirm, and what a reply asks at its end: whether to remember something, or whether it is still so."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from langmem_plugin.agent.commands.lines import one_line, typed_in
-from langmem_plugin.agent.commands.open_questions import OpenQuestion
-from langmem_plugin.agent.replying.replies import Replies
-from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.identifiers import OwnerKey, masked
+from langchain_core.messages import AIMessage
+from sqlalchemy import Connection
+
+from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.commands.command_call import CommandCall, one_line
+from langmem_plugin.agent.replying.languages import Replies, pattern_for, words_for
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory, StoreUnavailable
+from langmem_plugin.facts import classify
+from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.foreign_text import without_steering
+from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import Remembered
-from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.references.said.yes_or_no import agrees
-from langmem_plugin.writing.confirmation import Confirmations
-
-_PAGE = 1_000  # letters
-
-
-def remembered(service: MemoryService, made: Memory, replies: Replies) -> str:
-    outcome = made.outcome if isinstance(made, Remembered) else "stored"
-    if outcome == "duplicate":
-        return replies.known_already.format(fact=_shown(made.text))
-    if isinstance(made, Remembered) and outcome == "superseded":
-        with service.database.read() as connection:
-            replaced = service.repository.by_ids(connection, made.owner, made.concerned)
-        if replaced:
-            old = "; ".join(one_line(each.text) for each in replaced)
-            return replies.remembered_instead.format(fact=_shown(made.text), old=old)
-    return replies.remembered.format(fact=_shown(made.text))
-
-
-def _shown(text: str) -> str:
-    """Whole, but for a page of text, which nobody wants back."""
-    return one_line(text) if len(text) > _PAGE else text
-
+from langmem_plugin.people.consents import Permission
+from langmem_plugin.references.said.utterance import agrees
+from langmem_plugin.writing.confirmation import Unsure
 
 log = event_log(__name__)
 
+_PAGE = 1_000  # letters
 _LONGEST_ANSWER = 60  # letters
 _SHOWN = 20
-# What repeats the question's own words beside the yes or the no.
-_BESIDE_YES = re.compile(
-    r"(?:please )?(?:do )?(?:remember|keep|save)(?: (?:it|that|this))?(?: please)?"
-    r"|(?:it|that)(?: is|'s)(?: still)?(?: (?:so|true|right|correct))?|still(?: (?:is|so|true))?"
-    r"|(?:בבקשה )?(?:תזכור|תזכרי|תשמור|תשמרי|זכור|זכרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?"
-    r"|(?:זה )?עדיין(?: נכון| ככה)?|זה נכון"
-    r"|(?:por favor )?(?:recuérdalo|recuerdalo|recuérdelo|recuerda|guárdalo|guardalo)(?: (?:eso|esto))?(?: por favor)?"
-    r"|(?:todavía|aún)(?: es así| sí)?|sigue(?: siendo)?(?: así| igual)|así es",
-    re.IGNORECASE,
-)
-_NO_IN_WORDS = re.compile(
-    r"(?:please )?(?:don't|do not) (?:remember|keep|save)(?: (?:it|that|this))?(?: please)?"
-    r"|(?:it|that)(?: is not|'s not| isn't)(?: (?:so|true|right|correct))?(?: any ?more)?|not any ?more|no longer"
-    r"|(?:בבקשה )?אל (?:תזכור|תזכרי|תשמור|תשמרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?"
-    r"|(?:זה )?(?:כבר )?לא(?: נכון)?"
-    r"|(?:por favor )?no lo (?:recuerdes|guardes)(?: por favor)?|(?:eso )?ya no(?: es así)?",
-    re.IGNORECASE,
-)
+_REPEATS_YES, _REPEATS_NO = pattern_for("repeats_yes"), pattern_for("repeats_no")
 # What waves the question away, or agrees to something else than what was asked, decides nothing.
-_DISMISSED = re.compile(
-    r"nope,? thanks|no,? (?:thanks|thank you|thx|problem|worries)\b.*"
-    r"|(?:not now|nah|never ?mind|stop|cancel|reject(?:ed)?|refuse)\b.*"
-    r"|do(?:n't| not)(?: do it)?|forget (?:it|that|this)|why not|sounds good|fine|all ?right|whatever"
-    r"|go (?:ahead|for it)|by all means|sure thing"
-    r"|לא,? תודה.*|ביטול|(?:ת?בטלי?|עזובי?|עזבי|עצורי?|עצרי)\b.*|(?:תשכחי?|שכחי?) מזה|יאללה|קדימה"
-    r"|no,? gracias.*|nada|cancelar?|cancelalo|cancélalo|detente|olvídalo|olvidalo|mejor no|venga|bueno|adelante|hazlo",
-    re.IGNORECASE,
-)
-_ALL = re.compile(r"(?:yes\s+)?(?:all|everything)|הכל|הכול|(?:sí\s+|si\s+)?(?:todo|todos|todas)", re.IGNORECASE)
-_NO = re.compile(r"(?:no|not|decline|reject|forget|לא|שכח|שכחי|rechazar|olvidar|olvida)\b\s*", re.IGNORECASE)
-_YES = re.compile(r"(?:yes|confirm|כן|sí|si)\b\s*", re.IGNORECASE)
+_DISMISSES, _ALL = pattern_for("dismisses"), pattern_for("means_all")
+_NO, _YES = (re.compile(rf"(?:{'|'.join(words_for(name))})\b\s*", re.IGNORECASE) for name in ("decline", "accept"))
 _NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}", re.IGNORECASE)
 
 
-class Confirming:
-    def __init__(self, confirmations: Confirmations, person_settings: PersonSettings, service: MemoryService) -> None:
-        self._confirmations = confirmations
-        self._service = service
-        self._person_settings = person_settings
+def confirm(call: CommandCall) -> str:
+    """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
 
-    def answered(self, owner: OwnerKey, text: str, question: OpenQuestion, replies: Replies) -> str | None:
-        """The reply to what a person said to what a reply asked; None if that is no answer to it."""
-        yes = verdict(text)
-        if yes is None:
-            return None
-        about = question.details
-        memory_id, revision, in_doubt = about["memory_id"], about["revision"], about["in_doubt"]
-        if in_doubt:
-            return self._in_doubt(owner, memory_id, revision, replies, yes=yes)
-        return self._waiting(owner, memory_id, revision, replies, yes=yes)
+    A number is what it was in the list that the person was shown last.
+    """
+    waiting = call.parts.confirmations.waiting(call.owner)
+    if not call.rest:
+        return _listed(call, waiting)
+    by_number = call.parts.person_settings.shown(call.owner, "confirm")
+    by_number = by_number or {number: each.id for number, each in enumerate(waiting, 1)}
+    no = _NO.match(call.rest)
+    which = call.rest[no.end() :] if no else _YES.sub("", call.rest, count=1)
+    chosen = _chosen(which, by_number, waits={each.id for each in waiting})
+    if chosen is None:
+        replies = call.replies
+        return replies.confirm_number.format(most=max(by_number)) if by_number else replies.nothing_waits
+    if not chosen:
+        return _listed(call, waiting)
+    return "\n".join(_waiting(call, memory_id, None, yes=no is None) for memory_id in chosen)
 
-    def confirm(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
-        """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
 
-        A number is what it was in the list that the person was shown last.
-        """
-        waiting = self._confirmations.waiting(owner)
-        if not rest:
-            return self._listed(owner, waiting, replies)
-        by_number = self._person_settings.shown(owner, "confirm")
-        by_number = by_number or {number: each.id for number, each in enumerate(waiting, 1)}
-        no = _NO.match(rest)
-        which = rest[no.end() :] if no else _YES.sub("", rest, count=1)
-        chosen = self._chosen(which, by_number, waits={each.id for each in waiting})
-        if chosen is None:
-            return replies.confirm_number.format(most=max(by_number)) if by_number else replies.nothing_waits
-        if not chosen:
-            return self._listed(owner, waiting, replies)
-        return "\n".join(self._waiting(owner, memory_id, None, replies, yes=no is None) for memory_id in chosen)
+def confirmed(call: CommandCall, about: Mapping[str, Any]) -> str | None:
+    """The reply to what a person said to what a reply asked; None if that is no answer to it."""
+    yes = verdict(call.rest)
+    if yes is None:
+        return None
+    memory_id, revision = about["memory_id"], about["revision"]
+    if about["in_doubt"]:
+        return _in_doubt(call, memory_id, revision, yes=yes)
+    return _waiting(call, memory_id, revision, yes=yes)
 
-    def _listed(self, owner: OwnerKey, waiting: Sequence[Memory], replies: Replies) -> str:
-        if not waiting:
-            return replies.nothing_waits
-        shown = dict(enumerate(waiting[:_SHOWN], 1))
-        self._person_settings.note_shown(owner, "confirm", {number: each.id for number, each in shown.items()})
-        lines = [f"{number}. {one_line(each.text)}" for number, each in shown.items()]
-        how = replies.confirm_how.format(
-            one=typed_in(replies, "/confirm", 1),
-            no=typed_in(replies, "/confirm", f"{replies.no_word} 1"),
-            all=typed_in(replies, "/confirm", replies.all_word),
-        )
-        return "\n".join([replies.these_wait.format(count=len(waiting)), *lines, how])
 
-    def _chosen(self, which: str, by_number: Mapping[int, str], *, waits: Collection[str]) -> list[str] | None:
-        """The ids that a text names; None for what names nothing that was shown."""
-        which = " ".join(which.split()).strip(" .!")
-        open_ones = [each for each in by_number.values() if each in waits]
-        if _ALL.fullmatch(which) or (not which and len(open_ones) == 1):  # a yes or a no to the only one
-            return open_ones
-        if not _NUMBERS.fullmatch(which):
-            return None
-        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", which))))
-        return [by_number[each] for each in numbers] if all(each in by_number for each in numbers) else None
+def remembered(call: CommandCall, made: Memory) -> str:
+    outcome = made.outcome if isinstance(made, Remembered) else "stored"
+    fact = (
+        one_line(made.text) if len(made.text) > _PAGE else made.text
+    )  # whole, but for a page, which nobody wants back
+    if outcome == "duplicate":
+        return call.replies.known_already.format(fact=fact)
+    if isinstance(made, Remembered) and outcome == "superseded":
+        with call.service.database.read() as connection:
+            replaced = call.service.repository.by_ids(connection, made.owner, made.concerned)
+        if replaced:
+            old = "; ".join(one_line(each.text) for each in replaced)
+            return call.replies.remembered_instead.format(fact=fact, old=old)
+    return call.replies.remembered.format(fact=fact)
 
-    def _waiting(self, owner: OwnerKey, memory_id: str, revision: int | None, replies: Replies, *, yes: bool) -> str:
-        try:
-            if yes:
-                made = self._confirmations.confirm(owner, memory_id, revision=revision)
-                return remembered(self._service, made, replies)
-            gone = self._confirmations.decline(owner, memory_id, revision=revision)
-        except (MemoryNotFound, StaleMemory, DamagedMemory):
-            return self._decided_before(owner, memory_id, replies, yes=yes)
-        return replies.declined.format(fact=one_line(gone.text))
 
-    def _in_doubt(self, owner: OwnerKey, memory_id: str, revision: int, replies: Replies, *, yes: bool) -> str:
-        try:
-            if yes:
-                held = self._confirmations.still_so(owner, memory_id, revision=revision)
-                return replies.still_so.format(fact=one_line(held.text))
-            over = self._confirmations.no_longer_so(owner, memory_id, revision=revision)
-        except (MemoryNotFound, StaleMemory, DamagedMemory):
-            log.info("confirmation.changed", extra={"owner": masked(owner)})
-            return replies.confirm_changed
-        return replies.no_longer_so.format(fact=one_line(over.text))
+def _listed(call: CommandCall, waiting: Sequence[Memory]) -> str:
+    replies = call.replies
+    if not waiting:
+        return replies.nothing_waits
+    shown = dict(enumerate(waiting[:_SHOWN], 1))
+    call.parts.person_settings.note_shown(call.owner, "confirm", {number: each.id for number, each in shown.items()})
+    lines = [f"{number}. {one_line(each.text)}" for number, each in shown.items()]
+    how = replies.confirm_how.format(
+        one=call.typed("/confirm", 1),
+        no=call.typed("/confirm", f"{replies.no_word} 1"),
+        all=call.typed("/confirm", replies.all_word),
+    )
+    return "\n".join([replies.these_wait.format(count=len(waiting)), *lines, how])
 
-    def _decided_before(self, owner: OwnerKey, memory_id: str, replies: Replies, *, yes: bool) -> str:
-        """The reply if the question was decided before: by the same answer, cut short before it was noted, or in
-        another way.
-        """
-        log.info("confirmation.changed", extra={"owner": masked(owner)})
-        held = self._confirmations.look(owner, memory_id)
+
+def _chosen(which: str, by_number: Mapping[int, str], *, waits: Collection[str]) -> list[str] | None:
+    """The ids that a text names; None for what names nothing that was shown."""
+    which = " ".join(which.split()).strip(" .!")
+    open_ones = [each for each in by_number.values() if each in waits]
+    if _ALL.fullmatch(which) or (not which and len(open_ones) == 1):  # a yes or a no to the only one
+        return open_ones
+    if not _NUMBERS.fullmatch(which):
+        return None
+    numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", which))))
+    return [by_number[each] for each in numbers] if all(each in by_number for each in numbers) else None
+
+
+def _waiting(call: CommandCall, memory_id: str, revision: int | None, *, yes: bool) -> str:
+    confirmations = call.parts.confirmations
+    try:
+        if yes:
+            return remembered(call, confirmations.confirm(call.owner, memory_id, revision=revision))
+        gone = confirmations.decline(call.owner, memory_id, revision=revision)
+        return call.replies.declined.format(fact=one_line(gone.text))
+    except (MemoryNotFound, StaleMemory, DamagedMemory):
+        # Decided before: by the same answer, cut short before it was noted, or in another way.
+        log.info("confirmation.changed", extra={"owner": masked(call.owner)})
+        held = confirmations.look(call.owner, memory_id)
         if held is not None and yes and held.status == "active":
-            return replies.remembered.format(fact=held.text)
+            return call.replies.remembered.format(fact=held.text)
         if held is not None and not yes and held.status == "forgotten":
-            return replies.declined.format(fact=one_line(held.text))
-        return replies.confirm_changed
+            return call.replies.declined.format(fact=one_line(held.text))
+        return call.replies.confirm_changed
+
+
+def _in_doubt(call: CommandCall, memory_id: str, revision: int, *, yes: bool) -> str:
+    confirmations = call.parts.confirmations
+    try:
+        if yes:
+            held = confirmations.still_so(call.owner, memory_id, revision=revision)
+            return call.replies.still_so.format(fact=one_line(held.text))
+        over = confirmations.no_longer_so(call.owner, memory_id, revision=revision)
+        return call.replies.no_longer_so.format(fact=one_line(over.text))
+    except (MemoryNotFound, StaleMemory, DamagedMemory):
+        log.info("confirmation.changed", extra={"owner": masked(call.owner)})
+        return call.replies.confirm_changed
 
 
 def verdict(text: str) -> bool | None:
@@ -175,14 +148,92 @@ def verdict(text: str) -> bool | None:
     if len(text) > _LONGEST_ANSWER:
         return None
     said = " ".join(text.replace("’", "'").split()).strip(" .!")
-    if _DISMISSED.fullmatch(said):
+    if _DISMISSES.fullmatch(said):
         return None
-    if _NO_IN_WORDS.fullmatch(said):
+    if _REPEATS_NO.fullmatch(said):
         return False
-    if _BESIDE_YES.fullmatch(said):
+    if _REPEATS_YES.fullmatch(said):
         return True
     found = agrees(said)
     if found is None:
         return None
-    beside = _BESIDE_YES if found.yes else _NO_IN_WORDS
+    beside = _REPEATS_YES if found.yes else _REPEATS_NO
     return found.yes if not found.rest or beside.fullmatch(found.rest.strip(" .!")) else None
+
+
+_ADDRESS = re.compile(r"https?://\S++", re.IGNORECASE)
+_ASKS = re.compile(r"[?¿؟？]")
+
+
+@dataclass(frozen=True)
+class AddedQuestion:
+    """`open` belongs to the transaction that makes the reply the person's: what was never sent is not answered."""
+
+    text: str
+    open: Callable[[Connection], None]
+
+    def below(self, reply: str) -> str:
+        return f"{reply}\n\n{self.text}"
+
+
+def question_below(
+    parts: AgentParts, owner: OwnerKey, said: str, reply: str, replies: Callable[[], Replies]
+) -> AddedQuestion | None:
+    """The question to add to a reply; None where nothing is to be asked now: in a group, while something else is
+    asked, below a reply that asks something itself, and while the database cannot be reached.
+
+    At most one is open at a time, and each memory is asked about once. So is each person, if the setting says so, who
+    has just stated something about themselves: whether they may be remembered at all, and what is sensitive too.
+    """
+    if not parts.settings.remembers or is_group(owner) or not reply.strip() or _ASKS.search(_ADDRESS.sub("", reply)):
+        return None
+    try:
+        unsure = parts.confirmations.unsure(owner)
+        consent = None if unsure is not None else _consent_to_ask(parts, owner, said)
+        if (unsure is None and consent is None) or parts.questions.look(owner) is not None:
+            return None
+    except StoreUnavailable:
+        log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
+        return None
+    texts = replies()
+
+    def opened(connection: Connection) -> None:
+        if consent is not None:
+            parts.consent.note_asked(connection, owner, consent)
+            parts.questions.ask_in(connection, owner, "confirm", {"consent": consent})
+        elif unsure is not None:
+            parts.confirmations.note_asked(connection, unsure)
+            about = {"memory_id": unsure.memory.id, "revision": unsure.revision_asked, "in_doubt": unsure.in_doubt}
+            parts.questions.ask_in(connection, owner, "confirm", about)
+
+    if unsure is not None:
+        return AddedQuestion(without_steering(_asked_about(unsure, texts)), opened)
+    return AddedQuestion(texts.may_i_remember if consent == "extraction" else texts.may_i_remember_sensitive, opened)
+
+
+def _consent_to_ask(parts: AgentParts, owner: OwnerKey, said: str) -> Permission | None:
+    states, is_delicate = classify(said).should_store, is_sensitive(said) and not _ASKS.search(said)
+    if not parts.asks_consent or not (states or is_delicate):
+        return None
+    with parts.database.read() as connection:
+        asked = parts.consent.to_ask(connection, owner)
+    return asked if asked != "sensitive" or is_delicate else None
+
+
+def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:
+    """The message as the person gets it, under its id."""
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": question.below(message.content)})
+    return message.model_copy(update={"content": [*message.content, {"type": "text", "text": f"\n\n{question.text}"}]})
+
+
+def _asked_about(unsure: Unsure, texts: Replies) -> str:
+    fact = one_line(unsure.memory.text)
+    if unsure.instead_of:
+        old = "; ".join(one_line(each.text) for each in unsure.instead_of)
+        return texts.remember_instead.format(fact=fact, old=old)
+    if not unsure.in_doubt:
+        return texts.remember_this.format(fact=fact)
+    if unsure.because is None:
+        return texts.still_so_this.format(fact=fact)
+    return texts.still_so_since.format(fact=fact, change=one_line(unsure.because.text))

@@ -1,83 +1,32 @@
-"""/memories and /search: what is remembered, on pages and by kind, and what answers some words."""
+"""/memories, /search and /why: what is remembered, what answers some words, and how it came to be used."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, short_id, typed_in, with_id
-from langmem_plugin.agent.replying.replies import Replies
-from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.agent.commands.command_call import (
+    PAGE,
+    CommandCall,
+    found_by,
+    one_line,
+    page_number,
+    pages_of,
+    short_id,
+    with_id,
+)
+from langmem_plugin.agent.replying.languages import Replies
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import Filter, Memory, MemoryService
+from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
-from langmem_plugin.memory.find.question import Span, matched_spans
-from langmem_plugin.memory.find.recall import search_for
-from langmem_plugin.memory.models import FACT_TYPES, Mode
+from langmem_plugin.memory.models import FACT_TYPES
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
-from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.settings import Role
+from langmem_plugin.writing.provenance import Why
 
-_OF_FORMATS = frozenset("*`")
-_OF_LINKS = ("://", "www.", "@")
-
-
-def marked(line: str, query: str) -> str:
-    """Whole words, so that no letter is parted from its marks or its prefix; those side by side together.
-
-    A line with stars or code of its own stays as it is: they would pair with ours. So does a link, which would be
-    broken.
-    """
-    if not _OF_FORMATS.isdisjoint(line):
-        return line
-    made, at = "", 0
-    for start, end in _together(line, [each for each in matched_spans(query, line) if _can_be_marked(line, each)]):
-        made += f"{line[at:start]}*{line[start:end]}*"
-        at = end
-    return made + line[at:]
-
-
-def _together(line: str, spans: list[Span]) -> Iterator[Span]:
-    while spans:
-        (start, end), *spans = spans
-        while spans and line[end : spans[0][0]].isspace():
-            end = spans.pop(0)[1]
-        yield start, end
-
-
-def _can_be_marked(line: str, span: Span) -> bool:
-    """Tells whether the words stand apart from other letters, and in no link."""
-    start, end = span
-    beside = line[start - 1 : start] + line[end : end + 1]
-    word = line[:start].rpartition(" ")[2] + line[start:end] + line[end:].partition(" ")[0]
-    return not any(each.isalnum() or each == "_" for each in beside) and not any(each in word for each in _OF_LINKS)
-
+log = event_log(__name__)
 
 PATH = "/me/in/"
 """Below the address of the web application; the link's token follows."""
-
-
-class PageLinks:
-    """Without an `address` there are none."""
-
-    def __init__(self, tokens: AccessTokens, address: str | None) -> None:
-        self._tokens = tokens
-        self._address = address
-
-    def below(self, owner: OwnerKey, reply: str, replies: Replies) -> str:
-        """The reply with a link, which lets one browser in once; without it where others read along."""
-        if self._address is None or is_group(owner):
-            return reply
-        try:
-            token, _ = self._tokens.new_link(owner)
-        except StoreUnavailable:  # what could be read is worth more than the link
-            log.warning("page_link.not_made", exc_info=True, extra={"owner": masked(owner)})
-            return reply
-        minutes = int(LINK_FOR.total_seconds() // 60)
-        return f"{reply}\n{replies.page_link.format(link=f'{self._address}{PATH}{token}', minutes=minutes)}"
-
-
-log = event_log(__name__)
 
 _FOUND = 5  # of each kind
 _SURE = 0.5
@@ -85,104 +34,102 @@ _NEIGHBOURS = 2  # of each message
 _LONGEST_BESIDE = 80  # letters of them
 
 
-@dataclass(eq=False)
-class MemoryList:
-    service: MemoryService
-    person_settings: PersonSettings
-    role_of: Callable[[OwnerKey], Role]
-
-    def listed(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
-        """A page of what is remembered: kind by kind, the newest of each first."""
-        many = {kind: self.service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
-        total = sum(many.values())
-        told = replies.instructions_too if self.service.instructions.list_instructions(owner) else None
-        if not total:
-            return "\n".join(filter(None, [replies.no_memories, told]))
-        page, pages = page_number(rest), pages_of(total)
-        if page is None or not 1 <= page <= pages:
-            return replies.no_such_page.format(pages=pages)
-        lines, numbered = [replies.memories.format(count=total)], dict[int, str]()
-        skip, room = (page - 1) * PAGE, PAGE
-        for kind in FACT_TYPES:
-            shown = self.service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
-            if shown and len([each for each in many.values() if each]) > 1:
-                lines.append(replies.kinds[kind])
-            number = (page - 1) * PAGE + PAGE - room
-            lines += [f"{place}. {with_id(each, each.text)}" for place, each in enumerate(shown, number + 1)]
-            numbered |= {place: each.id for place, each in enumerate(shown, number + 1)}
-            skip, room = max(skip - many[kind], 0), room - len(shown)
-            if not room:
-                break
-        if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
-            return "\n".join(filter(None, [replies.no_memories, told]))
-        self.person_settings.note_shown(owner, "memories", numbered)
-        if page < pages:
-            lines.append(
-                replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/memories", page + 1))
-            )
-        elif told:
-            lines.append(told)
-        return "\n".join(lines)
-
-    def numbered(self, owner: OwnerKey, number: int) -> Memory | None:
-        """The memory under a number of the list that the person was shown last, if it is still remembered.
-
-        Who never saw it means what would stand there now.
-        """
-        shown = self.person_settings.shown(owner, "memories")
-        if shown:
-            with self.service.database.read() as connection:
-                found = self.service.repository.by_id(connection, owner, shown.get(number, ""))
-            return found if found is not None and found.status == "active" else None
-        skip = number - 1
-        for kind in FACT_TYPES if skip >= 0 else ():
-            where = Filter(fact_types=[kind])
-            found_here = self.service.list_memories(owner, limit=1, offset=skip, where=where)
-            if found_here:
-                return found_here[0]
-            skip -= self.service.count(owner, where=where)
-        return None
-
-    def searched(self, owner: OwnerKey, query: str, replies: Replies) -> str:
-        if not query:
-            return replies.search_what
-        try:
-            found = self._found(owner, query, "hybrid", replies)
-        except EmbeddingUnavailable:
-            log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
-            found = [replies.searched_words_only, *self._found(owner, query, "text", replies)]
-        return "\n".join(found) if found else replies.found_nothing.format(words=one_line(query))
-
-    def _found(self, owner: OwnerKey, query: str, mode: Mode, replies: Replies) -> list[str]:
-        zone = self.person_settings.time_zone(owner)
-        memories = search_for(self.service, owner, self.role_of(owner), query, mode=mode, limit=_FOUND, operators=True)
-        messages = self.service.history.search(
-            owner,
-            query,
-            mode=mode,
-            limit=_FOUND,
-            min_relevance=_SURE,
-            time_zone=zone,
-            operators=True,
-            neighbours=_NEIGHBOURS,
-        )
-        remembered = [_remembered(found.memory, owner, zone, query) for found in memories]
-        spoken = [
-            line
-            for each in sorted(messages, key=lambda each: each.message.said_at)
-            for line in _in_its_talk(each, query, zone, replies)
-        ]
-        return [
-            *([replies.found_memories, *remembered] if remembered else []),
-            *([replies.found_messages, *spoken] if spoken else []),
-        ]
+def memories(call: CommandCall) -> str:
+    """A page of what is remembered: kind by kind, the newest of each first."""
+    service, owner, replies = call.service, call.owner, call.replies
+    many = {kind: service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
+    total = sum(many.values())
+    told = [replies.instructions_too] if service.instructions.list_instructions(owner) else []
+    if not total:
+        return "\n".join([replies.no_memories, *told])
+    page, pages = page_number(call.rest), pages_of(total)
+    if page is None or not 1 <= page <= pages:
+        return replies.no_such_page.format(pages=pages)
+    lines, numbered = [replies.memories.format(count=total)], dict[int, str]()
+    skip, room = (page - 1) * PAGE, PAGE
+    for kind in FACT_TYPES:
+        shown = service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
+        if shown and len([each for each in many.values() if each]) > 1:
+            lines.append(replies.kinds[kind])
+        number = (page - 1) * PAGE + PAGE - room
+        lines += [f"{place}. {with_id(each, each.text)}" for place, each in enumerate(shown, number + 1)]
+        numbered |= {place: each.id for place, each in enumerate(shown, number + 1)}
+        skip, room = max(skip - many[kind], 0), room - len(shown)
+        if not room:
+            break
+    if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
+        return "\n".join([replies.no_memories, *told])
+    call.parts.person_settings.note_shown(owner, "memories", numbered)
+    return "\n".join([*lines, *(call.page(page, pages, "/memories") or told)])
 
 
-def _in_its_talk(found: FoundMessage, query: str, zone: ZoneInfo, replies: Replies) -> list[str]:
+def listed_as(call: CommandCall, number: int) -> Memory | None:
+    """The memory under a number of the list that the person was shown last, if it is still remembered.
+
+    Who never saw it means what would stand there now.
+    """
+    service, owner = call.service, call.owner
+    if shown := call.parts.person_settings.shown(owner, "memories"):
+        with service.database.read() as connection:
+            found = service.repository.by_id(connection, owner, shown.get(number, ""))
+        return found if found is not None and found.status == "active" else None
+    skip = number - 1
+    for kind in FACT_TYPES if skip >= 0 else ():
+        where = Filter(fact_types=[kind])
+        if found_here := service.list_memories(owner, limit=1, offset=skip, where=where):
+            return found_here[0]
+        skip -= service.count(owner, where=where)
+    return None
+
+
+def search(call: CommandCall) -> str:
+    query, replies, zone = call.rest, call.replies, call.zone
+    if not query:
+        return replies.search_what
+    found, mode = found_by(call, query, _FOUND, operators=True)
+    messages = call.service.history.search(
+        call.owner,
+        query,
+        mode=mode,
+        limit=_FOUND,
+        min_relevance=_SURE,
+        time_zone=zone,
+        operators=True,
+        neighbours=_NEIGHBOURS,
+    )
+    spoken = [
+        line
+        for each in sorted(messages, key=lambda each: each.message.said_at)
+        for line in _in_its_talk(each, zone, replies)
+    ]
+    lines = [
+        *([replies.searched_words_only] if mode == "text" else []),
+        *([replies.found_memories] if found else []),
+        *(_remembered(each.memory, call.owner, zone) for each in found),
+        *([replies.found_messages, *spoken] if spoken else []),
+    ]
+    return "\n".join(lines) if lines else replies.found_nothing.format(words=one_line(query))
+
+
+def with_page_link(call: CommandCall, reply: str) -> str:
+    """The reply with a link to their page, which lets one browser in once; without it where others read along."""
+    settings = call.parts.settings
+    if settings.page_address is None or is_group(call.owner):
+        return reply
+    tokens = AccessTokens(call.parts.database, region=settings.default_region, now=call.parts.now)
+    try:
+        token, _ = tokens.new_link(call.owner)
+    except StoreUnavailable:  # what could be read is worth more than the link
+        log.warning("page_link.not_made", exc_info=True, extra={"owner": masked(call.owner)})
+        return reply
+    minutes = int(LINK_FOR.total_seconds() // 60)
+    return f"{reply}\n{call.replies.page_link.format(link=f'{settings.page_address}{PATH}{token}', minutes=minutes)}"
+
+
+def _in_its_talk(found: FoundMessage, zone: ZoneInfo, replies: Replies) -> list[str]:
     """The message as an item of a list, and what was said around it without a mark."""
     said = found.message
-    words = marked(one_line(said.text), query)
-    line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {words}"
+    line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {one_line(said.text)}"
     return [
         *(_beside(each, replies, before=True) for each in found.before),
         f"{line}{_corrected(found.corrected_by, replies)}",
@@ -207,7 +154,96 @@ def _corrected(by: str | None, replies: Replies) -> str:
     return f" {replies.corrected_since.format(fact=one_line(by))}"
 
 
-def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo, query: str) -> str:
+def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo) -> str:
     """The memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
-    told = f"- {marked(one_line(memory.text), query)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
+    told = f"- {one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
     return f"{told} {short_id(memory)}" if memory.owner == owner else told
+
+
+_MOST_EXPLAINED = 3
+_MOST_DIGITS = 4
+_SHORTEST_ID = 8
+
+
+def why(call: CommandCall) -> str:
+    """Explains what is meant by the number of the last reply's citation or of /memories, an id, or words; the last
+    reply without any.
+    """
+    if not call.rest:
+        return of_last_reply(call) or call.replies.why_what
+    found = _meant(call)
+    if not found:
+        return call.replies.forget_unknown.format(words=one_line(call.rest))
+    call.service.note_viewed(call.owner, [each.memory.id for each in found])
+    return _worded(call, found)
+
+
+def of_last_reply(call: CommandCall) -> str | None:
+    """Explains the newest reply; None if it used nothing that is remembered."""
+    found = call.parts.provenance.of_last_reply(call.owner, call.role)
+    return _worded(call, found) if found else None
+
+
+def _meant(call: CommandCall) -> list[Why]:
+    provenance, owner, rest = call.parts.provenance, call.owner, call.rest
+    number = rest.lstrip("#")
+    if number.isdecimal() and len(number) <= _MOST_DIGITS:
+        if (cited := provenance.cited_as(owner, call.role, int(number))) is not None:
+            return [cited]
+        listed = listed_as(call, int(number))
+        try:
+            return [] if listed is None else [provenance.by_id(owner, listed.id)]
+        except (MemoryNotFound, DamagedMemory):  # changed meanwhile
+            return []
+    if len(prefix := rest.strip("[]").lower()) >= _SHORTEST_ID:
+        with call.service.database.read() as connection:
+            by_id = call.service.repository.by_prefix(connection, owner, prefix, now=call.service.now())
+        if by_id:
+            return [provenance.explained(each, owner) for each in by_id[:_MOST_EXPLAINED]]
+    found, _ = found_by(call, rest, 1)
+    return [provenance.explained(each.memory, owner, each.signals) for each in found[:1]]
+
+
+def _worded(call: CommandCall, found: list[Why]) -> str:
+    return "\n\n".join("\n".join(_lines(each, call)) for each in found)
+
+
+def _lines(why: Why, call: CommandCall) -> list[str]:
+    held, zone, replies = why.memory, call.zone, call.replies
+    if held.owner != call.owner:
+        return [one_line(held.text), f"- {replies.why_shared}"]
+    lines = [_origin(why, zone, replies)]
+    lines += [
+        replies.why_instead_of.format(old=one_line(each.text), date=_date(each.over_at or each.updated_at, zone))
+        for each in why.instead_of
+    ]
+    if why.replaced_by is not None:
+        lines.append(replies.why_replaced.format(new=one_line(why.replaced_by.text)))
+    if held.status == "pending":
+        lines.append(replies.why_pending)
+    if held.doubted_at is not None:
+        lines.append(replies.why_in_doubt.format(date=_date(held.doubted_at, zone)))
+    return [with_id(held, held.text), *(f"- {each}" for each in [*lines, *_uses(why, zone, replies)])]
+
+
+def _origin(why: Why, zone: ZoneInfo, replies: Replies) -> str:
+    date = _date(why.told_at, zone)
+    if why.quote is not None:
+        return replies.why_said.format(date=date, quote=one_line(why.quote))
+    return replies.why_sources[why.memory.source_type].format(date=date)
+
+
+def _uses(why: Why, zone: ZoneInfo, replies: Replies) -> list[str]:
+    lines = []
+    if (used := why.last_use) is not None and used.relevance:
+        percent = round(100 * min(used.relevance, 1.0))
+        lines.append(replies.why_recalled.format(date=_date(used.at, zone), percent=percent))
+    elif used is not None:
+        lines.append(replies.why_used.format(date=_date(used.at, zone)))
+    if by := [replies.why_signals[name] for name in ("text", "semantic") if why.signals.get(name, 0.0) > 0]:
+        lines.append(replies.why_found_by.format(signals=", ".join(by)))
+    return lines
+
+
+def _date(instant: datetime, zone: ZoneInfo) -> str:
+    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}"

@@ -19,7 +19,6 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
-
 QuestionKind = Literal["forget", "confirm", "erase", "link"]
 
 # The choices of a list, while it is in sight; what stands below a reply, while its session goes on.

@@ -1,141 +1,117 @@
-"""/privacy: shows what may be remembered without being told to, switches it; deletes everything, or takes it back."""
+"""/privacy and /export: what may be remembered without being told to, all that is stored, and its erasure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from langmem_plugin.agent.commands.command_call import CommandCall
 from langmem_plugin.agent.commands.confirming import verdict
-from langmem_plugin.agent.commands.memory_list import MemoryList
-from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.replying.replies import Replies
+from langmem_plugin.agent.commands.memory_list import memories
+from langmem_plugin.agent.replying.languages import Replies, words_for
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
-from langmem_plugin.identifiers import OwnerKey, is_group
-from langmem_plugin.people import People
+from langmem_plugin.identifiers import is_group
 from langmem_plugin.people.consents import Consent, Permission
-from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.portability.exporter import Holdings
-from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.writing.consent import QUESTION_VERSION, Consents
+from langmem_plugin.writing.consent import QUESTION_VERSION
+
+_ON, _OFF = frozenset(words_for("on")), frozenset(words_for("off"))
+_ERASE, _RESTORE, _EVERYTHING = (frozenset(words_for(name)) for name in ("erase", "restore", "everything"))
+_KINDS: tuple[Permission, ...] = ("personal", "sensitive")
+_PARTS: Mapping[str, Permission] = {word: kind for kind in _KINDS for word in words_for(kind)}
 
 
-class Exporting:
+def export(call: CommandCall) -> str:
     """A reply is text, so the document itself (`PhoneMemory.export`) is for whoever runs the service to hand over."""
-
-    def __init__(self, holdings: Callable[[OwnerKey], Holdings], memories: MemoryList, people: People) -> None:
-        self._holdings = holdings
-        self._memories = memories
-        self._people = people
-
-    def answer(self, owner: OwnerKey, _rest: str, replies: Replies) -> str:
-        if not is_group(owner):
-            self._people.refuse_newly_linked(owner)
-        held = self._holdings(owner)
-        told = [replies.export_holds.format(**asdict(held)), self._memories.listed(owner, "", replies)]
-        return "\n".join([*told, replies.export_ask])
+    if not is_group(call.owner):
+        call.parts.people.refuse_newly_linked(call.owner)
+    held = call.parts.exporter.holdings(call.owner)
+    told = [call.replies.export_holds.format(**asdict(held)), memories(replace(call, rest=""))]
+    return "\n".join([*told, call.replies.export_ask])
 
 
-_ON = frozenset(("on", "yes", "allow", "הפעל", "הפעילי", "כן", "מותר", "activar", "activa", "sí", "si", "permitir"))
-_OFF = frozenset(("off", "no", "stop", "forbid", "כבה", "כבי", "לא", "אסור", "desactivar", "desactiva", "prohibir"))
-_ERASE = frozenset(
-    ("erase", "delete", "מחק", "מחקי", "תמחק", "תמחקי", "מחיקה", "borrar", "borra", "eliminar", "elimina")
-)
-_RESTORE = frozenset(("restore", "undo", "שחזר", "שחזרי", "שחזור", "restaurar", "restaura", "recuperar", "deshacer"))
-_EVERYTHING = frozenset(("everything", "all", "הכל", "הכול", "todo"))
-_PERSONAL = ("personal", "private", "אישי", "אישית", "אישיים", "אישיות", "personales")
-_SENSITIVE = ("sensitive", "רגיש", "רגישה", "רגישים", "רגישות", "sensible", "sensibles", "delicado", "delicados")
-_PARTS: Mapping[str, Permission] = {
-    **dict.fromkeys(_PERSONAL, "personal"),
-    **dict.fromkeys(_SENSITIVE, "sensitive"),
-}
+def privacy(call: CommandCall) -> str:
+    """Shows what may be remembered, switches it, asks whether everything is to be erased, or takes that back."""
+    words = _words(call.rest)
+    if not words:
+        return _stands(call, call.parts.consent.of_owner(call.owner))
+    if erases(call.rest):
+        return _asks_to_erase(call) if words[0] in _ERASE else _restored(call)
+    return _switched(call, words)
 
 
-@dataclass(eq=False)
-class Privacy:
-    """Answers /privacy. Without `extract` it promises nothing about extraction, which nobody does."""
+def erases(rest: str) -> bool:
+    """Tells whether the command would delete everything, or take that back."""
+    words = _words(rest)
+    return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
-    consents: Consents
-    erasure: Erasure
-    questions: OpenQuestions
-    person_settings: PersonSettings
-    people: People
-    _: KW_ONLY
-    extracts: bool = True
 
-    def answer(self, owner: OwnerKey, rest: str, replies: Replies) -> str:
-        words = _words(rest)
-        if not words:
-            return self._stands(self.consents.of_owner(owner), replies)
-        if self.erases(rest):
-            return self._asks_to_erase(owner, replies) if words[0] in _ERASE else self._restored(owner, replies)
-        return self._switched(owner, rest, words, replies)
+def erasing_answered(call: CommandCall, _details: Mapping[str, Any]) -> str:
+    """Replies to the person's answer if everything is to be deleted."""
+    if not verdict(call.rest):
+        return call.replies.nothing_forgotten
+    call.parts.people.refuse_newly_linked(call.owner)
+    zone = call.zone
+    try:
+        receipt = call.parts.erasure.erase(call.owner)
+    except TurnTimeout:
+        return call.replies.erase_later
+    return call.replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
 
-    def erases(self, rest: str) -> bool:
-        """Tells whether the command would delete everything, or take that back."""
-        words = _words(rest)
-        return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
-    def answered(self, owner: OwnerKey, text: str, replies: Replies) -> str:
-        """Replies to the person's answer if everything is to be deleted."""
-        if not verdict(text):
-            return replies.nothing_forgotten
-        self.people.refuse_newly_linked(owner)
-        zone = self.person_settings.time_zone(owner)
-        try:
-            receipt = self.erasure.erase(owner)
-        except TurnTimeout:
-            return replies.erase_later
-        return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
+def consented(call: CommandCall, details: Mapping[str, Any]) -> str | None:
+    """Replies to the person's answer if they, or sensitive facts too, may be remembered, as a reply asked at its
+    end; None if the text is no answer.
+    """
+    yes, consent = verdict(call.rest), call.parts.consent
+    if yes is None:
+        return None
+    how: dict[str, Any] = {"text": call.rest, "version": QUESTION_VERSION}
+    if details["consent"] == "sensitive":
+        return _stands(call, consent.set(call.owner, **how, sensitive=yes))
+    (consent.switch_on if yes else consent.switch_off)(call.owner, **how)
+    return call.replies.privacy_on if yes else call.replies.privacy_off
 
-    def consented(self, owner: OwnerKey, text: str, asked: Any, replies: Replies) -> str | None:
-        """Replies to the person's answer if they, or sensitive facts too, may be remembered, as a reply asked at its
-        end; None if the text is no answer.
-        """
-        yes = verdict(text)
-        if yes is None:
-            return None
-        if asked == "sensitive":
-            return self._stands(self.consents.set(owner, text=text, version=QUESTION_VERSION, sensitive=yes), replies)
-        switch = self.consents.switch_on if yes else self.consents.switch_off
-        switch(owner, text=text, version=QUESTION_VERSION)
-        return replies.privacy_on if yes else replies.privacy_off
 
-    def _asks_to_erase(self, owner: OwnerKey, replies: Replies) -> str:
-        if is_group(owner):
-            return replies.erase_not_here
-        self.people.refuse_newly_linked(owner)
-        self.questions.ask(owner, "erase", {})
-        until = self.erasure.would_be_due().astimezone(self.person_settings.time_zone(owner))
-        return replies.erase_all.format(date=f"{until:%Y-%m-%d}")
+def _asks_to_erase(call: CommandCall) -> str:
+    if is_group(call.owner):
+        return call.replies.erase_not_here
+    call.parts.people.refuse_newly_linked(call.owner)
+    call.parts.questions.ask(call.owner, "erase", {})
+    until = call.parts.erasure.would_be_due().astimezone(call.zone)
+    return call.replies.erase_all.format(date=f"{until:%Y-%m-%d}")
 
-    def _restored(self, owner: OwnerKey, replies: Replies) -> str:
-        try:
-            self.erasure.restore(owner)
-        except UnknownErasure:
-            return replies.nothing_to_restore
-        except TurnTimeout:
-            return replies.erase_later
-        return replies.restored_all
 
-    def _switched(self, owner: OwnerKey, rest: str, words: Sequence[str], replies: Replies) -> str:
-        parts = [_PARTS[each] for each in words if each in _PARTS]
-        switches = [each in _ON for each in words if each in _ON or each in _OFF]
-        if len(switches) != 1 or len(parts) + 1 != len(words) or len(parts) > 1:
-            return f"{replies.privacy_unknown}\n{self._stands(self.consents.of_owner(owner), replies)}"
-        (on,) = switches
-        # One member of a group cannot agree for the others; anybody may say stop.
-        if on and is_group(owner):
-            return replies.privacy_not_here
-        if parts:
-            held = self.consents.set(owner, text=rest, version=QUESTION_VERSION, **{parts[0]: on})
-            return self._stands(held, replies)
-        switch = self.consents.switch_on if on else self.consents.switch_off
-        held = switch(owner, text=rest, version=QUESTION_VERSION)
-        if on and not self.extracts:
-            return self._stands(held, replies)
-        return f"{replies.privacy_on if on else replies.privacy_off}\n{self._stands(held, replies)}"
+def _restored(call: CommandCall) -> str:
+    try:
+        call.parts.erasure.restore(call.owner)
+    except UnknownErasure:
+        return call.replies.nothing_to_restore
+    except TurnTimeout:
+        return call.replies.erase_later
+    return call.replies.restored_all
 
-    def _stands(self, held: Consent, replies: Replies) -> str:
-        return _told(held, replies) if self.extracts else replies.privacy_only_asked
+
+def _switched(call: CommandCall, words: Sequence[str]) -> str:
+    consent, owner, replies = call.parts.consent, call.owner, call.replies
+    parts = [_PARTS[each] for each in words if each in _PARTS]
+    switches = [each in _ON for each in words if each in _ON or each in _OFF]
+    if len(switches) != 1 or len(parts) + 1 != len(words) or len(parts) > 1:
+        return f"{replies.privacy_unknown}\n{_stands(call, consent.of_owner(owner))}"
+    (on,) = switches
+    # One member of a group cannot agree for the others; anybody may say stop.
+    if on and is_group(owner):
+        return replies.privacy_not_here
+    how: dict[str, Any] = {"text": call.rest, "version": QUESTION_VERSION}
+    if parts:
+        return _stands(call, consent.set(owner, **{**how, parts[0]: on}))
+    held = (consent.switch_on if on else consent.switch_off)(owner, **how)
+    if on and not call.parts.settings.extracts:
+        return _stands(call, held)
+    return f"{replies.privacy_on if on else replies.privacy_off}\n{_stands(call, held)}"
+
+
+def _stands(call: CommandCall, held: Consent) -> str:
+    """What is allowed; nothing is promised about extraction where nobody does it."""
+    return _told(held, call.replies) if call.parts.settings.extracts else call.replies.privacy_only_asked
 
 
 def _told(held: Consent, replies: Replies) -> str:

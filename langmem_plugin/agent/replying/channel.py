@@ -4,34 +4,35 @@ import contextlib
 import logging
 import re
 import uuid
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from typing import Self
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphRecursionError
+from langgraph.pregel import Pregel
 
-from langmem_plugin.agent.commands import Commands, Reading
+from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.commands.commands import Commands, Reading
+from langmem_plugin.agent.commands.confirming import AddedQuestion, question_below
 from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.replying import instruction_notices, outage_note
-from langmem_plugin.agent.replying.confirmation_question import AddedQuestion
 from langmem_plugin.agent.replying.graph_answers import GraphAnswers, Worded
 from langmem_plugin.agent.replying.incoming_message import (
-    Delivery,
     IncomingMessage,
     album_of,
     claim_id_of,
     ends_sentence,
     ids_of,
 )
-from langmem_plugin.agent.replying.replies import Replies
-from langmem_plugin.agent.replying.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Sending, Steps
+from langmem_plugin.agent.replying.languages import Replies
+from langmem_plugin.agent.replying.notices import Notices, note_missing, watched
+from langmem_plugin.agent.replying.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Steps
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.wiring import check
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
-from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.message_claims import (
     MOST_ATTEMPTS,
     Answer,
@@ -40,7 +41,6 @@ from langmem_plugin.conversation.turns.message_claims import (
     MessageClaims,
     Waiting,
 )
-from langmem_plugin.conversation.turns.turns import Arrival, Turn
 from langmem_plugin.errors import (
     InvalidInput,
     NotSerializable,
@@ -55,8 +55,7 @@ from langmem_plugin.facts.is_redacted import MASK
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import timing
-from langmem_plugin.references.said.yes_or_no import agrees
-from langmem_plugin.settings import Settings
+from langmem_plugin.references.said.utterance import agrees
 
 log = event_log(__name__)
 
@@ -76,35 +75,13 @@ _PICTURE = "picture"
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How one reply is wanted: see PhoneMemory.reply."""
-
-    sources: bool
-    raise_errors: bool
-    send: Sending | None
-    parts: Callable[[str], Sequence[str]]
-    moment_after: timedelta | None
-
-    @classmethod
-    def of(cls, delivery: Delivery) -> Self:
-        return cls(
-            delivery.get("sources", False),
-            delivery.get("raise_errors", False),
-            delivery.get("send"),
-            delivery.get("parts") or (lambda text: [text]),
-            delivery.get("moment_after"),
-        )
-
-
-@dataclass(frozen=True)
 class _Task:
     """A message to be answered, by which graph, how, in whose words, and what had to be missing in the answer."""
 
     graph: Graph
     message: IncomingMessage
-    manner: Manner
     replies: Replies
-    missing: Sequence[str]
+    notices: Notices
     call: timing
     reading: Reading = field(default_factory=Reading)
 
@@ -112,9 +89,12 @@ class _Task:
         """The text with a sentence about the missing memory, and another if the message is in no history."""
         if text and self.message.unopened == _PICTURE and text != self.replies.picture_gone:
             text = f"{text}\n\n{self.replies.picture_gone}"
-        if not (text and self.missing):
+        if not (text and self.notices.missing):
             return text
-        told = [self.replies.without_memory, *([self.replies.without_history] if _CONVERSATION in self.missing else [])]
+        told = [
+            self.replies.without_memory,
+            *([self.replies.without_history] if _CONVERSATION in self.notices.missing else []),
+        ]
         return f"{text}\n\n{' '.join(told)}"
 
 
@@ -125,26 +105,30 @@ class _NotSent(Exception):
         self.error = error
 
 
-@dataclass(eq=False, kw_only=True)
 class Channel:
     """Answers messages with a graph, in turns, or with what a person can be told instead."""
 
-    claims: MessageClaims
-    answers: GraphAnswers
-    commands: Commands
-    context: TurnContext
-    sessions: SessionManager
-    turn: Callable[[str, str, Arrival], Turn]
-    person_of: Callable[[str], str]
-    replies_for: Callable[[str, str], Replies]
-    settings: Settings
-    now: Callable[[], datetime]
+    def __init__(self, parts: AgentParts, commands: Commands, context: TurnContext) -> None:
+        self.parts, self.commands, self.context = parts, commands, context
+        # Each time anew: with_allowlist gives the saver another.
+        self.claims = MessageClaims(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
+        self.answers = GraphAnswers(parts, context)
+        self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
 
-    def reply(self, graph: Graph, message: IncomingMessage, manner: Manner, call: timing) -> Steps[Reply]:
+    def check_once(self, graph: Graph) -> None:
+        """Logs what should be changed in a graph, the first time that it is used. Raises ConfigurationError."""
+        if not isinstance(graph, Pregel) or graph not in self._checked:
+            for advice in check(graph, self.parts.saver):
+                log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
+            self._checked.add(graph)
+
+    def reply(self, graph: Graph, message: IncomingMessage, call: timing) -> Steps[Reply]:
         """See PhoneMemory.reply."""
-        with outage_note.watched() as missing:
+        with watched() as notices:
             message = self._quoting(message)
-            task = _Task(graph, message, manner, self.replies_for(message.owner, message.own_words), missing, call)
+            task = _Task(
+                graph, message, self.parts.languages.language_for(message.owner, message.own_words), notices, call
+            )
             try:
                 is_let_be = message.edited and self._is_known(message)
                 answer = Reply("", repeated=True) if is_let_be else (yield from self._answered(task))
@@ -152,7 +136,7 @@ class Channel:
                 # Whoever sends by itself must know, and nothing else can be said that way.
                 raise failed.error from None
             except Exception as error:
-                if manner.raise_errors:
+                if message.raise_errors:
                     raise
                 text = self._told_instead(error, task, message.owner)
                 # Whoever delivers it again is told the same; one refused as busy is still to be answered.
@@ -174,11 +158,11 @@ class Channel:
         try:
             said = message.said
         except InvalidInput:
-            if task.manner.raise_errors:
+            if task.message.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
             return (yield from self._told_once(task, task.replies.picture_unreadable))
-        if message.automated or not self.settings.enable_memory_system:
+        if message.automated or not self.parts.settings.enable_memory_system:
             command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         before = self._answered_before(task)
@@ -195,7 +179,7 @@ class Channel:
             if told is not None:
                 return told
             reading = Reading()  # another message has answered the question meanwhile
-        if message.is_older_than(ANSWER_WITHIN, self.now()):
+        if message.is_older_than(ANSWER_WITHIN, self.parts.now()):
             return self._only_recorded(task)
         task, lost = replace(task, reading=reading), None
         for attempt in range(_TRIES):
@@ -213,14 +197,14 @@ class Channel:
         """Tells whether the message was delivered before. True also where no deliveries are kept: nobody is answered
         twice.
         """
-        if not self.settings.enable_memory_system or message.claim_id is None:
+        if not self.parts.settings.enable_memory_system or message.claim_id is None:
             return True
         return self.claims.is_known(message.owner, message.claim_id)
 
     def _quoting(self, message: IncomingMessage) -> IncomingMessage:
         """The message with the text that it quotes, if the channel's id shows it is the assistant's."""
         quoted = message.quoted
-        if quoted is None or quoted.id is None or not self.settings.enable_memory_system:
+        if quoted is None or quoted.id is None or not self.parts.settings.enable_memory_system:
             return message
         with contextlib.suppress(StoreUnavailable):
             if (text := self.claims.text_sent_as(message.owner, quoted.id)[0]) is not None:
@@ -242,7 +226,7 @@ class Channel:
             return None
         with contextlib.suppress(StoreUnavailable):
             answer = self.claims.answer_to(task.message.owner, task.message.claim_id)
-            if answer is not None and (answer.sent or task.manner.send is None):
+            if answer is not None and (answer.sent or task.message.send is None):
                 return answer
         return None
 
@@ -252,9 +236,9 @@ class Channel:
         owner = task.message.owner
         config = _bounded(task.graph, without_trace(owner))
         result = yield Run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
-        text = self.answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
+        text = self.answers.text(result, [said], owner, task.replies, sources=task.message.sources)
         claim_id = None if task.message.automated else task.message.claim_id
-        if claim_id is not None and self.settings.enable_memory_system:
+        if claim_id is not None and self.parts.settings.enable_memory_system:
             # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
             with contextlib.suppress(StoreUnavailable, Claimed):
                 self.claims.once(owner, claim_id, lambda: text, anyway=True)
@@ -262,7 +246,7 @@ class Channel:
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
         """Tells a text that needs no graph, once; also when the database cannot be reached."""
-        if self.settings.enable_memory_system:
+        if self.parts.settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
                 return (yield from self._once(task, lambda: text)) or Reply(text)
         return (yield from self._out(task, text, task.message.claim_id))
@@ -272,7 +256,7 @@ class Channel:
         wait for a turn that hangs: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
-        whose = partial(self.person_of, message.source)  # a code links them to somebody
+        whose = partial(self.parts.people.person_of, message.source)  # a code links them to somebody
         anyway = False
         for attempt in range(_MOST_CONFLICTS):
             try:
@@ -298,7 +282,7 @@ class Channel:
         polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
         for _ in range(polls):
             answer = self.claims.answer_to(thread, claim_id)
-            if answer is not None and (answer.sent or task.manner.send is None):
+            if answer is not None and (answer.sent or task.message.send is None):
                 break
             if polls == 1:
                 break
@@ -310,11 +294,11 @@ class Channel:
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
             if claim_id is None or self.claims.answer_to(thread, claim_id) is None:
-                self.sessions.record(thread, message.said)
+                self.parts.sessions.record(thread, message.said)
                 with contextlib.suppress(Claimed):
                     self.claims.once(thread, claim_id, lambda: "", anyway=True)
         except (StoreUnavailable, TurnTimeout) as error:
-            if task.manner.raise_errors:
+            if task.message.raise_errors:
                 raise
             self._told_instead(error, task, thread)  # the log alone: nobody waits for an answer
         return Reply("", repeated=True)
@@ -325,7 +309,7 @@ class Channel:
         """Without any memory if the database cannot be reached, unless the run has begun: tools do nothing twice."""
         thread = task.message.owner
         try:
-            turn = self.turn(task.message.source, thread, claim)
+            turn = self.parts.turns.turn(task.message.source, claim, person=thread)
             config = yield Begin(turn)
             claim.session_id = session_id_of(config)
         except StorageFull:
@@ -367,7 +351,7 @@ class Channel:
         else:
             yield from self._gather(task.message, claim, config)
             if self._is_late(claim, config):
-                self.sessions.add_to_turn(config, [claim.message])
+                self.parts.sessions.add_to_turn(config, [claim.message])
                 self.claims.answered(task.message.owner, [claim.message_id or ""], "", config)
                 return Reply("", repeated=True)
             told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
@@ -376,7 +360,7 @@ class Channel:
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """Waits, if `burst` is set, until nothing more has come for so long, or what came ends a sentence."""
-        burst, album = self.settings.burst, message.album
+        burst, album = self.parts.settings.burst, message.album
         if album is None and (burst is None or message.ends_sentence):
             return
         pause = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
@@ -391,7 +375,7 @@ class Channel:
         album = album_of(claim.message)
         if album is None or len(claim.together) > 1 or claim.message.text:
             return False
-        return any(album_of(each) == album for each in self.sessions.messages_of_turn(config))
+        return any(album_of(each) == album for each in self.parts.sessions.messages_of_turn(config))
 
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
@@ -405,21 +389,21 @@ class Channel:
         ids += [more for each in together for more in ids_of(each.message)[1:] if more not in ids]
         question = along = None
         if task.reading.is_asked or unseen:  # these messages were no answer to it
-            self.commands.close_confirmation(thread)
-        with instruction_notices.watched() as notices:
-            try:
-                worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
-                text, along = worded.text, worded.along
-                ids += [each for each in others if each not in ids]
-                if task.reading.may_ask and not worded.asks and not task.missing:
-                    question = self.context.to_confirm(thread, task.message.own_words, text, task.replies)
-            except (TurnLost, UnknownSession, StoreUnavailable):
+            self.commands.close_question(thread, "confirm")
+        try:
+            worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+            text, along = worded.text, worded.along
+            ids += [each for each in others if each not in ids]
+            if task.reading.may_ask and not worded.asks and not task.notices.missing:
+                own_words = task.message.own_words
+                question = question_below(self.parts, thread, own_words, text, lambda: task.replies)
+        except (TurnLost, UnknownSession, StoreUnavailable):
+            raise
+        except Exception as error:
+            if task.message.raise_errors:
                 raise
-            except Exception as error:
-                if task.manner.raise_errors:
-                    raise
-                text = self._told_instead(error, task, thread)
-        text = instruction_notices.with_notices(text, notices, task.replies)
+            text = self._told_instead(error, task, thread)
+        text = task.notices.below(text, task.replies)
         if question is not None:
             text = self._asking(task, text, question, config, ids)
         elif ids or along is not None:
@@ -459,7 +443,7 @@ class Channel:
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
         result = yield Run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
-        sources, replies = task.manner.sources, task.replies
+        sources, replies = task.message.sources, task.replies
         worded = self.answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
         if not plan.wish or worded.asks:
             return worded, plan.others
@@ -470,13 +454,13 @@ class Channel:
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
         """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""
-        manner = task.manner
-        if manner.send is None or manner.moment_after is None:
-            return None
-        return Meanwhile(manner.moment_after.total_seconds(), manner.send, task.replies.one_moment)
+        send, after = task.message.send, task.message.moment_after
+        return (
+            None if send is None or after is None else Meanwhile(after.total_seconds(), send, task.replies.one_moment)
+        )
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
-        joins = self.settings.burst is not None or message.album is not None
+        joins = self.parts.settings.burst is not None or message.album is not None
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
         return self.claims.claim(message.said, message_id, joins=joins, lost=lost)
 
@@ -490,13 +474,14 @@ class Channel:
         """Goes on with the first part that is not out yet. That one is out, and this could not be noted, is nothing to
         tell the person.
         """
-        if task.manner.send is None or not text:
+        if task.message.send is None or not text:
             return
-        parts = task.manner.parts(task.noticed(text))
+        noticed = task.noticed(text)
+        parts = [noticed] if task.message.parts is None else task.message.parts(noticed)
         done = self.claims.parts_sent(thread, ids) if len(parts) > 1 else 0
         for number, part in enumerate(parts[done:], done + 1):
             try:
-                sent_as = yield Send(task.manner.send, part)
+                sent_as = yield Send(task.message.send, part)
             except Exception as error:  # whatever it is, it is the channel's own
                 raise _NotSent(error) from error
             if not ids:
@@ -537,7 +522,7 @@ class Channel:
 
 def _note_outage(thread: str, error: StoreUnavailable) -> None:
     log.warning("turn.store_unavailable", exc_info=error, extra={"phone": masked(thread)})
-    outage_note.note(_CONVERSATION)
+    note_missing(_CONVERSATION)
 
 
 def _bounded(graph: Graph, config: RunnableConfig) -> RunnableConfig:

@@ -13,18 +13,17 @@ from langgraph.channels import DeltaChannel
 from langgraph.types import Command, Interrupt, StateSnapshot
 from sqlalchemy import Connection
 
+from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.commands.confirming import AddedQuestion, with_question
 from langmem_plugin.agent.memory_state import recalled_of
-from langmem_plugin.agent.prompt.citations import cites, with_sources
-from langmem_plugin.agent.replying.confirmation_question import AddedQuestion, with_question
+from langmem_plugin.agent.prompt_texts import cites, with_sources
 from langmem_plugin.agent.replying.incoming_message import clean, ids_of, put_together, sender_of
+from langmem_plugin.agent.replying.languages import Replies
 from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
-from langmem_plugin.agent.replying.replies import Replies
 from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.served_person import answered_now
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.own_words import is_own, own_words
-from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, Decisions, Told
 from langmem_plugin.conversation.turns.message_claims import Waiting
 from langmem_plugin.identifiers import OwnerKey, masked
@@ -70,14 +69,12 @@ class Worded:
     along: Callable[[Connection], None] | None = None
 
 
-@dataclass(eq=False)
 class GraphAnswers:
     """Decides, before a run, what the graph is given, and after it, which of its words go out."""
 
-    run_writes: RunWrites
-    decisions: Decisions
-    sessions: SessionManager
-    context: TurnContext
+    def __init__(self, parts: AgentParts, context: TurnContext) -> None:
+        self._parts, self._context = parts, context
+        self._decisions = Decisions(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
 
     def plan(
         self,
@@ -99,7 +96,7 @@ class GraphAnswers:
             return fresh
         state = graph.get_state(config)
         messages = _messages_in(state.values) or []
-        decided = self.decisions.of(config)
+        decided = self._decisions.of(config)
         if begun_before and _place_of(own, messages) is not None:
             return self._gone_on(state, messages, own, NOTHING_TOLD, replies)
         if begun_before and decided.by in own:  # a process ended in the run that they let go on
@@ -135,9 +132,9 @@ class GraphAnswers:
         """The conversation has the question where the person sees it: at the end of the newest reply."""
         if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
             return
-        newest = next(iter(self.sessions.messages_of_turn(config)[-1:]), None)
+        newest = next(iter(self._parts.sessions.messages_of_turn(config)[-1:]), None)
         if isinstance(newest, AIMessage):
-            self.sessions.replace_last(config, with_question(newest, question))
+            self._parts.sessions.replace_last(config, with_question(newest, question))
 
     def text(self, result: Any, own: Sequence[BaseMessage], owner: OwnerKey, replies: Replies, *, sources: bool) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""
@@ -153,7 +150,7 @@ class GraphAnswers:
     ) -> str:
         text = _all_said(messages, plan.own, plan.told)
         if sources:
-            return clean(self.context.shown.with_sources(text, messages, recalled, owner))
+            return clean(self._context.shown.with_sources(text, messages, recalled, owner))
         return _uncited(text)
 
     def _gone_on(
@@ -217,14 +214,14 @@ class GraphAnswers:
                 if not is_last:
                     text = (replies.ask_first if wish else replies.ask_again).format(question=question.words(replies))
                     again = dataclasses.replace(before, asked_again=place, wish=wish)
-                    return Plan(text=clean(text), along=self.decisions.kept(config, again))
+                    return Plan(text=clean(text), along=self._decisions.kept(config, again))
                 answers[one.interrupt_id].append(question.rejection(said))
             if (following := _first_open(asked, answers)) is not None:
-                kept = self.decisions.kept(config, Decided(answers, wish=wish))
+                kept = self._decisions.kept(config, Decided(answers, wish=wish))
                 return Plan(text=clean(following[1].words(replies)), along=kept)
         decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
-            self.decisions.keep(config, decided)
+            self._decisions.keep(config, decided)
         return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
@@ -240,7 +237,7 @@ class GraphAnswers:
             asked = {named} if isinstance(named, str | int) else set(named)
         if None in asked or not asked:  # no group, or one whose channel does not say who writes
             return True
-        person, sender = self.context.person, sender_of(message)
+        person, sender = self._parts.person, sender_of(message)
         return sender is not None and person.owner(sender) in {person.owner(each) for each in asked}
 
     def _words(self, waiting: Waiting, config: RunnableConfig) -> str:
@@ -248,7 +245,7 @@ class GraphAnswers:
         content = waiting.message.content
         if isinstance(content, str):
             return own_words(waiting.message)
-        blocks: list[Mapping[str, Any]] = self.run_writes.keep_media(config, list(content))
+        blocks: list[Mapping[str, Any]] = self._parts.saver.run_writes.keep_media(config, list(content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 

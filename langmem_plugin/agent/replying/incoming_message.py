@@ -55,6 +55,22 @@ class Delivery(TypedDict, total=False):
     raise_errors: bool
 
 
+_AS_GIVEN = frozenset(
+    (
+        "sent_at",
+        "automated",
+        "forwarded",
+        "edited",
+        "reaction",
+        "sources",
+        "send",
+        "parts",
+        "moment_after",
+        "raise_errors",
+    )
+)
+
+
 @dataclass(frozen=True)
 class IncomingMessage:
     """One message of a person or a group, by its key, with the ids of what it was put together from in `more_ids`.
@@ -63,7 +79,7 @@ class IncomingMessage:
     sent before and is now worded anew, `quoted` what it answers, `reaction` a sign below that. `unopened` names what
     came with it and cannot be shown, `album` several messages that are one. `source` is the identifier it came from: a
     message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group, `topic` where
-    in it.
+    in it. The rest says how its reply is wanted: see PhoneMemory.reply.
     """
 
     owner: OwnerKey
@@ -83,6 +99,11 @@ class IncomingMessage:
     unopened: str | None = None
     album: str | None = None
     topic: str | None = None
+    sources: bool = False
+    send: Sending | None = None
+    parts: Callable[[str], Sequence[str]] | None = None
+    moment_after: timedelta | None = None
+    raise_errors: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -163,9 +184,10 @@ def incoming_message(
     if sent_at is not None and not isinstance(sent_at, datetime):
         raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
     in_group = is_group(owner) and (sender or name)
-    edited, quoted = delivery.get("edited", False), delivery.get("quoted")
-    if edited and not message_ids:
+    quoted = delivery.get("quoted")
+    if delivery.get("edited") and not message_ids:
         raise InvalidInput("edited=True says nothing without message_id: pass the id that the message was sent with")
+    as_given: dict[str, Any] = {name: value for name, value in delivery.items() if name in _AS_GIVEN}
     return IncomingMessage(
         owner,
         source,
@@ -173,17 +195,13 @@ def incoming_message(
         images=_images(image),
         message_id=message_ids[0] if message_ids else None,
         more_ids=message_ids[1:],
-        sent_at=sent_at,
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
-        automated=delivery.get("automated", False),
-        forwarded=delivery.get("forwarded", False),
         quoted=None if quoted is None else _quoted(source, quoted),
-        edited=edited,
-        reaction=delivery.get("reaction", False),
         unopened=_named(delivery.get("unopened")),
         album=_named(delivery.get("album")),
         topic=_named(delivery.get("thread")),
+        **as_given,
     )
 
 

@@ -1,15 +1,194 @@
-"""The language in which a person is answered: that of the message, else that of the one before."""
+"""The languages that people write in: the texts they get, the commands they type, and which one a message is in.
 
+The words of each language are a file of agent/words: `texts` are what a person is told, by name; words in braces are
+filled in. `commands` are the words behind a slash, the one that /help lists first. `written` are words that tell a
+message of a word or two to be of the language. `words` and `patterns` are what people say behind a command and to a
+question, of all languages together. `sayings` are the patterns of commands in plain words, in which `parts`
+stand between guillemets.
+
+What a model is told stands where it is said (prompt, tools, references), and what the offline model says in offline/.
+"""
+
+import json
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
-from langmem_plugin.agent.commands.command_words import language_of_command, may_be_typed
-from langmem_plugin.agent.replying.replies import Replies, replies_in, words_in
+from rapidfuzz.distance import OSA
+
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
-_SHORT = 3
+LANGUAGES = ("en", "he", "es")
+NEWEST = "last"
+"""Stands in place of a number, for the instruction given last, if there is no doubt which that is."""
+
+
+@cache
+def words_in(language: str) -> Mapping[str, Any]:
+    """All words of a language of two letters."""
+    words: Mapping[str, Any] = json.loads(
+        files("langmem_plugin.agent").joinpath(f"words/{language}.json").read_text("utf-8")
+    )
+    return words
+
+
+def words_for(name: str) -> tuple[str, ...]:
+    """The words of this name in all languages."""
+    return tuple(word for each in LANGUAGES for word in words_in(each)["words"][name].split())
+
+
+def pattern_for(name: str, around: str = "{}") -> re.Pattern[str]:
+    """The pattern of this name in all languages; `around` has its place in braces."""
+    either = "|".join(words_in(each)["patterns"][name] for each in LANGUAGES)
+    return re.compile(around.replace("{}", either), re.IGNORECASE)
+
+
+class Replies:
+    """The texts of one language, as attributes; words in braces are filled in by `format`."""
+
+    usage: Mapping[str, str]
+    kinds: Mapping[str, str]
+    speakers: Mapping[str, str]
+    switched: Mapping[str, str]
+    why_sources: Mapping[str, str]
+    why_signals: Mapping[str, str]
+
+    def __init__(self, texts: Mapping[str, Any]) -> None:
+        vars(self).update(texts)
+
+    def __getattr__(self, name: str) -> str:
+        raise AttributeError(f"no text is named {name!r}: add it to the words of each language")
+
+
+@cache
+def replies_in(language: str) -> Replies:
+    """The texts in a language of two letters."""
+    return Replies(words_in(language)["texts"])
+
+
+ENGLISH = replies_in("en")
+
+
+def typed_in(replies: Replies, command: str, rest: object) -> str:
+    """The text to type, with the command's word in the language of the person."""
+    return f"{replies.usage[command].split()[0]} {rest}".rstrip()
+
+
+CommandName = Literal[
+    "remember",
+    "memories",
+    "search",
+    "why",
+    "forget",
+    "undo",
+    "confirm",
+    "instructions",
+    "privacy",
+    "export",
+    "timezone",
+    "link",
+    "reset",
+    "help",
+]
+
+_WORDS: Mapping[str, Mapping[CommandName, str]] = {each: words_in(each)["commands"] for each in LANGUAGES}
+_COMMAND_OF: Mapping[str, CommandName] = {
+    word: command for words in _WORDS.values() for command, forms in words.items() for word in forms.split()
+}
+
+_LANGUAGE_OF = {
+    word: language for language, words in _WORDS.items() for forms in words.values() for word in forms.split()
+}
+
+_TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?P<bot>@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
+_SHORTEST = 3  # letters: "/s" and "/ok" mean something else where they are written
+_SHORT = 5  # letters of a word in which one slip is as much as can be told from another word
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A text that begins with a slash and a word: the word as it is compared, and what follows."""
+
+    word: str
+    rest: str
+
+    @property
+    def command(self) -> CommandName | None:
+        return _COMMAND_OF.get(self.word)
+
+
+def may_be_typed(text: str) -> bool:
+    """Tells whether the text begins with a slash, after any invisible characters: a quick test for most texts."""
+    return next(
+        (each == "/" or unicodedata.normalize("NFKC", each) == "/" for each in text if not _is_unseen(each)), False
+    )
+
+
+def cleaned(text: str) -> str:
+    """The text as it is stored: without controls, halves of characters, and marks that cannot be seen at either end."""
+    kept = "".join(each for each in storable(text) if each in "\n\t" or unicodedata.category(each) != "Cc")
+    start, end = 0, len(kept)
+    while start < end and _is_unseen(kept[start]):
+        start += 1
+    while end > start and _is_unseen(kept[end - 1]):
+        end -= 1
+    return kept[start:end]
+
+
+def typed(text: str) -> Typed | None:
+    """Reads a command; None for a text that is no slash and word: a path, "/5", or text. `text` is cleaned."""
+    first, *_ = text.split(maxsplit=1) or [""]
+    word = "".join(each for each in unicodedata.normalize("NFKC", first[:100]) if unicodedata.category(each) != "Cf")
+    found = _TYPED.fullmatch(word + text[len(first) :])
+    if found is None:
+        return None
+    return Typed(found["word"].casefold().replace("-", "_"), cleaned(found["rest"] or ""))
+
+
+def nearest(word: str, language: str) -> str | None:
+    """The command that a word, in English or in `language`, is a slip of the pen for, by its word in `language`.
+
+    The first letter is right and one other is wrong, left out, added or changed places, two in a word of more than
+    five. Nobody mistypes the first letter, and so "/research" is none.
+    """
+    if len(word) < _SHORTEST or word in _COMMAND_OF:
+        return None
+    near = [
+        (distance, known)
+        for known, of in _LANGUAGE_OF.items()
+        if of in ("en", language)
+        and known[0] == word[0]
+        and (distance := OSA.distance(known, word)) <= (1 if len(known) <= _SHORT else 2)
+    ]
+    if not near:
+        return None
+    meant = min(near, key=lambda each: (each[0], _LANGUAGE_OF[each[1]] != language, each[1]))[1]
+    if _LANGUAGE_OF[meant] == language:
+        return meant
+    return _WORDS[language][_COMMAND_OF[meant]].split()[0]
+
+
+def language_of_command(text: str) -> Literal["he", "es"] | None:
+    """The language of a command's word; None for the English ones, which all people use."""
+    found = typed(cleaned(text[:200]))
+    language = _LANGUAGE_OF.get(found.word) if found else None
+    match language:
+        case "he" | "es" as known:
+            return known
+    return None
+
+
+def _is_unseen(letter: str) -> bool:
+    return letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc")
+
+
+_SHORT_WORD = 3
 _LONGEST = 2_000  # letters that are looked at
 _NO_WORD = re.compile(r"https?://|.{1,99}@", re.DOTALL)
 _HEBREW = re.compile("[\u05d0-\u05ea]")
@@ -17,6 +196,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _SPANISH_LETTERS = re.compile("[ñ¿¡]")
 _ACCENTS = re.compile("[áéíóú]")
 _OF_OTHERS = re.compile("[àâãäåæçèêëìîïòôõöøœßùû]|\\b(?:não|você|obrigad[oa]|je|est|und|ich|nicht|sono|che|grazie)\\b")
+
 # What a message of a word or two is made of, beside the words of a sentence.
 _ENGLISH, _SPANISH = (frozenset(words_in(each)["written"]) for each in ("en", "es"))
 _ONLY_ENGLISH = (frozenset(STOP_WORDS["english"]) | _ENGLISH) - frozenset(STOP_WORDS["spanish"]) - {"a"}
@@ -58,4 +238,152 @@ def written_in(text: str) -> LanguageCode | None:
 def _evidence(said: Sequence[str], words: frozenset[str], sure: frozenset[str]) -> int:
     """How many of `words` were said; one that is as short as "te" or "no" is none by itself."""
     found = [word for word in said if word in words]
-    return len(found) if len(found) > 1 or any(word in sure or len(word) > _SHORT for word in found) else 0
+    return len(found) if len(found) > 1 or any(word in sure or len(word) > _SHORT_WORD for word in found) else 0
+
+
+@dataclass(frozen=True)
+class Said:
+    """Which command a text is, with what follows the command's words."""
+
+    command: CommandName
+    rest: str = ""
+
+
+_LONGEST_SAYING = 600  # letters of a text that is looked at
+_LONGEST_QUESTION = 80
+_SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
+_SENTENCES = re.compile(r"[.!?…][\"'”’)]{0,3}\s\S")
+_QUESTION = re.compile(r"[?¿؟]")
+_APOSTROPHES = str.maketrans("’ʼ`´", "''''")
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """`says` has the argument as group "rest", which `means` must match from its start, and `not_if` nowhere."""
+
+    command: Literal["remember", "forget", "instructions"]
+    says: re.Pattern[str]
+    means: re.Pattern[str] | None = None
+    not_if: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True)
+class _Sayings:
+    letters: re.Pattern[str]
+    asks_for_all: re.Pattern[str]
+    drops_rule: re.Pattern[str]
+    """Takes a standing instruction back, the one with a `number` or the last."""
+    rules: Sequence[_Rule]
+    asks_more: re.Pattern[str]
+    """A request behind the first: "… and show me recipes"."""
+    politeness: re.Pattern[str]
+    """Words behind a command that are no part of it."""
+    allows: re.Pattern[str]
+    """A permission to remember what the person says."""
+    forbids: re.Pattern[str]
+    erases: re.Pattern[str]
+    """All that is known of the person: they are asked whether that is meant."""
+    asks_why: re.Pattern[str]
+    """A question about what the last reply rests on."""
+    drops: re.Pattern[str]
+    """A request to delete something, "rest": a memory, or a thing in the agent's care."""
+    of_a_tool: re.Pattern[str]
+    """A thing in the agent's care: deleted from a list, an order, a calendar."""
+
+
+def said(text: str) -> Said | None:
+    """The command that a text is in plain words; None if it is none. `text` is cleaned."""
+    if not text or len(text) > _LONGEST_SAYING or len([line for line in text.splitlines() if line.strip()]) > 1:
+        return None
+    text = " ".join(text.split())
+    if _SENTENCES.search(_SHORTENED.sub(" ", text)):
+        return None
+    plain = text.translate(_APOSTROPHES)
+    for language in _SAYINGS:
+        if not language.letters.search(plain):
+            continue
+        if (whole := _whole(language, plain)) is not None:
+            return whole
+        if _QUESTION.search(plain):
+            continue
+        for rule in language.rules:
+            if (found := _read(rule, language, plain)) is not None:
+                # As it was written: only apostrophes were made equal, letter by letter.
+                return Said(rule.command, text[found.start("rest") : found.end("rest")].strip())
+    return None
+
+
+def _whole(language: _Sayings, text: str) -> Said | None:
+    """Reads sayings that leave nothing open."""
+    if language.asks_for_all.fullmatch(text):
+        return Said("memories")
+    if dropped := language.drops_rule.fullmatch(text):
+        return Said("instructions", f"delete {dropped['number'] or NEWEST}")
+    if language.erases.fullmatch(text):
+        return Said("privacy", "erase")
+    switched = _switched(language, text)
+    return None if switched is None else Said("privacy", switched)
+
+
+def asks_why(text: str) -> bool:
+    """Tells whether a text asks what the reply before it rests on: a command only if that is a memory."""
+    if not text or len(text) > _LONGEST_QUESTION:
+        return False
+    plain = " ".join(text.split()).translate(_APOSTROPHES)
+    return any(language.letters.search(plain) and language.asks_why.fullmatch(plain) for language in _SAYINGS)
+
+
+def wants_gone(text: str) -> str | None:
+    """The thing that a text asks to delete, "my address", where that may be a memory: a command only if one is found by
+    it.
+    """
+    if not text or len(text) > _LONGEST_QUESTION:
+        return None
+    plain = " ".join(text.split()).translate(_APOSTROPHES)
+    for language in _SAYINGS:
+        found = language.drops.fullmatch(plain) if language.letters.search(plain) else None
+        if found is not None and not language.of_a_tool.search(plain):
+            return found["rest"].strip(" ,")
+    return None
+
+
+def _switched(language: _Sayings, text: str) -> str | None:
+    end = language.politeness.search(text)
+    told = text[: end.start()] if end else text
+    if language.forbids.fullmatch(told):
+        return "off"
+    return "on" if language.allows.fullmatch(told) else None
+
+
+def _read(rule: _Rule, language: _Sayings, text: str) -> re.Match[str] | None:
+    end = language.politeness.search(text)
+    found = rule.says.fullmatch(text[: end.start()] if end else text)
+    if found is None or not found["rest"].strip(" .,!:"):
+        return None
+    rest = found["rest"]
+    if rule.means is not None and not rule.means.match(rest):
+        return None
+    if (rule.not_if is not None and rule.not_if.search(rest)) or language.asks_more.search(rest):
+        return None
+    return found
+
+
+def _sayings_of(name: str) -> _Sayings:
+    """Reads the language's file: `parts` stand between guillemets in the patterns, and in one another."""
+    given = dict(words_in(name)["sayings"])
+    parts: Mapping[str, str] = given.pop("parts")
+
+    def pattern(text: str) -> re.Pattern[str]:
+        while _PART.search(text):
+            text = _PART.sub(lambda found: parts[found[1]], text)
+        return re.compile(text, re.IGNORECASE | re.DOTALL | re.VERBOSE)
+
+    rules = [
+        _Rule(rule["command"], **{of: pattern(text) for of, text in rule.items() if of != "command"})
+        for rule in given.pop("rules")
+    ]
+    return _Sayings(rules=rules, **{of: pattern(text) for of, text in given.items()})
+
+
+_PART = re.compile("«(\\w+)»")
+_SAYINGS = [_sayings_of(each) for each in ("he", "en", "es")]

@@ -7,16 +7,16 @@ question or options. Whatever else a graph asks is shown as JSON and given the p
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage
 from langgraph.types import Interrupt
 
-from langmem_plugin.agent.replying.replies import Replies
+from langmem_plugin.agent.replying.languages import Replies, pattern_for, words_for
 from langmem_plugin.memory.find.tokenizer import words_of
 from langmem_plugin.references import resolve
-from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.references.said.utterance import agrees
 from langmem_plugin.references.shown.plain_data import plain
 
 _QUESTION_KEYS = ("question", "prompt", "message", "text", "title", "description", "content")
@@ -29,26 +29,11 @@ _LONGEST_VALUE = 200
 _NO = "The person said no to this."
 _UNANSWERED = "The person did not agree to this."
 _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
-_OPEN = re.compile(
-    r"^\W*(?:what|which|who|whom|whose|where|when|why|how|מה|מי|איפה|מתי|למה|איך|כמה|איזה|איזו|"
-    r"qué|cuál|quién|dónde|cuándo|cómo|cuánt\w+)\b",
-    re.IGNORECASE,
-)
+_OPEN = pattern_for("opens_a_question", r"^\W*(?:{})\b")
 _LEADING = r"(?:(?:but|and|with|please|make|change|set|the)\s+)*"
 _TRAILING = r"(?:\s+please)?[\s.!]*"
-_CONDITION = re.compile(
-    r"\b(?:but|except|only|instead|unless|rather|change|make it|"
-    r"אבל|רק|במקום|pero|solo|sólo|excepto|salvo|mejor|cambia)\b",
-    re.IGNORECASE,
-)
-
-
-_REPEATING = frozenset(
-    words_of(
-        "it that this the a an one them do go ahead now for me us please thanks thank you and yes sure ok"
-        " את זה אותו אותה בבקשה תודה עכשיו כן por favor gracias lo la el eso ahora sí y"
-    )
-)
+_CONDITION = pattern_for("sets_a_condition", r"\b(?:{})\b")
+_REPEATING = frozenset(words_of(" ".join(words_for("beside_yes"))))
 """The words that may stand beside a yes without changing it."""
 
 
@@ -57,8 +42,10 @@ class NotUnderstood(Exception):
 
 
 class Question(Protocol):
-    takes_wishes: bool
-    """Words that are no answer are not given to the graph: they may ask for something else."""
+    @property
+    def takes_wishes(self) -> bool:
+        """Words that are no answer are not given to the graph: they may ask for something else."""
+        ...
 
     def words(self, replies: Replies) -> str:
         """The question's words for the person."""
@@ -219,16 +206,25 @@ class Approval:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values; `question` may be ""."""
+    """One of several values; `question` may be "". One that `names` the values already is asked as it is."""
 
     question: str
     labels: Sequence[str]
-    values: Sequence[Any] = field(default_factory=list)
-    takes_wishes = False
+    values: Sequence[Any]
+    names: bool = False
+
+    @property
+    def takes_wishes(self) -> bool:
+        return self.names and {verdict and verdict.yes for verdict in map(agrees, self.labels)} == {True, False}
 
     def words(self, replies: Replies) -> str:
-        lines = "\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1))
-        return replies.choose.format(question=self.question, options=lines).strip()
+        return (
+            self.question if self.names else replies.choose.format(question=self.question, options=self._lines).strip()
+        )
+
+    @property
+    def _lines(self) -> str:
+        return "\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1))
 
     def answer(self, said: str) -> Any:
         wanted = _folded(said)
@@ -236,15 +232,14 @@ class Choice:
             same = [at for at, label in enumerate(labels) if _folded(label) == wanted]
             if len(same) == 1:
                 return self.values[same[0]]
-        if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(self.values):
-            return self.values[int(wanted) - 1]
         verdict = agrees(said)
         if verdict is not None and not verdict.rest:
             alike = [at for at, label in enumerate(self.labels) if (of := agrees(label)) and of.yes == verdict.yes]
-            if len(alike) == 1:
+            if len(alike) == 1 or (alike and self.takes_wishes):
                 return self.values[alike[0]]
-        shown = AIMessage("\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1)))
-        meant = {number for each in resolve(said, [shown]).references for number in each.numbers if number}
+        meant = {
+            number for each in resolve(said, [AIMessage(self._lines)]).references for number in each.numbers if number
+        }
         if len(meant) == 1:
             return self.values[meant.pop() - 1]
         raise NotUnderstood
@@ -280,8 +275,7 @@ def _of_text(text: str) -> Question:
     values = [part.strip() for part in (named[1] or named[2]).split("/")] if named else []
     if len(values) < 2 or not all(values):  # noqa: PLR2004 - one is no choice
         return Open(text)
-    verdicts = [of.yes if (of := agrees(each)) else None for each in values]
-    return YesOrNo(text, values, verdicts) if set(verdicts) == {True, False} else Named(text, values, values)
+    return Choice(text, values, values, names=True)
 
 
 def _of_dict(value: Mapping[str, Any]) -> Question:
@@ -293,41 +287,6 @@ def _of_dict(value: Mapping[str, Any]) -> Question:
         return Choice(question, [str(each) for each in options.values()], list(options))
     labels = [str(_raw(each, _LABEL_KEYS)) for each in options]
     return Choice(question, labels, [_raw(each, _VALUE_KEYS) for each in options])
-
-
-class Named(Choice):
-    """A choice whose text names the values already."""
-
-    def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
-        return self.question
-
-
-@dataclass(frozen=True)
-class YesOrNo:
-    """A text that ends in "(yes/no)" or the like; each value says which of the two it is."""
-
-    question: str
-    values: Sequence[str]
-    verdicts: Sequence[bool | None]
-    takes_wishes = True
-
-    def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
-        return self.question
-
-    def answer(self, said: str) -> str:
-        exactly = [value for value in self.values if _folded(value) == _folded(said)]
-        if exactly:
-            return exactly[0]
-        verdict = agrees(said)
-        if verdict is None or verdict.rest:
-            raise NotUnderstood
-        return self._value(yes=verdict.yes)
-
-    def rejection(self, said: str) -> str:  # noqa: ARG002 - as for any question
-        return self._value(yes=False)
-
-    def _value(self, *, yes: bool) -> str:
-        return self.values[self.verdicts.index(yes)]
 
 
 def _raw(option: Any, keys: Sequence[str]) -> Any:

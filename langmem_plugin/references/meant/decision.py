@@ -4,18 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from langmem_plugin.references.meant.described import scaled, valued
-from langmem_plugin.references.meant.ids import identified
+from langmem_plugin.references.meant.described import in_focus, pointed, scaled, valued
 from langmem_plugin.references.meant.lists import groups, is_called, list_of
-from langmem_plugin.references.meant.names import named
-from langmem_plugin.references.meant.pointed import in_focus, pointed
+from langmem_plugin.references.meant.names import identified, named
 from langmem_plugin.references.said.positions import Position, exception, is_refused, positions
 from langmem_plugin.references.said.utterance import Sentence, sentences
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import WORD, is_stop, normal
+from langmem_plugin.references.tokens import WORD, is_stop, normal, word_atoms
 
 _SEVERAL = 2
 _BRIEF = 12  # words and marks

@@ -6,8 +6,7 @@ from itertools import groupby
 from langmem_plugin.references.said.positions import Position
 from langmem_plugin.references.said.utterance import Sentence
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import words_of
+from langmem_plugin.references.tokens import word_atoms, words_of
 
 _MOST_GROUPS = 6
 _NO_NOUNS = ("generic", "polite", "copula", "the", "of", "act", "person", "this", "break", "digit", "it", "time")

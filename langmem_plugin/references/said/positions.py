@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from langmem_plugin.references.said.utterance import Sentence, Word
-from langmem_plugin.references.text.tokens import is_stop
+from langmem_plugin.references.tokens import is_stop
 
 _LONGEST_RANGE = 50
 _WORDS = frozenset("aieoyהול")  # letters that are words too

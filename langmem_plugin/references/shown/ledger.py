@@ -8,12 +8,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.name_matching import aligned, named_in, sharing, spoken_of, told_of
-from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.shown.shown_list import ShownList, aligned, named_in, sharing, spoken_of, told_of
 from langmem_plugin.references.shown.text_lists import ListLine, TextList, plain_lines, read_lists
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
-from langmem_plugin.references.text.atoms import atoms
-from langmem_plugin.references.text.tokens import words_of
+from langmem_plugin.references.tokens import atoms, words_of
 
 MOST_LINES = 300
 """Lines of a reply that are taken for items, the first ones; each is compared with each item."""

@@ -1,13 +1,17 @@
-"""A list as a person saw it: in which order, under which numbers, called what."""
+"""A list as a person saw it, under which numbers, called what; and which of its items a text or a line names."""
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.text_lists import ListLine
 from langmem_plugin.references.shown.tool_results import ResultList
-from langmem_plugin.references.text.tokens import WORD, is_stop, normal, stem, words_of
+from langmem_plugin.references.tokens import WORD, atoms, is_stop, normal, stem, words_of
 
 _PLURAL = re.compile(r"(?:s|ים|ות|י)$")
 
@@ -132,3 +136,216 @@ class ShownList:
         if place is None or (len(self.entries) == 1 and not self.numbered):
             return None
         return self.labels[place] if self.numbered else place + 1
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An entry named in a text, and at which letter of its words."""
+
+    entry: ItemEntry
+    position: int
+
+
+def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
+    """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are
+    told apart by values.
+    """
+    spoken = f" {' '.join(words_of(text))} "
+    bare = f" {' '.join(word for word in words_of(text) if not is_stop(word))} "
+    low = normal(text)
+    held = atoms(text)
+    at: dict[int, list[ItemEntry]] = {}
+    for entry in entries:
+        position = name_position(spoken, low, entry)
+        if position < 0:
+            name = entry.bare_name
+            position = 1000 + bare.find(f" {name} ") if name and f" {name} " in bare else -1
+        if position >= 0:
+            at.setdefault(position, []).append(entry)
+    found = []
+    for position, rivals in sorted(at.items(), key=lambda each: each[0]):
+        longest = max((len(name) for entry in rivals for name in entry.name_text), default=0)
+        full = [
+            entry for entry in rivals if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)
+        ]
+        best = max(full or rivals, key=lambda entry: len(held & entry.atoms))
+        found.append(Mention(best, position))
+    return _without_inner(found, spoken)
+
+
+def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
+    """A name inside a longer mentioned name is not a mention of its own."""
+    spans = []
+    for mention in found:
+        length = max(
+            (len(name) for name in mention.entry.name_text if spoken.find(f" {name} ") == mention.position), default=0
+        )
+        spans.append((mention.position, mention.position + length))
+    return [
+        mention
+        for mention, (start, end) in zip(found, spans, strict=True)
+        if not any(other != (start, end) and other[0] <= start and end <= other[1] for other in spans)
+    ]
+
+
+def name_position(spoken: str, low: str, entry: ItemEntry) -> int:
+    """Where a spaced text holds a name of an entry, or its lower-case form one of its codes; -1 when neither."""
+    for name in entry.spoken_names:
+        position = spoken.find(name)
+        if position >= 0:
+            return position
+    for code in entry.codes:
+        position = low.find(code)
+        if position >= 0:
+            return position
+    return -1
+
+
+def common_atoms(entries: Sequence[ItemEntry]) -> frozenset[str]:
+    """Words and values that every one of several entries holds, and that tell nothing apart."""
+    if len(entries) < 2:
+        return frozenset()
+    return frozenset.intersection(*(entry.atoms for entry in entries))
+
+
+def sharing(values: Iterable[str], result_lists: Sequence[ResultList]) -> list[ItemEntry]:
+    """Entries that hold at least one of the words or values, by the lists' own indexes."""
+    found: dict[int, ItemEntry] = {}
+    for result_list in result_lists:
+        for atom in values:
+            for entry in result_list.postings.get(atom, ()):
+                found[id(entry)] = entry
+    return list(found.values())
+
+
+def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry], int]:
+    """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
+
+    By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
+    their own tell apart, or the one that fits best. None when the reply speaks of no entry in particular.
+    """
+    mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
+    words = words_of(text)
+    spoken = f" {' '.join(words)} "
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    if len(mentions) < len(entries) and len(entries) > 1:
+        for entry in entries:
+            names = entry.name_words[0] if entry.name_words else frozenset()
+            own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
+            if (
+                id(entry) not in mentions
+                and mentions
+                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=lambda name: (len(name), name)) in own))
+            ):
+                mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
+    if mentions:
+        named = sorted((entry for entry in entries if id(entry) in mentions), key=lambda entry: mentions[id(entry)])
+        return named, max(mentions.values())
+    if len(entries) < 2:
+        return [], -1
+    held = atoms(text)
+    own_words = {
+        id(entry): {
+            atom for atom in held & entry.atoms if frequency[atom] == 1 and ":" not in atom and not atom.isdigit()
+        }
+        for entry in entries
+    }
+    most = max(map(len, own_words.values()))
+    told = [entry for entry in entries if len(own_words[id(entry)]) * 2 >= most > 0]
+    if len(told) > 1:
+        first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
+        return sorted(told, key=lambda entry: first[id(entry)]), -1
+    near = closest(text, entries)
+    return (near, -1) if len(near) == 1 else ([], -1)
+
+
+def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
+    """The entries that share the most distinguishing words and values with the text; [] when none shares
+    any.
+    """
+    held = atoms(text) - common_atoms(entries)
+    scores = [(sum(1.5 if ":" in atom else 1.0 for atom in held & entry.atoms), entry) for entry in entries]
+    best = max((score for score, _ in scores), default=0.0)
+    return [entry for score, entry in scores if score == best] if best > 0 else []
+
+
+def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
+    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
+    once.
+    """
+    shared = common_atoms(entries)
+    frequency: Counter[str] = Counter(atom for entry in entries for atom in entry.atoms)
+    scored: list[tuple[float, int, int]] = []
+    for row, line in enumerate(lines):
+        full = " ".join((line.text, *(f"{key} {value}" for key, value in line.details.items())))
+        spoken = f" {' '.join(words_of(full))} "
+        held = atoms(full)
+        low = normal(full)
+        for column, entry in enumerate(entries):
+            overlap = held & entry.atoms
+            score = sum(1 / frequency[atom] for atom in overlap - shared)
+            if name_position(spoken, low, entry) >= 0:
+                score += 5 + 0.01 * max(map(len, entry.name_text), default=0)
+            elif entry.names and score < 1 and len(entries) <= 30:
+                close = fuzz.token_set_ratio(normal(entry.names[0]), normal(line.text))
+                score += 3 if close >= 88 else 0
+            if score >= 0.4:
+                scored.append((score, row, column))
+    if len(lines) == len(entries) and _in_order(scored, len(lines)):
+        return list(entries)
+    scored.sort(key=lambda match: (-match[0], match[1], match[2]))
+    found: list[ItemEntry | None] = [None] * len(lines)
+    used: set[int] = set()
+    for _, row, column in scored:
+        if found[row] is None and column not in used:
+            found[row] = entries[column]
+            used.add(column)
+    return found
+
+
+def _in_order(scored: Sequence[tuple[float, int, int]], count: int) -> bool:
+    """Tell whether the lines show the entries in order: most fit the entry of their place, and none is
+    another one's by name; or hardly one is told of at all, as where months stand for dates.
+    """
+    own = {row: score for score, row, column in scored if row == column}
+    others = any(score >= _BY_NAME and score > own.get(row, 0) + 1 for score, row, column in scored if row != column)
+    told = {row for _, row, _ in scored}
+    return not others and (len(own) * 2 >= count or 0 < len(told) * 2 < count)
+
+
+_BY_NAME = 3  # of what scores a line
+
+
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")
+
+
+def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
+    """Map each named entry, by identity, to the text about it: the sentence's beginning, and the words that follow
+    the entry up to the next one.
+    """
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    called = Counter(name for entry in entries for name in {normal(name) for name in entry.names[:2]})
+    found: dict[int, str] = {}
+    for sentence in _SENTENCE.findall(text[:_LONGEST]):
+        low = normal(sentence)
+        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency, called)) >= 0}
+        ordered = sorted(at.items(), key=lambda each: each[1])
+        for number, (key, place) in enumerate(ordered):
+            end = ordered[number + 1][1] if number + 1 < len(ordered) else len(sentence)
+            found.setdefault(key, f"{sentence[: ordered[0][1]]} {sentence[place:end]}")
+    return found
+
+
+def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
+    """Where a sentence names an entry, by a name or by words that no other entry holds; -1 where it does not."""
+    names = [normal(name) for name in entry.names[:2]]
+    places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
+    own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]
+    if not places:
+        whole = {match.group(): match.start() for match in _WORD.finditer(low)}
+        places = [whole[word] for word in own if word in whole]
+    return min(places, default=-1)
+
+
+_WORD = re.compile(r"\w+")
+_LONGEST, _SHORT = 4_000, 3

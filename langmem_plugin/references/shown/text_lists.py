@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from langmem_plugin.references.text.tokens import normal, stem, words_of
+from langmem_plugin.references.tokens import normal, stem
 from langmem_plugin.references.words import LANGUAGES
 
 _LABEL = re.compile(
@@ -273,7 +273,3 @@ def _row_line(row: dict[str, str]) -> ListLine:
     counts = title.strip().lower() in _NUMBER_COLUMNS and first.isdecimal() and len(first) < _MANY_DIGITS
     cells = list(row.values())[counts:]
     return ListLine(int(first) if counts else None, " ".join(cells), row, called=cells[0] if cells else "")
-
-
-def title_words(text: str) -> frozenset[str]:
-    return frozenset(words_of(text))

@@ -10,7 +10,7 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.items import ItemEntry, has_identity
 from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.text_lists import read_lines, read_table
-from langmem_plugin.references.text.tokens import key_words
+from langmem_plugin.references.tokens import key_words
 from langmem_plugin.references.words import KEYS
 
 _ENVELOPE, _ACKNOWLEDGING = frozenset(KEYS["envelope"]), frozenset(KEYS["acknowledging"])

@@ -1,4 +1,4 @@
-"""The part of the memory that a model is shown: numbered memories and documents, and instructions in force."""
+"""The part of the memory that a model is shown: what is recalled, as numbered entries, and instructions in force."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -8,13 +8,20 @@ from langchain_core.exceptions import LangChainException
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
+from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_state import Recalled, last_said, reply_of, topic
-from langmem_plugin.agent.prompt.citations import Citation, citations_in, cites, with_sources
-from langmem_plugin.agent.prompt.instruction_choice import InstructionChoice
-from langmem_plugin.agent.prompt.prompt_texts import context_block, context_line, when_told
-from langmem_plugin.agent.replying import outage_note
-from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.errors import LangMemError, StoreUnavailable, client_errors
+from langmem_plugin.agent.prompt_texts import (
+    Citation,
+    citations_in,
+    cites,
+    context_block,
+    context_line,
+    when_told,
+    with_sources,
+)
+from langmem_plugin.agent.replying.notices import note_missing
+from langmem_plugin.agent.served_person import answered_now
+from langmem_plugin.errors import EmbeddingUnavailable, LangMemError, SessionExpired, StoreUnavailable, client_errors
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -22,9 +29,10 @@ from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.reply_memory import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.memory.instructions.conditions import Situation, Topics, asks
 from langmem_plugin.memory.instructions.instructions import Instruction, applying
-from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.references.shown.plain_data import plain
-from langmem_plugin.settings import Settings
+
+log = event_log(__name__)
+
 
 _KEPT_BYTES = 16_000_000
 _DOCUMENT_BYTES = 2_000  # what one takes besides its text
@@ -77,38 +85,58 @@ def _failures() -> tuple[type[Exception], ...]:
     return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))
 
 
-log = event_log(__name__)
-
 _LEAST_TOKENS = 1
+_FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 _LEFT_OUT_BYTES, _BYTES_EACH = 2**20, 200
 
 
 class MemoryInPrompt:
     """Texts are read again at each call, so what was forgotten meanwhile is not shown."""
 
-    def __init__(
-        self,
-        reminders: ReplyMemory,
-        person: ServedPerson,
-        person_settings: PersonSettings,
-        settings: Settings,
-        *,
-        documents: RetrieverDocuments | None,
-        topics: Topics,
-        choice: InstructionChoice,
-        count_tokens: Callable[[BaseMessage], int],
-        now: Callable[[], datetime],
-    ) -> None:
-        self._reminders = reminders
-        self._person = person
-        self._person_settings = person_settings
-        self._settings = settings
+    def __init__(self, parts: AgentParts, documents: RetrieverDocuments | None) -> None:
+        self._parts, self._settings, self._person = parts, parts.settings, parts.person
+        self._reminders = ReplyMemory(parts.service)
         self._documents = documents
-        self._topics = topics
-        self._choice = choice
-        self._count_tokens = count_tokens
-        self._now = now
+        self._topics = Topics(parts.service.embedder)
         self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
+
+    def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
+        """(memory id, similarity) of what bears on the talk, best first, and behind it, with 0, what is nearest of the
+        rest, as many as `recall_tokens` holds whole.
+
+        Nothing, and a warning, if memory is down. Raises SessionExpired if there is no message: the run resumed a
+        conversation that is over.
+        """
+        if not messages:
+            raise SessionExpired("this conversation has ended and its question with it: send a new message")
+        owner, settings = self._person.owner(phone), self._settings
+        if not settings.remembers:
+            return []
+        said = last_said(messages)
+        if self._parts.searches and len(said) <= 1:  # a session begins, so another may just have ended
+            self._parts.past_sessions.look(self._person.thread(owner, phone))
+        if self._documents is not None:
+            self._documents.ask(owner, topic(said))
+        try:
+            beside = self._person.beside(owner, messages)
+            found = self._reminders.recall(
+                owner,
+                self._person.role(owner),
+                said,
+                limit=settings.recall_limit or max(_FEWEST_LINES, settings.recall_tokens // _SHORT_LINE),
+                min_similarity=settings.min_similarity,
+                beside=beside,
+                # What another asked in the group before asks nothing of what is only theirs.
+                by_one=last_said(answered_now(messages)) if beside else [],
+            )
+        except EmbeddingUnavailable:
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return []
+        except StoreUnavailable:
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            note_missing("recall")
+            return []
+        return self._in_budget(owner, found)
 
     def told(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
         """The instructions and memories for the prompt, as they are now; nothing, and a warning, if memory is down."""
@@ -119,7 +147,7 @@ class MemoryInPrompt:
             return self._reminders.told(owner, self._person.role(owner), memory_ids, beside=beside)
         except StoreUnavailable as error:
             log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
-            outage_note.note("recall")
+            note_missing("recall")
             return NOTHING_TOLD
 
     def told_last(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
@@ -164,7 +192,7 @@ class MemoryInPrompt:
 
     def chosen(self, owner: OwnerKey, told: Told) -> list[Instruction]:
         """The instructions in force, whatever their condition, without those that are overruled or have no room."""
-        chosen = self._choice.of(told.instructions)
+        chosen = self._parts.choice.of(told.instructions)
         left_out = frozenset(each.id for each in chosen.left_out)
         if left_out and self._left_out.get(owner) != left_out:  # said once, not at each call
             log.warning("instructions.left_out", extra={"owner": masked(owner), "instructions": len(left_out)})
@@ -181,7 +209,7 @@ class MemoryInPrompt:
             return text
         return with_sources(text, self.numbered(self._person.owner(phone), messages, recalled))
 
-    def in_budget(self, owner: OwnerKey, found: Iterable[tuple[Memory, float]]) -> Recalled:
+    def _in_budget(self, owner: OwnerKey, found: Iterable[tuple[Memory, float]]) -> Recalled:
         """(memory id, score) of those of which a block fits into `recall_tokens`, in order."""
         now, scores = self.now_of(owner), dict[str, float]()
 
@@ -192,17 +220,17 @@ class MemoryInPrompt:
 
         budget = self._settings.recall_tokens
         shown = _fitting(offered(), self._cost, budget)
-        while shown and self._count_tokens(SystemMessage(context_block(shown))) > budget:
+        while shown and self._parts.count_tokens(SystemMessage(context_block(shown))) > budget:
             shown.pop()
         return [(each.memory.id, scores[each.memory.id]) for each in shown if each.memory is not None]
 
     def now_of(self, owner: OwnerKey) -> datetime:
         """The time now, in their own time zone."""
-        return self._now().astimezone(self._person_settings.time_zone(owner))
+        return self._parts.now().astimezone(self._parts.person_settings.time_zone(owner))
 
     def _cost(self, shown: Citation) -> int:
         """Its tokens in the prompt."""
-        return self._count_tokens(SystemMessage(context_line(shown) + "\n"))
+        return self._parts.count_tokens(SystemMessage(context_line(shown) + "\n"))
 
 
 def _fitting(offered: Iterable[Citation], cost: Callable[[Citation], int], budget: int) -> list[Citation]:

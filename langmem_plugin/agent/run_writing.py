@@ -1,19 +1,18 @@
 """The writes that a run may make into the memory of the person it serves, and on whose word each rests."""
 
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langmem_plugin.agent.identity import run_config, session_of_run
+from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_state import newest_of_person
-from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.replying.languages import pattern_for
+from langmem_plugin.agent.served_person import run_config, session_of_run
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.context_block import before_context
 from langmem_plugin.conversation.own_words import is_own, own_words
-from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import classify
@@ -21,12 +20,11 @@ from langmem_plugin.facts.is_redacted import is_redacted
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.past_messages import words_of
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.models import MemoryFields
-from langmem_plugin.references.said.yes_or_no import agrees
-from langmem_plugin.writing.consent import Consents
+from langmem_plugin.references.said.utterance import agrees
 
 
 def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMessage]) -> bool:
@@ -57,20 +55,7 @@ def message_of_run(messages: Sequence[BaseMessage]) -> BaseMessage | None:
     return None if newest is None else messages[newest]
 
 
-_REMEMBER = r"(?:remember|memori[sz]e|save|store|keep|note|record|write|jot|add)\b"
-_ASKED = re.compile(
-    rf"(?:^|[.!?,;:] ?|\b(?:please|and|then|also|but|so|ok|okay|hey|hi|just|(?:can|could|will|would|should|must) you"
-    rf"|you (?:can|should|must|may|could)|(?:want|need|like) you to) ){_REMEMBER}"
-    r"|\b(?:don't|do not|never) forget\b"
-    r"|(?<!\w)(?:ו?ש?ת(?:זכור|זכרי|שמור|שמרי|רשום|רשמי)|ו?(?:זכור|זכרי|שמור|שמרי|רשום|רשמי)|אל תשכחי?)(?!\w)"
-    r"|\b(?:recuerda|recuerde|recu[eé]rdalo|recu[eé]rdame|guarda|guarde|gu[aá]rdalo|apunta|ap[uú]ntalo|anota|an[oó]talo"
-    r"|memoriza|no (?:te |lo |se )?olvides?|(?:puedes|podr[ií]as) (?:recordar|guardar|apuntar|anotar)"
-    r"|quiero que (?:recuerdes|guardes|apuntes|anotes))\b",
-    re.IGNORECASE,
-)
-_OFFERED = re.compile(
-    r"\b(?:remember|save|store|keep|note)\b|זכור|זכרי|שמור|רשום|\b(?:recuerd|recordar|guard|apunt|anot)", re.IGNORECASE
-)
+_ASKS, _OFFERS = pattern_for("asks_to_remember"), pattern_for("offers_to_remember")
 
 
 def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
@@ -80,11 +65,11 @@ def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
         return False
     lines = before_context(own_words(messages[newest])).replace("’", "'").splitlines()
     said = "; ".join(" ".join(line.split()) for line in lines)
-    if _ASKED.search(said):
+    if _ASKS.search(said):
         return True
     verdict = agrees(said)
     before = messages[newest - 1] if newest else None
-    return verdict is not None and verdict.yes and isinstance(before, AIMessage) and bool(_OFFERED.search(before.text))
+    return verdict is not None and verdict.yes and isinstance(before, AIMessage) and bool(_OFFERS.search(before.text))
 
 
 _NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
@@ -99,14 +84,11 @@ _READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node
 class RunWriting:
     """Writes for the current run, whoever asks; a run that lost its turn writes nothing."""
 
-    service: MemoryService
-    saver: ConversationSaver
-    person: ServedPerson
-    consents: Consents
+    parts: AgentParts
 
     def owner(self) -> OwnerKey:
         """The key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
-        return self.person.owner()
+        return self.parts.person.owner()
 
     def messages(self) -> Sequence[BaseMessage]:
         """The conversation of the run, for what is called in a node without its state."""
@@ -126,14 +108,14 @@ class RunWriting:
             return of_another
         owner = self.owner()
         if is_automated(run_config()):  # what no person wrote carries no person's word
-            return None if self.consents.allowed(owner) else _NOT_AGREED
+            return None if self.parts.consent.allowed(owner) else _NOT_AGREED
         asked = not _is_of_subagent() and asks_to_remember(self.messages())
-        if not self.consents.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
+        if not self.parts.consent.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
             return _NOT_AGREED
         return None
 
     def _forbidden(self, owner: OwnerKey, text: str) -> bool:
-        held = self.consents.of_owner(owner)
+        held = self.parts.consent.of_owner(owner)
         if held.extraction.allowed is False or (held.sensitive.allowed is False and is_sensitive(text)):
             return True
         return held.personal.allowed is False and classify(text).fact_type == "personal"
@@ -144,10 +126,10 @@ class RunWriting:
             return unasked
         if is_redacted(text):
             return _REDACTED
-        over = self.service.over(self.owner(), text)
+        over = self.parts.service.over(self.owner(), text)
         if over is None:
             return None
-        instead = self.service.instead_of(over)
+        instead = self.parts.service.instead_of(over)
         if not _is_of_subagent() and is_said_anew(over, instead, messages):
             return None
         return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
@@ -169,7 +151,7 @@ class RunWriting:
             config = run_config()
         except InvalidInput:
             return nullcontext()
-        return self.saver.sessions.fenced(config)
+        return self.parts.saver.sessions.fenced(config)
 
 
 def _is_of_subagent() -> bool:

@@ -1,0 +1,103 @@
+"""A call of a command, and how what it tells stands in a reply: on one line, and on pages."""
+
+from dataclasses import dataclass
+from datetime import time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from langmem_plugin.agent.agent_parts import AgentParts
+from langmem_plugin.agent.replying.languages import Replies, typed_in
+from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.find.recall import search_for
+from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.models import Found, Mode
+from langmem_plugin.settings import Role
+
+log = event_log(__name__)
+
+PAGE = 10
+_LONGEST = 200
+_SHORT_ID = 8
+
+
+@dataclass(frozen=True)
+class CommandCall:
+    """What one person gave: `rest` is all that follows the command's word, or their answer to what it asked."""
+
+    parts: AgentParts
+    owner: OwnerKey
+    rest: str
+    replies: Replies
+
+    @property
+    def service(self) -> MemoryService:
+        return self.parts.service
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.parts.person_settings.time_zone(self.owner)
+
+    @property
+    def role(self) -> Role:
+        return self.parts.person.role(self.owner)
+
+    def typed(self, command: str, rest: object = "") -> str:
+        """The text to type, with the command's word in the language of the person."""
+        return typed_in(self.replies, command, rest)
+
+    def page(self, number: int, pages: int, command: str) -> list[str]:
+        """The line that tells of the next page, where there is one."""
+        following = self.typed(command, number + 1)
+        return [self.replies.next_page.format(page=number, pages=pages, next=following)] if number < pages else []
+
+
+def one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return f"{line[:_LONGEST]}…" if len(line) > _LONGEST else line
+
+
+def with_id(memory: Memory, text: str) -> str:
+    """The text with the id that /forget takes."""
+    return f"{one_line(text)} {short_id(memory)}"
+
+
+def short_id(memory: Memory) -> str:
+    return f"[{memory.id[:_SHORT_ID]}]"
+
+
+def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:
+    """The instruction with its condition, its priority if unusual, and its last day or instant in their zone."""
+    text = one_line(instruction.text)
+    if instruction.condition is not None:
+        text = replies.instruction_if.format(condition=instruction.condition, text=text)
+    if instruction.priority > 1:
+        text = replies.instruction_priority.format(text=text, priority=instruction.priority)
+    if instruction.expires_at is not None:
+        ends = instruction.expires_at.astimezone(zone)
+        whole_days = ends.time() == time.min
+        shown = f"{ends - timedelta(days=1):%Y-%m-%d}" if whole_days else f"{ends:%Y-%m-%d %H:%M}"
+        text = replies.instruction_until.format(text=text, date=shown)
+    return text
+
+
+def pages_of(many: int) -> int:
+    return max(-(-many // PAGE), 1)
+
+
+def page_number(rest: str) -> int | None:
+    """Reads a page's number; None for another text; "" is the first."""
+    if not rest:
+        return 1
+    return int(rest) if rest.isdecimal() and len(rest) < len("10000") else None
+
+
+def found_by(call: CommandCall, words: str, limit: int, **options: Any) -> tuple[list[Found], Mode]:
+    """The memories that answer some words, and whether only the words could be searched, not their meaning."""
+    try:
+        return search_for(call.service, call.owner, call.role, words, limit=limit, **options), "hybrid"
+    except EmbeddingUnavailable:
+        log.warning("search.by_words", exc_info=True, extra={"owner": masked(call.owner)})
+        return search_for(call.service, call.owner, call.role, words, mode="text", limit=limit, **options), "text"

@@ -1,1 +1,0 @@
-"""Comparing texts: their words, and the dates, times and numbers in them."""
