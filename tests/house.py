@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3240,
     "root": 1916,
     "store": 800,
-    "web": 4110,
+    "web": 3945,
     "writing": 1700,
 }
 CROWDED = {"cli": 24, "database": 24}

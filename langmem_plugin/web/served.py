@@ -72,14 +72,16 @@ def root_of(request: Request) -> str:
 _CHUNK = 2**16
 
 
-def exported(memory: PhoneMemory, person: OwnerKey, form: Literal["json", "csv"]) -> Response:
+def exported(
+    memory: PhoneMemory, person: OwnerKey, form: Literal["json", "csv"], *, name: str = "langmem-export"
+) -> Response:
     """All that is stored of a person, as a file that stays nowhere; noted. It is written whole before anything is sent:
     an answer that breaks off would look like a shorter one.
     """
     with memory.database.write() as connection:
         record(connection, "data.exported", owner=person)
     with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
-        path = Path(folder) / ("langmem-export.json" if form == "json" else "langmem-export.zip")
+        path = Path(folder) / f"{name}.{'json' if form == 'json' else 'zip'}"
         write = document_files.write_json if form == "json" else document_files.write_csv
         write(memory.exporter, person, path)
         file = path.open("rb")  # read from here on, though its name is gone

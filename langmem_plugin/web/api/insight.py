@@ -7,28 +7,12 @@ from fastapi import Query
 from pydantic import Field
 from starlette.responses import Response
 
+from langmem_plugin.insight.analytics import ExtractionFigures, Summary
 from langmem_plugin.web.api.calls import PERSON_HEADER, Called, CalledByOperator
 from langmem_plugin.web.api.fields import Told
 from langmem_plugin.web.api.routing import Answer, answer, routes_of
 
 routes = routes_of("insight")
-
-
-class Summary(Told):
-    """In every state but forgotten; the shares below it are of the same."""
-
-    total_memories: int
-    active_memories: int
-    pending_memories: int
-    expired_memories: int
-    memories_this_week: int
-    memories_this_month: int
-    high_confidence: int
-    strategic_memories: int
-    private_memories: int
-    avg_confidence: float | None
-    unique_categories: int
-    people: int
 
 
 class DayOfGrowth(Told):
@@ -74,15 +58,6 @@ class UsedMemory(Told):
 class UsageStats(Told):
     most_accessed_memories: list[UsedMemory]
     recently_accessed: list[UsedMemory]
-
-
-class ExtractionFigures(Told):
-    approval_rate: float | None
-    asked: int
-    confirmed: int
-    declined: int
-    lapsed: int
-    automatic_share: float | None
 
 
 class Analytics(Told):

@@ -1,6 +1,5 @@
 """Who is who: for operators everybody, for a person what is known of themselves."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
@@ -9,6 +8,7 @@ from pydantic import Field
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.everybody import everybody, how_many
+from langmem_plugin.portability.exporter import Holdings
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator, CalledByOperatorAbout
 from langmem_plugin.web.api.fields import Body, Cursor, IdInBody, Limit, Name, Offset, Told
 from langmem_plugin.web.api.privacy import Permitted
@@ -23,18 +23,6 @@ _Identifier = Annotated[
 _Merge = answer(
     merge_id=Annotated[str | None, Field(description="takes it back by /api/people/undo; null where nothing moved")]
 )
-
-
-class Holdings(Told):
-    """How much is stored of a person."""
-
-    sessions: int
-    messages: int
-    files: int
-    memories: int
-    pending: int
-    instructions: int
-    others: int
 
 
 class Person(Told):
@@ -142,4 +130,4 @@ def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> Any:
 
 def _person(call: Call, key: str, *, reveal: bool) -> dict[str, Any]:
     shown = [each if reveal else masked(each) for each in (key, *call.memory.people.identifiers(key))]
-    return {"key": shown[0], "identifiers": shown[1:], "stored": asdict(call.memory.exporter.holdings(key))}
+    return {"key": shown[0], "identifiers": shown[1:], "stored": call.memory.exporter.holdings(key)}

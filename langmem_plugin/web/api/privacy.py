@@ -18,8 +18,9 @@ from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.errors import TooManyRequests, UnknownErasure
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory.keep.retention import KEPT_FOR
+from langmem_plugin.people.consents import Given
 from langmem_plugin.portability import document_files
-from langmem_plugin.portability.records import ImportReport
+from langmem_plugin.portability.records import ImportReport, Remark
 from langmem_plugin.portability.sources import onyx
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.web.api.calls import Call, Called
@@ -33,11 +34,6 @@ consent_routes, export_routes, erasure_routes = (
     routes_of("erasure"),
 )
 CONSENT, ERASURE = "/api/consent", "/api/erasure"
-
-
-class Allowed(Told):
-    allowed: bool | None = Field(description="null: never asked")
-    since: datetime | None
 
 
 class Rights(Told):
@@ -54,9 +50,9 @@ class Rights(Told):
 class Permitted(Told):
     """`extraction`: facts are found in what they say; `personal` and `sensitive`: such facts too."""
 
-    extraction: Allowed
-    personal: Allowed
-    sensitive: Allowed
+    extraction: Given
+    personal: Given
+    sensitive: Given
     rights: Rights = Rights()
 
     @computed_field
@@ -173,11 +169,6 @@ _FILE = {"schema": {"type": "string", "format": "binary"}}
 _DOCUMENT = {"application/json": {"schema": {"type": "object"}}}
 
 
-class Remark(Told):
-    place: str
-    reason: str
-
-
 class Imported(Told):
     """By kind of record: what was stored, or would be, and what was there already."""
 
@@ -255,6 +246,6 @@ def _imported(report: ImportReport, left_out: Sequence[str] = ()) -> dict[str, A
     return {
         "stored": {str(kind): many for kind, many in report.stored.items()},
         "there_already": {str(kind): many for kind, many in report.there_already.items()},
-        "skipped": [*({"place": each, "reason": reason} for each in left_out), *report.skipped],
+        "skipped": [*(Remark(each, reason) for each in left_out), *report.skipped],
         "doubted": report.doubted,
     }

@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
@@ -10,36 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from langmem_plugin.errors import (
-    AliasNotFound,
-    CategoryNotFound,
-    ConfigurationError,
-    DamagedMemory,
-    DamagedSession,
-    DecryptionRefused,
-    EmbeddingUnavailable,
-    ErasureIncomplete,
-    InstructionNotFound,
-    InvalidInput,
-    LangMemError,
-    LinkedLately,
-    MemoryNotFound,
-    ModelUnavailable,
-    NotAuthorized,
-    NotSerializable,
-    SessionExpired,
-    StaleMemory,
-    StorageFull,
-    StoreUnavailable,
-    TooManyInstructions,
-    TooManyRequests,
-    TurnLost,
-    TurnTimeout,
-    UnknownErasure,
-    UnknownSession,
-    UnreadableImport,
-    WriteConflict,
-)
+from langmem_plugin.errors import LangMemError, StaleMemory, TooManyRequests
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -47,37 +20,9 @@ log = event_log(__name__)
 MEDIA_TYPE = "application/problem+json"
 _URN = "urn:langmem:problem:"
 
-# The first that an error is one of.
-_STATUS: dict[type[LangMemError], tuple[int, str]] = {
-    NotAuthorized: (401, "No valid token"),
-    MemoryNotFound: (404, "No such memory"),
-    InstructionNotFound: (404, "No such instruction"),
-    CategoryNotFound: (404, "No such category"),
-    AliasNotFound: (404, "No such alias"),
-    UnknownSession: (404, "No such conversation"),
-    UnknownErasure: (404, "No such erasure"),
-    LinkedLately: (403, "A channel was linked less than a day ago"),
-    StaleMemory: (409, "It has changed meanwhile"),
-    TooManyInstructions: (409, "Too many instructions"),
-    WriteConflict: (409, "It has changed meanwhile"),
-    ConfigurationError: (409, "Not possible as this service is set up"),
-    SessionExpired: (409, "The conversation has ended"),
-    InvalidInput: (422, "The request cannot be used as it is"),
-    UnreadableImport: (422, "Not a document that can be imported"),
-    NotSerializable: (422, "The request cannot be used as it is"),
-    DamagedMemory: (500, "What is stored is damaged"),
-    DamagedSession: (500, "What is stored is damaged"),
-    DecryptionRefused: (500, "What is stored cannot be read"),
-    TooManyRequests: (429, "Too many requests"),
-    TurnTimeout: (503, "The person's conversation is busy"),
-    TurnLost: (503, "The person's conversation is busy"),
-    EmbeddingUnavailable: (503, "The embedding model does not answer"),
-    ModelUnavailable: (503, "The chat model does not answer"),
-    StorageFull: (507, "There is no space left"),
-    ErasureIncomplete: (503, "Not all is deleted yet"),
-    StoreUnavailable: (503, "The memory cannot be reached"),
-}
-_TOLD_BY_TITLE = (StoreUnavailable, EmbeddingUnavailable, ModelUnavailable)  # their texts are for whoever runs this
+_KINDS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "problems.json").read_text(encoding="utf-8"))
+"""By the name of an error's class. A `detail` is for those whose own text is for whoever runs this."""
+_UNKNOWN: dict[str, Any] = {"status": 500, "title": "It could not be done"}
 _TITLES = {400: "The request cannot be read", 404: "There is nothing here", 405: "Not in this way", 413: "Too much"}
 _BAD_REQUEST, _UNAUTHORIZED, _SERVER_ERROR = 400, 401, 500
 _UNREADABLE = "the body cannot be read: send JSON in UTF-8, not nested deeply, with its Content-Type"
@@ -127,13 +72,13 @@ async def told(request: Request, error: Exception) -> Response:
 
 
 def _of_ours(error: LangMemError, request: Request) -> Response:
-    status, title = next((_STATUS[each] for each in _STATUS if isinstance(error, each)), (500, "It could not be done"))
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__).lower()
-    detail, headers = f"{error}", {}
+    kind = next((_KINDS[each.__name__] for each in type(error).__mro__ if each.__name__ in _KINDS), _UNKNOWN)
+    status, title, detail = kind["status"], kind["title"], f"{error}"
+    headers: dict[str, str] = {}
     if isinstance(error, StaleMemory) and request.headers.get("if-match"):
         status, title = 412, "It is not what If-Match names any more"
-    if isinstance(error, _TOLD_BY_TITLE) and not isinstance(error, (WriteConflict, ErasureIncomplete)):
-        detail = f"{title}: nothing was changed, try again in some seconds"
+    if "detail" in kind:
+        detail = f"{title}: {kind['detail']}"
     if status == _UNAUTHORIZED:  # as RFC 6750 has it
         headers = {"www-authenticate": "Bearer"}
     if isinstance(error, TooManyRequests):
@@ -142,6 +87,7 @@ def _of_ours(error: LangMemError, request: Request) -> Response:
         headers = {"retry-after": "5"}
         extra = {"what": getattr(request.scope.get("route"), "path", ""), "status": status}
         log.warning("api.unavailable", exc_info=error, extra=extra)
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__).lower()
     return _problem(status, name, title, detail, headers)
 
 

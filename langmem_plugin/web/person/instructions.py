@@ -1,19 +1,14 @@
 """The person's standing instructions: added in their words, switched, ranked, deleted."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Unpack
 
 from fastapi import APIRouter, Form
-from sqlalchemy import Connection
 from starlette.responses import Response
 
 from langmem_plugin.agent.commands.instruction_list import order_told
 from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
 from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
-from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import storable
 from langmem_plugin.web.person.visit import Here, Visit
 
@@ -71,8 +66,8 @@ def rank(visit: Here, instruction_id: str, seen: _Text, priority: Annotated[int,
 @router.post("/{instruction_id}/delete")
 def remove(visit: Here, instruction_id: str, seen: _Text) -> Response:
     try:
-        with _unchanged(visit, instruction_id, seen):
-            visit.memory.instructions.remove(visit.owner, instruction_id)
+        held = _as_seen(visit, instruction_id, seen)
+        visit.memory.instructions.remove(visit.owner, instruction_id, if_still=held)
     except (StaleMemory, InstructionNotFound):
         return _list(visit, status=409, done="changed")
     return visit.go("instructions?done=deleted")
@@ -82,27 +77,19 @@ def _changed(
     visit: Visit, instruction_id: str, seen: str, *, done: str, **changes: Unpack[InstructionChanges]
 ) -> Response:
     try:
-        with _unchanged(visit, instruction_id, seen):
-            visit.memory.service.instructions.update(visit.owner, instruction_id, **changes)
+        held = _as_seen(visit, instruction_id, seen)
+        visit.memory.instructions.update(visit.owner, instruction_id, if_still=held, **changes)
     except (StaleMemory, InstructionNotFound):
         return _list(visit, status=409, done="changed")
     return visit.go(f"instructions?done={done}&of={instruction_id}")
 
 
-@contextmanager
-def _unchanged(visit: Visit, instruction_id: str, seen: str) -> Iterator[None]:
-    """Refuses what is written in the block with StaleMemory if the instruction has changed since the person saw it."""
-    with visit.memory.database.provided(partial(_refuse_changed, visit, instruction_id, seen)):
-        yield
-
-
-def _refuse_changed(visit: Visit, instruction_id: str, seen: str, connection: Connection) -> None:
-    begin_change(connection, visit.owner, 0)  # from here on nobody else's write comes before this one
-    now = [each for each in visit.memory.instructions.all_of(connection, visit.owner) if each.id == instruction_id]
-    if not now:
-        raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-    if seen != version_of(now[0]):
+def _as_seen(visit: Visit, instruction_id: str, seen: str) -> Instruction:
+    """The instruction, still as the page showed it. Raises StaleMemory where it has changed since."""
+    held = visit.memory.instructions.get(visit.owner, instruction_id)
+    if seen != version_of(held):
         raise StaleMemory(f"instruction {instruction_id} has changed since: read it again")
+    return held
 
 
 def version_of(instruction: Instruction) -> str:

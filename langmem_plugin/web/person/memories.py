@@ -3,7 +3,6 @@
 import contextlib
 from dataclasses import dataclass
 from datetime import timedelta
-from operator import attrgetter
 from typing import Annotated, get_args
 
 from fastapi import APIRouter, Form
@@ -14,6 +13,7 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.models import bare, storable
 from langmem_plugin.people.consents import Given
+from langmem_plugin.web.changes import recent
 from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter()
@@ -24,7 +24,6 @@ _KINDS: tuple[FactType, ...] = (
 _OF_EACH, _ON_A_PAGE, _FOUND, _ASKED = 8, 40, 40, 5
 _LONGEST = 2_000  # letters
 _UNDO_WITHIN = timedelta(minutes=10)
-_RECENT, _LOOKED_AT = timedelta(days=30), 200
 
 _Text = Annotated[str, Form()]
 _Revision = Annotated[int, Form()]
@@ -76,19 +75,10 @@ def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None)
 
 
 @router.get("/recent")
-def recent(visit: Here) -> Response:
-    """What was forgotten or corrected lately, and can be undone."""
-    service, now = visit.memory.service, visit.memory.service.now()
-    with service.database.read() as connection:
-        forgotten = service.repository.forgotten_since(connection, visit.owner, now - _UNDO_WITHIN)
-    over = service.list_memories(visit.owner, limit=_LOOKED_AT, statuses=["superseded"])
-    changed = sorted((each for each in over if now - each.updated_at < _RECENT), key=attrgetter("updated_at"))
-    return visit.page(
-        "recent.html",
-        at="memories",
-        forgotten=forgotten,
-        changed=[(each, service.instead_of(each)) for each in changed[::-1][:_ON_A_PAGE]],
-    )
+def show_recent(visit: Here) -> Response:
+    """The latest changes, each to be undone."""
+    changes = recent(visit.memory.service, visit.owner, forgotten_within=_UNDO_WITHIN)
+    return visit.page("recent.html", at="memories", forgotten=changes.forgotten, changed=changes.replaced)
 
 
 @router.get("/memories/{memory_id}")

@@ -1,11 +1,18 @@
-"""The application at /me: its doors, and what a person is told when one does not open."""
+"""The application at /me: its door, its pages, and what a person is told when one does not open.
 
-from fastapi import FastAPI
+A link from the chat shows one button, which uses it up; programs that fetch links do not.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, Form
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from langmem_plugin.database.audit_trail import PERSON, acting
 from langmem_plugin.errors import (
     DamagedMemory,
     InstructionNotFound,
@@ -18,14 +25,16 @@ from langmem_plugin.errors import (
     UnknownSession,
 )
 from langmem_plugin.logs import event_log
-from langmem_plugin.web.access import Attempts
-from langmem_plugin.web.person import conversations, entering, instructions, memories, privacy
-from langmem_plugin.web.person.around_requests import SmallForms, UnloggedLinks
-from langmem_plugin.web.person.visit import browser_language, shown
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.access import PAGE, RETRY_AFTER, Attempts, caller_by_cookie, let_in, let_out
+from langmem_plugin.web.person import conversations, instructions, memories, privacy
+from langmem_plugin.web.person.visit import Here, browser_language, served_of, shown
+from langmem_plugin.web.served import Served, root_of
 
 log = event_log(__name__)
 
+_doors = APIRouter()
+_LARGEST_FORM = 64_000  # bytes
+_OF_LINKS = "/in/"
 _NOT_FOUND, _SERVER_ERROR = 404, 500
 _TOLD: dict[type[Exception], tuple[int, str]] = {
     NotAuthorized: (401, "ended"),
@@ -44,15 +53,14 @@ _SECRETS = frozenset({"token"})
 
 def person_page(served: Served) -> FastAPI:
     """The person's page, to be mounted at /me."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, max_body_size=_LARGEST_FORM)
     app.state.served, app.state.wrong_links = served, Attempts()
-    for each in (entering, memories, instructions, conversations, privacy):
-        app.include_router(each.router)
+    for each in (_doors, memories.router, instructions.router, conversations.router, privacy.router):
+        app.include_router(each)
     for kind in _TOLD:
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(HTTPException, _of_http)
-    app.add_middleware(SmallForms)
-    app.add_middleware(UnloggedLinks)
+    app.add_middleware(AsThemselves)
     return app
 
 
@@ -81,3 +89,91 @@ async def _trouble(request: Request, status: int, what: str) -> HTMLResponse:
     if status == _TOLD[StoreUnavailable][0]:
         response.headers["retry-after"] = "5"
     return response
+
+
+class AsThemselves:
+    """ASGI middleware: what is done is noted as the person's, and the token of a link, whatever is asked of it, is gone
+    from the request's path when it is answered, which is when servers log it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_unlogged(message: Message) -> None:
+            if message["type"] == "http.response.start" and scope["type"] == "http":
+                before, found, _ = scope["path"].partition(scope.get("root_path", "") + _OF_LINKS)
+                if found:
+                    scope["path"] = f"{before}{found}…"
+                    scope["raw_path"] = scope["path"].encode()
+                    scope["query_string"] = b""
+            await send(message)
+
+        with acting(PERSON):
+            await self._app(scope, receive, send_unlogged)
+
+
+@_doors.get("/in/{token}")
+def link(request: Request, token: str) -> HTMLResponse:
+    """Asks before it lets in, and changes nothing: messengers fetch links to preview them."""
+    served = served_of(request)
+    access = served.tokens.access_by(token, "link")
+    if access is None:
+        return _over(request)
+    language = served.memory.people.language(access.identifier, browser_language(request))
+    return shown(request, "enter.html", language, token=token)
+
+
+@_doors.post("/in")
+def enter(request: Request, token: Annotated[str, Form()] = "") -> Response:
+    tokens = served_of(request).tokens
+    made = tokens.let_in(token, "link")
+    if made is None:
+        return _over(request)
+    before = caller_by_cookie(request, tokens, PAGE)
+    if before is not None:
+        _end(request, before.token_id)
+    response = RedirectResponse(f"{root_of(request)}{PAGE}/", 303)
+    let_in(request, response, made[0], PAGE)
+    return response
+
+
+@_doors.get("/in")
+def entered(request: Request) -> Response:
+    """What the way in is called once it was gone."""
+    if caller_by_cookie(request, served_of(request).tokens, PAGE) is None:
+        return shown(request, "closed.html", browser_language(request), why="no_link")
+    return RedirectResponse(f"{root_of(request)}{PAGE}/", 303)
+
+
+@_doors.post("/leave")
+def leave(visit: Here) -> RedirectResponse:
+    _end(visit.request, visit.token_id)
+    response = visit.go("left")
+    let_out(visit.request, response, PAGE)
+    return response
+
+
+@_doors.get("/left")
+def left(request: Request) -> HTMLResponse:
+    return shown(request, "closed.html", browser_language(request), why="left")
+
+
+def _end(request: Request, token_id: str) -> None:
+    try:
+        served_of(request).tokens.revoke(token_id)
+    except InvalidInput:  # by another click, meanwhile
+        return
+
+
+def _over(request: Request) -> HTMLResponse:
+    """The page for a link that lets nobody in. A link that does is never counted, whoever else guesses from that
+    address.
+    """
+    wrong: Attempts = request.app.state.wrong_links
+    if wrong.too_many(request):
+        refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")
+        refused.headers.update(RETRY_AFTER)
+        return refused
+    wrong.failed(request)
+    return shown(request, "closed.html", browser_language(request), status=410, why="over")

@@ -1,27 +1,23 @@
 """The person's decisions over their data: consent, a copy of everything, and its deletion."""
 
-import tempfile
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from babel import Locale
 from fastapi import APIRouter, Form
 from sqlalchemy import Connection
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from langmem_plugin.database.audit_trail import record
 from langmem_plugin.errors import InvalidInput, StaleMemory, TurnTimeout, UnknownErasure
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import consents
 from langmem_plugin.people.consents import PERMISSIONS, Permission
 from langmem_plugin.people.person_settings import LanguageCode
-from langmem_plugin.portability import document_files
 from langmem_plugin.web.access import PAGE, let_out
 from langmem_plugin.web.look.pages import translations
 from langmem_plugin.web.person.visit import Here, Visit
 from langmem_plugin.web.person_refs import PersonRefs
+from langmem_plugin.web.served import exported
 from langmem_plugin.writing.consent import QUESTION_VERSION
 
 router = APIRouter(prefix="/privacy")
@@ -29,7 +25,6 @@ router = APIRouter(prefix="/privacy")
 ERASE_WORD = "DELETE"
 """The word that is typed before everything is deleted; the catalogues have it in their languages."""
 
-_CHUNK = 64 * 1024
 _Text = Annotated[str, Form()]
 
 
@@ -78,18 +73,8 @@ def unlink(visit: Here, identifier: _Text) -> Response:
 @router.post("/export")
 def export(visit: Here, form: Annotated[Literal["json", "csv"], Form()]) -> Response:
     """All that is stored of them, as a file that nobody else was shown and that stays nowhere."""
-    memory = visit.memory
-    memory.people.refuse_newly_linked(visit.owner)
-    with memory.database.write() as connection:
-        record(connection, "data.exported", owner=visit.owner)
-    with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
-        path = Path(folder) / ("memory.json" if form == "json" else "memory.zip")
-        write = document_files.write_json if form == "json" else document_files.write_csv
-        write(memory.exporter, visit.owner, path)
-        file = path.open("rb")  # read from here on, though its name is gone
-    kind = "application/json" if form == "json" else "application/zip"
-    headers = {"content-disposition": f'attachment; filename="{path.name}"'}
-    return StreamingResponse(_read(file), media_type=kind, headers=headers)
+    visit.memory.people.refuse_newly_linked(visit.owner)
+    return exported(visit.memory, visit.owner, form, name="memory")
 
 
 @router.get("/erase")
@@ -164,9 +149,3 @@ def _refuse_changed(visit: Visit, name: Permission, seen: str, connection: Conne
     held = getattr(consents.consent_in(connection, visit.owner, lock=True), name)
     if seen != ("yes" if held.allowed else "no"):
         raise StaleMemory("what may be remembered was decided elsewhere since: look at it again")
-
-
-def _read(file: BinaryIO) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(_CHUNK):
-            yield chunk

@@ -1,6 +1,8 @@
 """What the API says of itself is so: asked whatever that allows, it answers as it says, and never fails."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 import requests
@@ -15,8 +17,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from langmem_plugin import PhoneMemory
+from langmem_plugin import PhoneMemory, errors
 from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.web.api import problems
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
 
@@ -99,3 +102,12 @@ def test_the_description_names_both_kinds_of_tokens_and_has_examples(asked):
             assert operation["security"], path
     new = document["components"]["schemas"]["NewFact"]
     assert new["properties"]["fact"]["examples"] == ["Leo is allergic to peanuts"]
+
+
+@pytest.mark.spec("U-3")
+def test_every_error_that_has_a_status_of_its_own_is_one_that_there_is():
+    kinds = json.loads((Path(problems.__file__).parent / "problems.json").read_text(encoding="utf-8"))
+    for name, kind in kinds.items():
+        assert issubclass(getattr(errors, name), errors.LangMemError)
+        assert 400 <= kind["status"] < 600
+        assert kind["title"]
