@@ -27,7 +27,7 @@ ROOMS = {
     "identifiers": 252,
     "insight": 750,
     "languages": 250,
-    "mcp_server": 650,
+    "mcp_server": 554,
     "memory": 10200,
     "offline": 675,
     "people": 1189,
@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3240,
     "root": 1916,
     "store": 800,
-    "web": 3945,
+    "web": 3944,
     "writing": 1700,
 }
 CROWDED = {"cli": 24, "database": 24}

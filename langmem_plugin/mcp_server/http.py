@@ -80,7 +80,14 @@ class _Guarded:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body, is_over = _Bounded(receive), False
+        read, is_over = 0, False
+
+        async def part() -> Message:
+            """The next part of the body, which ends where it becomes too large."""
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            return message if read <= LARGEST_BODY else {"type": "http.request", "body": b"", "more_body": False}
 
         async def checked(message: Message) -> None:
             nonlocal is_over
@@ -89,7 +96,7 @@ class _Guarded:
             if message["type"] == "http.response.start":
                 if message["status"] == _UNAUTHORIZED:
                     self._rates.count_failure((scope.get("client") or ("",))[0])
-                if body.is_too_large:
+                if read > LARGEST_BODY:
                     is_over = True
                     told = f"a request may have {LARGEST_BODY:,} bytes: send less at once"
                     await _refusal(413, "request_too_large", told)(scope, receive, send)
@@ -97,7 +104,7 @@ class _Guarded:
             await send(message)
 
         try:
-            await self._app(scope, body.part, checked)
+            await self._app(scope, part, checked)
         except TooManyRequests as error:  # by the token, or by what it opens: nothing has been sent
             log.warning("mcp.too_many_requests")
             after = str(error.retry_after)
@@ -106,23 +113,6 @@ class _Guarded:
             log.warning("mcp.unavailable", exc_info=True, extra={"what": "token"})
             told = "the memory cannot be reached: try again"
             await _refusal(503, "temporarily_unavailable", told, after="5")(scope, receive, send)
-
-
-class _Bounded:
-    """A request's body, which ends where it becomes too large."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._read = 0
-
-    @property
-    def is_too_large(self) -> bool:
-        return self._read > LARGEST_BODY
-
-    async def part(self) -> Message:
-        message = await self._receive()
-        self._read += len(message.get("body", b""))
-        return {"type": "http.request", "body": b"", "more_body": False} if self.is_too_large else message
 
 
 def _refusal(status: int, error: str, told: str, *, after: str | None = None) -> Response:

@@ -51,31 +51,27 @@ def told(error: LangMemError) -> str:
 
 def as_tool_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """The work of a tool, whose failures are sentences for the model."""
-
-    @functools.wraps(work)
-    def done(*arguments: _Given.args, **named: _Given.kwargs) -> _Result:
-        try:
-            with acting(TOOL, within=True):
-                return work(*arguments, **named)
-        except LangMemError as error:
-            _note(error, work.__name__)
-            raise ToolError(told(error)) from error
-
-    return done
+    return _in_sentences(work, lambda _: ToolError)
 
 
 def as_resource_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """The same for what is read as a resource."""
+    missing = tuple(_NOT_THERE)
+    return _in_sentences(work, lambda error: ResourceNotFoundError if isinstance(error, missing) else ResourceError)
 
+
+def _in_sentences(
+    work: Callable[_Given, _Result], kind: Callable[[LangMemError], type[Exception]]
+) -> Callable[_Given, _Result]:
     @functools.wraps(work)
     def done(*arguments: _Given.args, **named: _Given.kwargs) -> _Result:
         try:
             with acting(TOOL, within=True):
                 return work(*arguments, **named)
         except LangMemError as error:
-            _note(error, work.__name__)
-            kind = ResourceNotFoundError if isinstance(error, tuple(_NOT_THERE)) else ResourceError
-            raise kind(told(error)) from error
+            if isinstance(error, EmbeddingUnavailable | StoreUnavailable):
+                log.warning("mcp.unavailable", exc_info=error, extra={"what": work.__name__})
+            raise kind(error)(told(error)) from error
 
     return done
 
@@ -110,8 +106,3 @@ def _arguments_told(error: ValidationError) -> str:
         for each in error.errors(include_url=False, include_context=False, include_input=False)
     ]
     return f"Nothing was done, because of the arguments: {'; '.join(said)}."
-
-
-def _note(error: LangMemError, name: str) -> None:
-    if isinstance(error, EmbeddingUnavailable | StoreUnavailable):
-        log.warning("mcp.unavailable", exc_info=error, extra={"what": name})

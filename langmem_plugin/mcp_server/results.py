@@ -3,12 +3,10 @@
 from datetime import datetime
 from typing import Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from langmem_plugin.conversation.session_manager import SessionRecord
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.models import Found, Outcome, Status
 from langmem_plugin.writing.provenance import Why
 
@@ -94,39 +92,39 @@ class ExplainedFact(BaseModel):
         )
 
 
-class StandingInstruction(BaseModel):
+class Shown(BaseModel):
+    """A thing of ours as the model is shown it; the first name of a field is the one it sees."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class StandingInstruction(Shown):
     """What the person wants done from now on."""
 
     id: str
     text: str
     priority: int = Field(description="10 is the highest")
     condition: str | None = Field(description="when it holds; always, where there is none")
-    is_on: bool
+    is_on: bool = Field(validation_alias=AliasChoices("is_on", "active"))
     expires_at: datetime | None
 
-    @classmethod
-    def of(cls, instruction: Instruction) -> Self:
-        return cls(
-            id=instruction.id,
-            text=instruction.text,
-            priority=instruction.priority,
-            condition=instruction.condition,
-            is_on=instruction.active,
-            expires_at=instruction.expires_at,
-        )
 
-
-class StandingInstructions(BaseModel):
+class StandingInstructions(Shown):
     """The highest priority first: of two that contradict each other the first one holds."""
 
     instructions: list[StandingInstruction]
 
 
-class TakenInstruction(BaseModel):
+class TakenInstruction(Shown):
     outcome: Literal["stored", "duplicate", "withdrawn"] = Field(
         description="withdrawn: it took back the instruction that is given, which is off now"
     )
     instruction: StandingInstruction
+
+
+def speaker(name: str) -> str:
+    """Who said a message, as the model is told it."""
+    return {"user": "the person", "assistant": "the assistant"}.get(name, name)
 
 
 class NearbyMessage(BaseModel):
@@ -155,22 +153,12 @@ class PastMessages(BaseModel):
     messages: list[PastMessage]
 
 
-class Conversation(BaseModel):
+class Conversation(Shown):
     session_id: str
-    began_at: datetime
+    began_at: datetime = Field(validation_alias=AliasChoices("began_at", "created_at"))
     last_active: datetime
     ended_at: datetime | None = Field(description="empty while it goes on")
-    messages: int
-
-    @classmethod
-    def of(cls, record: SessionRecord) -> Self:
-        return cls(
-            session_id=record.session_id,
-            began_at=record.created_at,
-            last_active=record.last_active,
-            ended_at=record.ended_at,
-            messages=record.message_counter,
-        )
+    messages: int = Field(validation_alias=AliasChoices("messages", "message_counter"))
 
 
 class Conversations(BaseModel):
