@@ -2,6 +2,8 @@
 
 Every key begins with `thread`, the conversation's key (normally the phone), so that a sharded PostgreSQL can
 distribute on it. `session` is a number that is never used again, so that a row cached under it stays true.
+On SQLite small rows stand in the order of their key, without a row id. Rows that may be long have one: in the order of
+a key, what exceeds a quarter of a page begins a page of its own.
 """
 
 from typing import Any
@@ -94,7 +96,6 @@ message = Table(  # one immutable version of a message; an edit is a new row
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
     ),
-    sqlite_with_rowid=False,
 )
 
 checkpoint = Table(
@@ -131,7 +132,6 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
     ),
-    sqlite_with_rowid=False,
 )
 
 media = Table(  # which files a session refers to
@@ -144,7 +144,6 @@ media = Table(  # which files a session refers to
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
     ),
-    sqlite_with_rowid=False,
 )
 
 pending = Table(  # what one task wrote on top of a checkpoint

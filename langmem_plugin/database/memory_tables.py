@@ -162,7 +162,6 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     ForeignKeyConstraint(
         ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
     ),
-    sqlite_with_rowid=False,
 )
 
 memory_verdicts = Table(  # one row: how often the person was asked whether to remember something, and what became of it
@@ -274,7 +273,6 @@ history_message = Table(  # what was said, by whom: 110,000 at most; numbered by
     Index("langmem_history_changes", "owner", "change"),
     Index("langmem_history_session", "owner", "session_id"),
     Index("langmem_history_of_session", "of_session"),
-    sqlite_with_rowid=False,
 )
 
 history_vector = Table(
@@ -290,7 +288,6 @@ history_vector = Table(
         ["langmem_history_message.owner", "langmem_history_message.message_id"],
         ondelete="CASCADE",
     ),
-    sqlite_with_rowid=False,
 )
 
 memory_index = Table(  # how far the index of an owner and a model has followed; without a row there is none to trust

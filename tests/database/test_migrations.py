@@ -68,6 +68,7 @@ def test_the_second_state_gets_the_tables_of_a_new_database(second_state, tmp_pa
         if database.is_sqlite:
             with Database(f"sqlite:///{tmp_path}/new.db") as other, other.engine.connect() as fresh:
                 assert _columns(connection) == _columns(fresh)
+                assert _without_row_ids(connection) == _without_row_ids(fresh)
 
 
 def _columns(connection):
@@ -76,6 +77,10 @@ def _columns(connection):
         table: sorted((each["name"], str(each["type"]), each["nullable"]) for each in found.get_columns(table))
         for table in found.get_table_names()
     }
+
+
+def _without_row_ids(connection):
+    return set(connection.execute(text("SELECT name FROM pragma_table_list WHERE wr")).scalars())
 
 
 @pytest.mark.spec("A-4")
@@ -109,7 +114,8 @@ def test_what_the_second_state_holds_is_there(tmp_path, offline_model, revision,
         assert [each.text for each in memory.instructions.list_instructions(MOM)] == ["never use emojis"]
         assert memory.people.resolve("telegram:4242") == MOM
         assert memory.consent.of(MOM).extraction.allowed
-        assert [each.message.text for each in memory.service.history.search(MOM, "chicken dinner", limit=1)]
+        for asked in ("chicken dinner", "an evening meal with poultry"):
+            assert [each.message.text for each in memory.service.history.search(MOM, asked, limit=1)]
         memory.restore_erased(GONE)
         assert [each.text for each in memory.service.list_memories(GONE)] == ["Gone likes tea"]
         memory.sessions.add_message(MOM, "user", "still here")

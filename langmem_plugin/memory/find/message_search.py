@@ -17,7 +17,7 @@ from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Embedder, Vector, to_bytes
+from langmem_plugin.memory.embedding.embedder import Embedder, Vector
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import MessageHit, ranked_messages
@@ -316,7 +316,7 @@ class MessageHistory:
         ]
         connection.execute(insert(table), rows)
         embedded = [
-            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            {"owner": owner, "message_id": key, "vector": vector}
             for key, each in messages.items()
             if (vector := vectors[each.text]) is not None
         ]

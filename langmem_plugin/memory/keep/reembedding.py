@@ -16,7 +16,7 @@ from langmem_plugin.database.memory_tables import history_message, history_vecto
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
-from langmem_plugin.memory.embedding.embedder import Embedder, to_bytes
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.find.past_messages import said
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.memory_rows import searched
@@ -181,7 +181,7 @@ class Reembedding:
                     if of.text(encryption, now) != text:
                         continue
                     connection.execute(update(of.texts).where(*here).values(change=number))
-                    stored = {"owner": row.owner, of.name: row.id, "vector": to_bytes(vector)}
+                    stored = {"owner": row.owner, of.name: row.id, "vector": vector}
                     self._vectors.put_rows(connection, of.vectors, of.name, [stored])
         return len(embedded)
 

@@ -10,7 +10,7 @@ from langmem_plugin.database.memory_tables import history_vector, memory, memory
 from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes, to_bytes
+from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes, to_bytes, to_halves
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, checksum_of_vector, vector_is_whole
 
 OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
@@ -58,11 +58,15 @@ class StoredVectors:
 
     def put(self, connection: Connection, owner: OwnerKey, vectors: Iterable[tuple[str, Vector]]) -> None:
         """Store the vectors of memories, each with its id; one that is there is replaced."""
-        rows = [{"owner": owner, "memory_id": memory_id, "vector": to_bytes(vector)} for memory_id, vector in vectors]
+        rows = [{"owner": owner, "memory_id": memory_id, "vector": vector} for memory_id, vector in vectors]
         self.put_rows(connection, memory_vector, "memory_id", rows)
 
     def put_rows(self, connection: Connection, table: Table, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The same for any table of vectors, whose rows are named by `name` within their owner."""
+        """The same for any table of vectors, whose rows are named by `name` within their owner.
+
+        Those of past talk, of which there are most, are kept in half the bytes.
+        """
+        as_stored = to_halves if table is history_vector else to_bytes
         statement, encryption = upsert(connection, table), encryption_of(connection)
         connection.execute(
             statement.on_conflict_do_update(
@@ -77,7 +81,7 @@ class StoredVectors:
                     **vector_values(
                         encryption,
                         vector_place(table, row["owner"], self.model, row[name]),
-                        row["vector"],
+                        as_stored(row["vector"]),
                     ),
                 }
                 for row in rows
