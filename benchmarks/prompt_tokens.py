@@ -31,9 +31,8 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.conversation.context_block import without_context
-from langmem_plugin.conversation.tokens import estimated_tokens
-from langmem_plugin.conversation.window import paired
+from langmem_plugin.conversation.own_words import without_context
+from langmem_plugin.conversation.window import estimated_tokens, paired
 
 PHONE = "+972501234567"
 CHARACTERS = 4

@@ -13,16 +13,16 @@ from sqlalchemy import and_, func, or_, select
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import searchable_sessions
-from langmem_plugin.conversation.sessions.silence import Silence
-from langmem_plugin.conversation.sessions.terms import (
-    ARCHIVED_FOR,
-    INTERRUPT_TIMEOUT,
-    SESSION_TIMEOUT,
+from langmem_plugin.conversation.sessions.silence import (
+    ARCHIVED_TERM,
+    INTERRUPT_TERM,
+    SESSION_TERM,
+    Silence,
     Terms,
     longest,
     noted,
 )
-from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, stale_tickets_deleted
+from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, stale_tickets_deleted
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner, turn
@@ -174,13 +174,13 @@ class Housekeeping:
     def _swept(self) -> Swept:
         """Sweeps each kind in turn; if it is closed meanwhile, gives what was done until then."""
         sessions, database, terms = self._saver.sessions, self._database, self._terms()
-        now, silence = sessions.now(), Silence(terms[SESSION_TIMEOUT], terms[INTERRUPT_TIMEOUT])
+        now, silence = sessions.now(), Silence(terms[SESSION_TERM], terms[INTERRUPT_TERM])
         in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)
         is_done = or_(incoming.c.reply.is_not(None), incoming.c.ticket.is_(None), ~in_line.exists())
         answered = and_(incoming.c.received_at <= now - _ANSWERED_KEPT_FOR, is_done)
         steps: dict[str, Callable[[], Iterator[int]]] = {
             "sessions_archived": lambda: sessions.silent_ended(silence),
-            "sessions_deleted": lambda: self._archived_deleted(terms[ARCHIVED_FOR], now),
+            "sessions_deleted": lambda: self._archived_deleted(terms[ARCHIVED_TERM], now),
             "pending_lapsed": self._retention.pending_lapsed,
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
@@ -218,7 +218,7 @@ class Housekeeping:
 
     def _terms(self) -> Terms:
         """Leaves alone what another service of this database counts as alive, or keeps, is left to it."""
-        own = {**self._saver.sessions.terms.own, ARCHIVED_FOR: self._archived_for}
+        own = {**self._saver.sessions.terms.own, ARCHIVED_TERM: self._archived_for}
         with self._database.read() as connection:
             return longest(own, noted(connection))
 

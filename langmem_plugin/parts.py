@@ -27,9 +27,8 @@ from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.served_person import ServedPerson, owner_of_thread
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.turn_report import TurnReports
-from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.switched_off import SwitchedOffSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.urls import vector_index_of

@@ -25,8 +25,8 @@ from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, p
 from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.wiring import check
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Turn
+from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.errors import InvalidInput

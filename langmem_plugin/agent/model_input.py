@@ -22,10 +22,9 @@ from langmem_plugin.agent.prompt_texts import joined, late_text, standing_text
 from langmem_plugin.agent.replying.incoming_message import as_shown
 from langmem_plugin.agent.replying.notices import note_missing
 from langmem_plugin.agent.served_person import session_of_run
-from langmem_plugin.conversation.context_block import looks_like_context, with_context
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.picture_urls import why_refused
-from langmem_plugin.conversation.own_words import own_words, quoted_of
+from langmem_plugin.conversation.own_words import looks_like_context, own_words, quoted_of, with_context
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import StoreUnavailable

@@ -11,8 +11,7 @@ from langmem_plugin.agent.memory_state import newest_of_person
 from langmem_plugin.agent.replying.languages import pattern_for
 from langmem_plugin.agent.served_person import run_config, session_of_run
 from langmem_plugin.conversation.config_keys import is_automated
-from langmem_plugin.conversation.context_block import before_context
-from langmem_plugin.conversation.own_words import is_own, own_words
+from langmem_plugin.conversation.own_words import before_context, is_own, own_words
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import classify

@@ -88,7 +88,7 @@ class TurnContext:
                 used = partial(parts.service.note_used, scopes=scopes, uses=uses, followed=followed)
                 note = partial(used, session_id=session_of_run())
             if note is not None or parts.extraction is not None:
-                parts.saver.run_writes.write_along(config, partial(self._write, note))
+                parts.saver.write_along(config, partial(self._write, note))
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 
@@ -147,7 +147,7 @@ class TurnContext:
         if question is None:
             return None
         try:
-            self._parts.saver.run_writes.write_along(config, lambda connection, _session: question.open(connection))
+            self._parts.saver.write_along(config, lambda connection, _session: question.open(connection))
         except StoreUnavailable:
             log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
             return None

@@ -19,10 +19,10 @@ from langmem_plugin.cli.printing import Json, Told, say, tell
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.sessions.terms import (
-    ARCHIVED_FOR,
-    INTERRUPT_TIMEOUT,
-    SESSION_TIMEOUT,
+from langmem_plugin.conversation.sessions.silence import (
+    ARCHIVED_TERM,
+    INTERRUPT_TERM,
+    SESSION_TERM,
     Terms,
     is_longer,
     longest,
@@ -58,8 +58,8 @@ Create = Annotated[bool, typer.Option("--create", help="make the database that -
 Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
 
-_SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
-_LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
+_SETTINGS = {SESSION_TERM: "session_timeout", INTERRUPT_TERM: "interrupt_timeout", ARCHIVED_TERM: "archive_days"}
+_LEFT_ALONE = {SESSION_TERM: "current sessions are", ARCHIVED_TERM: "archived sessions are"}
 _KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
 _QUIET: Mapping[str, Any] = {"sweep_every": None, "search_past_sessions": False, "extraction": "off"}
 
@@ -279,8 +279,8 @@ def in_force(where: Where) -> InForce | None:
         for name, what in _LEFT_ALONE.items()
         if name not in terms
     ]
-    archived_for = terms.get(ARCHIVED_FOR)
-    lengths = {name: terms.get(name) for name in (SESSION_TIMEOUT, INTERRUPT_TIMEOUT)}
+    archived_for = terms.get(ARCHIVED_TERM)
+    lengths = {name: terms.get(name) for name in (SESSION_TERM, INTERRUPT_TERM)}
     days = None if archived_for is None else archived_for.days
     return InForce(settings.model_copy(update={**lengths, "archive_days": days}), tuple(remarks))
 
@@ -289,8 +289,8 @@ def _told(settings: Settings, *, named: bool) -> Terms:
     """The terms that the command was given; defaults are left out."""
     variables = environment.are_set()
     said: Terms = {}
-    if named or environment.variable(SESSION_TIMEOUT) in variables:
-        said |= {SESSION_TIMEOUT: settings.session_timeout, INTERRUPT_TIMEOUT: settings.interrupt_timeout}
+    if named or environment.variable(SESSION_TERM) in variables:
+        said |= {SESSION_TERM: settings.session_timeout, INTERRUPT_TERM: settings.interrupt_timeout}
     if named or environment.variable("archive_days") in variables:
-        said[ARCHIVED_FOR] = settings.archived_for
+        said[ARCHIVED_TERM] = settings.archived_for
     return said

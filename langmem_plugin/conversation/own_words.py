@@ -1,6 +1,7 @@
-"""The words of a message that its person wrote themselves.
+"""The words of a message that its person wrote themselves, and the block of what is known, which is put behind them.
 
-They alone can be a command, an order, an answer, an agreement or a fact. The model is given the whole message.
+They alone can be a command, an order, an answer, an agreement or a fact. The model is given the whole message. The
+block is stored nowhere.
 """
 
 import re
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.transcript import notes_of
+from langmem_plugin.foreign_text import first_tag
 
 QUOTED = "langmem_quoted"  # in additional_kwargs
 
@@ -54,3 +56,43 @@ def quoted_of(message: BaseMessage) -> Quoted | None:
         return None
     found = Quoted(*(each if isinstance(each := quoted.get(key), str) and each else None for key in Quoted._fields))
     return found if any(found) else None
+
+
+# The delimited block stands at the end because providers keep what they have read of a conversation up to the first
+# change: a block that changes at every turn is cheap behind the newest message and dear before the history.
+_OPENING, _CLOSING = "<context>\n", "\n</context>"
+_BETWEEN = "\n\n"
+
+
+def with_context(message: BaseMessage, known: str) -> BaseMessage:
+    """A copy whose own words come first, unchanged, and the block last. `known` holds no tag of the block."""
+    block = f"{_OPENING}{known}{_CLOSING}"
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": f"{message.content}{_BETWEEN}{block}"})
+    return message.model_copy(update={"content": [*message.content, {"type": "text", "text": block}]})
+
+
+def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
+    """The message as it was before `with_context`, and what the block says; "" where it has none."""
+    content = message.content
+    if isinstance(content, str):
+        said, opening, known = content.rpartition(_BETWEEN + _OPENING)
+        if not opening or not known.endswith(_CLOSING):
+            return message, ""
+        return message.model_copy(update={"content": said}), known.removesuffix(_CLOSING)
+    last = content[-1] if content else None
+    text = str(last.get("text")) if isinstance(last, dict) and last.get("type") == "text" else ""
+    if not (text.startswith(_OPENING) and text.endswith(_CLOSING)):
+        return message, ""
+    known = text.removeprefix(_OPENING).removesuffix(_CLOSING)
+    return message.model_copy(update={"content": content[:-1]}), known
+
+
+def before_context(text: str) -> str:
+    """The text before the first thing that could pass for the block: the rest may be nobody's own words."""
+    return text[: first_tag(text)]
+
+
+def looks_like_context(text: str) -> bool:
+    """Tell whether a text holds something that could pass for the beginning or end of the block, or of a part of it."""
+    return first_tag(text) is not None

@@ -15,6 +15,7 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -32,30 +33,23 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.pregel import Pregel
+from sqlalchemy import Connection
 
 from langmem_plugin import process_forks
-from langmem_plugin.conversation.config_keys import (
-    is_automated,
-)
-from langmem_plugin.conversation.media.file_encryption import FileEncryption
+from langmem_plugin.conversation.config_keys import is_automated, ticket_of, without_trace
 from langmem_plugin.conversation.media.media_reference import MediaReference
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import data_of, files_of
+from langmem_plugin.conversation.media.media_store import FileEncryption, Media, data_of, files_of
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
-from langmem_plugin.conversation.sessions.session_move import StandsStill
+from langmem_plugin.conversation.sessions.session_move import StandsStill, copy_sessions
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.sessions.silence import DEFAULT_SILENCE, Silence
-from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR
-from langmem_plugin.conversation.storage import pruning
-from langmem_plugin.conversation.storage.buildable_types import classes_of
-from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
+from langmem_plugin.conversation.sessions.silence import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.run_writes import CheckpointWriter, RunWrites, SharedWrites, WriteTransactions
-from langmem_plugin.conversation.storage.serializer import StrictSerializer
+from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
+from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
 from langmem_plugin.conversation.storage.session_messages import CountTokens
-from langmem_plugin.conversation.tokens import estimated_tokens
-from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Turn, Turns
+from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn, Turns
+from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.opening import open_database, refuse_encrypted
 from langmem_plugin.database.prepared import Prepared
@@ -163,6 +157,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     encrypted is opened by `from_settings`; a URL or a Database without its keys raises ConfigurationError.
     """
 
+    _keeps_nothing = False
+
     def __init__(
         self,
         database: Database | str | Path,
@@ -202,11 +198,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self.sessions = SessionStore(self.database, silence=silence, region=region, now=now, contents=self.checkpoints)
         self.deletion = SessionDeletion(self.database, self.media)
         self._reader = CheckpointReader(self.database, self.sessions, self.checkpoints)
-        transactions = WriteTransactions(self.database, self.sessions, self.checkpoints, now)
-        shared = SharedWrites(transactions.open)
-        self._writer = CheckpointWriter(self.sessions, shared)
-        self._turns = Turns(self.database, self.sessions, shared.settle, turn_timeout, self.executor)
-        self.run_writes = RunWrites(self.database, self.sessions, self._turns, shared, transactions)
+        self._writes = RunWrites(self.database, self.sessions, self.checkpoints)
+        self._turns = Turns(self.database, self.sessions, self._writes.settle, turn_timeout, self.executor)
 
     def _refuse_encrypted(self) -> None:
         try:
@@ -248,7 +241,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 opened.close()
             raise
         made._owns_database = opened is not database
-        made.sessions.terms.own[ARCHIVED_FOR] = settings.archived_for
+        made.sessions.terms.own[ARCHIVED_TERM] = settings.archived_for
         return made
 
     @classmethod
@@ -336,7 +329,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         Read by a run that begins, it decides which session the run belongs to: None starts a fresh one. All
         other reads show the newest session, ended or not, unless the config names one as `langmem_session`.
         """
-        return None if is_automated(config) else self._reader.get(config)
+        return None if self._leaves_no_trace(config) else self._reader.get(config)
 
     @while_open
     def list(
@@ -351,6 +344,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
         `before` may be a checkpoint of any namespace; with a `limit` of 0 or less nothing comes, as from InMemorySaver.
         """
+        if self._keeps_nothing:
+            return iter(())
         return islice(self._reader.list(config, filter, before), None if limit is None else max(limit, 0))
 
     @while_open
@@ -358,7 +353,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
         """The history that each delta channel is rebuilt from: see the base class."""
-        return self._reader.delta_history(config, channels)
+        return {} if self._leaves_no_trace(config) else self._reader.delta_history(config, channels)
 
     def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002
         """Versions look like the stock savers' but end in zeros: here no value is ever found by its version."""
@@ -380,9 +375,9 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         Raises NotSerializable, StorageFull or StoreUnavailable, TurnLost in a turn that another has overtaken, and
         SessionExpired for an answer to a question of a session that is over.
         """
-        if is_automated(config):
+        if self._leaves_no_trace(config):
             return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
-        return self._writer.put(config, checkpoint, metadata, new_versions)
+        return self._writes.put(config, checkpoint, metadata, new_versions)
 
     @while_open
     def put_writes(
@@ -397,8 +392,27 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         It outlives the process at once. A power cut may undo a task's result until the next checkpoint, and the
         task then runs again; what a person is told of (an interrupt, an error) is on disk when this returns.
         """
-        if not is_automated(config):
-            self._writer.put_writes(config, writes, task_id, task_path)
+        if not self._leaves_no_trace(config):
+            self._writes.put_writes(config, writes, task_id, task_path)
+
+    def write_along(self, config: RunnableConfig, work: Callable[[Connection, Session | None], None]) -> None:
+        """Has the run's next write take this along in its transaction; where none comes it is written here.
+
+        `work` is given the run's session, None for a run that this checkpointer does not store. Of a run outside of
+        turns that ends in an error it may be lost.
+        """
+        if self._turns.runs_here(config) or (ticket_of(config) is None and self.sessions.stores(config)):
+            self._writes.leave(config, lambda checkpoints: work(checkpoints.connection, checkpoints.session))
+        else:
+            with self.database.write(durable=False) as connection:
+                work(connection, None)
+
+    def keep_media(self, config: RunnableConfig, blocks: Sequence[Any]) -> Sequence[Any]:
+        """Content blocks with references in place of their inline data, whose files belong to the config's session."""
+        with self._writes.open(config) as checkpoints:
+            reduced = checkpoints.messages.reduced_content([*blocks])
+            checkpoints.messages.flush()
+        return reduced
 
     @while_open
     def delete_thread(self, thread_id: str) -> None:
@@ -408,8 +422,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     @while_open
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints these runs wrote, their writes, and the messages and files only they held."""
-        with self.deletion.transaction() as (connection, files):
-            files.update(pruning.drop_runs(connection, self.checkpoints, run_ids))
+        self.deletion.delete_runs(self.checkpoints, run_ids)
 
     @while_open
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
@@ -418,7 +431,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         if source == target:
             raise InvalidInput("a thread cannot be copied onto itself: give another target")
         with self.database.write(patience=BULK_WORK) as connection:
-            pruning.copy(connection, self.media, source, target)
+            copy_sessions(connection, self.media, source, target)
 
     @while_open
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -430,9 +443,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         for thread in dict.fromkeys(map(self.sessions.thread, thread_ids)):
             if strategy == "delete":
                 self.deletion.delete_thread(thread)
-                continue
-            with self.deletion.transaction() as (connection, files):
-                files.update(pruning.keep_latest(connection, self.checkpoints, thread))
+            else:
+                self.deletion.keep_latest(self.checkpoints, thread)
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...] | type]) -> Self:
         """Allows these types, (module, name) each, to be built from what is stored; this very object comes back.
@@ -449,6 +461,10 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         `PhoneMemory.reply` and `check` do so with the graph that they are given.
         """
         return self.with_allowlist(classes_of(graph))
+
+    def _leaves_no_trace(self, config: RunnableConfig) -> bool:
+        """True for a run of which nothing is read and nothing stored."""
+        return self._keeps_nothing or is_automated(config)
 
     # The same in asynchronous code
 
@@ -473,3 +489,22 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         while page := await run_in(self.executor, lambda: [*islice(found, _PAGE)]):
             for each in page:
                 yield each
+
+
+class SwitchedOffSaver(ConversationSaver):
+    """The checkpointer of a memory that is switched off: graphs run, and nothing is kept of them, not even in memory.
+
+    A graph cannot wait for an answer.
+    """
+
+    _keeps_nothing = True
+
+    def turn(
+        self,
+        thread_id: str,
+        arrival: Arrival | None = None,  # noqa: ARG002
+        opening: Conversations | None = None,  # noqa: ARG002
+    ) -> Turn:
+        """The turn of a run that leaves no trace; turns of one thread wait for nobody."""
+        unremembered = nullcontext(Opened(without_trace(self.sessions.thread(thread_id))))
+        return Turn(unremembered, unremembered)

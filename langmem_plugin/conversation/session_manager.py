@@ -12,12 +12,12 @@ from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpo
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.media.session_files import Files, files_of
+from langmem_plugin.conversation.media.media_store import Files, files_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import Listed
-from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import (
     NOTES,
     Speaker,

@@ -21,7 +21,7 @@ from langgraph.config import get_config
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.conversation.config_keys import is_automated
-from langmem_plugin.conversation.context_block import without_context
+from langmem_plugin.conversation.own_words import without_context
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.models import storable

@@ -10,13 +10,12 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
 
-from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
-from langmem_plugin.conversation.media.session_files import data_of, files_in
+from langmem_plugin.conversation.media.media_store import FileEncryption, data_of, files_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.conversation.turns.message_claims import ClaimRecords
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner

@@ -198,7 +198,7 @@ class ThreadMigration:
             with connection.begin_nested():
                 opened.save(each.namespace, each.checkpoint, facts, {}, each.parent_id)
                 for task_id, path, writes in each.writes:
-                    opened.pending.save(each.namespace, each.checkpoint["id"], task_id, path, writes)
+                    opened.save_writes(each.namespace, each.checkpoint["id"], task_id, path, writes)
         except StoreUnavailable:
             raise
         except UNREADABLE as error:

@@ -13,8 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import remove_unreferenced
+from langmem_plugin.conversation.media.media_store import Media, remove_unreferenced
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database

@@ -1,6 +1,6 @@
 """Keeps the claims of this process alive while they are worked on, and takes those of processes that are gone.
 
-As turns do it (conversation/turns/ticket_watch.py): each holder counts up, and the others watch with a stopwatch of
+As turns do it (conversation/turns/turns.py): each holder counts up, and the others watch with a stopwatch of
 their own. No clocks are compared.
 """
 
@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 
 from langmem_plugin import process_forks
-from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, Watch
+from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, Watch
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.jobs import ExtractionJobs, Held, Job

@@ -11,11 +11,10 @@ from datetime import UTC, datetime, tzinfo
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from sqlalchemy import select
 
-from langmem_plugin.conversation.context_block import before_context, without_context
 from langmem_plugin.conversation.media.media_reference import words_in
-from langmem_plugin.conversation.own_words import own_words
+from langmem_plugin.conversation.own_words import before_context, own_words, without_context
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import key_of, notes_of, written_at
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import thread_owner

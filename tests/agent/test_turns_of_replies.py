@@ -10,7 +10,7 @@ from sqlalchemy import delete
 
 from langmem_plugin import PhoneMemory, TurnLost
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.conversation.storage import run_writes
+from langmem_plugin.conversation.storage import runs
 from langmem_plugin.database.conversation_tables import turn
 from tests.chat_graph import chat_graph
 
@@ -114,7 +114,7 @@ def test_a_reply_takes_fourteen_transactions_at_most_six_of_which_write(memory, 
 
         return counts
 
-    monkeypatch.setattr(run_writes, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
+    monkeypatch.setattr(runs, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
     for name in counted:
         monkeypatch.setattr(memory.database, name, counting(name))
     memory.reply(graph, ERIN, "and which soup for dinner?")

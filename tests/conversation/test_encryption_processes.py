@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.unreadable import TEXT
+from langmem_plugin.conversation.storage.session_messages import TEXT
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.database.encryption.master_keys import new_master_key

@@ -8,7 +8,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.row_allocator import Reservation, RowAllocator
+from langmem_plugin.conversation.storage.message_cache import Reservation, RowAllocator
 
 MOM = "+972501234567"
 HERE = {"configurable": {"thread_id": MOM}}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.codec import RowNumbers
 
 
 def _walk(parts):

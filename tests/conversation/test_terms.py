@@ -9,7 +9,13 @@ import pytest
 
 from langmem_plugin import ConversationSaver, Settings
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR, INTERRUPT_TIMEOUT, SESSION_TIMEOUT, longest, noted
+from langmem_plugin.conversation.sessions.silence import (
+    ARCHIVED_TERM,
+    INTERRUPT_TERM,
+    SESSION_TERM,
+    longest,
+    noted,
+)
 
 ERIN = "+972501234567"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -41,9 +47,9 @@ def test_whoever_takes_a_turn_notes_its_silence_and_nobody_else_does(database, c
         assert _noted(saver) == {}
         _turn(saver)
         assert _noted(saver) == {
-            SESSION_TIMEOUT: timedelta(minutes=30),
-            INTERRUPT_TIMEOUT: DAY,
-            ARCHIVED_FOR: timedelta(days=7),
+            SESSION_TERM: timedelta(minutes=30),
+            INTERRUPT_TERM: DAY,
+            ARCHIVED_TERM: timedelta(days=7),
         }
 
 
@@ -52,15 +58,15 @@ def test_the_longer_one_stays_while_its_conversations_may_live_and_then_goes(ser
     patient, hasty = services
     _turn(patient)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+    assert _noted(hasty)[SESSION_TERM] == DAY
     clock.forward(hours=47)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+    assert _noted(hasty)[SESSION_TERM] == DAY
     clock.forward(hours=2)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TIMEOUT] == HOUR
+    assert _noted(hasty)[SESSION_TERM] == HOUR
     _turn(patient)
-    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+    assert _noted(hasty)[SESSION_TERM] == DAY
 
 
 @pytest.mark.spec("C-22", "C-5")
@@ -72,7 +78,7 @@ def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch)
             patient.current_session(ERIN)
     assert _noted(patient) == {}
     _turn(patient)
-    assert _noted(patient)[SESSION_TIMEOUT] == DAY
+    assert _noted(patient)[SESSION_TERM] == DAY
 
 
 @pytest.mark.spec("C-22")

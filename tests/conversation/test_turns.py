@@ -16,8 +16,7 @@ from sqlalchemy import func, select
 
 from langmem_plugin import ConversationSaver, TurnTimeout
 from langmem_plugin.conversation.config_keys import ticket_of
-from langmem_plugin.conversation.turns.ticket_watch import Watch
-from langmem_plugin.conversation.turns.turns import Turns, holds
+from langmem_plugin.conversation.turns.turns import Turns, Watch, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 

@@ -137,15 +137,15 @@ def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
 def held_back(theirs, monkeypatch):
     """What their runs write waits, from the first write on, until it may go on."""
     tried, may_go_on = threading.Event(), threading.Event()
-    shared = theirs.saver._writer._shared
-    write = shared._transaction
+    writes = theirs.saver._writes
+    write = writes.open
 
     def late(config, *, durable):
         tried.set()
         assert may_go_on.wait(60)
         return write(config, durable=durable)
 
-    monkeypatch.setattr(shared, "_transaction", late)
+    monkeypatch.setattr(writes, "open", late)
     return tried, may_go_on
 
 

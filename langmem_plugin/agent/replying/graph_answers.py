@@ -245,7 +245,7 @@ class GraphAnswers:
         content = waiting.message.content
         if isinstance(content, str):
             return own_words(waiting.message)
-        blocks: list[Mapping[str, Any]] = self._parts.saver.run_writes.keep_media(config, list(content))
+        blocks: Sequence[Mapping[str, Any]] = self._parts.saver.keep_media(config, content)
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.agent.replying.steps import Sending
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.conversation.media.content_blocks import image_block
+from langmem_plugin.conversation.media.inline_removal import image_block
 from langmem_plugin.conversation.own_words import QUOTED, Quoted, own_words, quoted_of
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput

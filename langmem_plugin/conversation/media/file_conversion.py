@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, select, tuple_, update
 
-from langmem_plugin.conversation.media.file_encryption import FileEncryption
-from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.media_store import FileEncryption, Media
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA

@@ -8,39 +8,16 @@ names that are known to lead inside.
 import ipaddress
 import socket
 import unicodedata
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from langmem_plugin.errors import InvalidInput
 
 _SCHEMES = ("http", "https")
 _LONGEST = 4_000
-# Ends of names that lead to this machine, into a company, a home or a cluster.
-_INSIDE = (
-    *("localhost", "local", "localdomain", "internal", "intranet", "intra", "lan", "home", "corp", "private", "domain"),
-    *("test", "home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "invalid", "example", "alt", "workgroup"),
-    *(
-        "svc",
-        "pod",
-        "cluster",
-        "consul",
-        "docker",
-        "nomad",
-        "kube",
-        "k8s",
-        "swarm",
-        "default",
-        "ts.net",
-        "metadata.goog",
-    ),
-    # Routers, by the names that their makers give them.
-    *("fritz.box", "easy.box", "o2.box", "speedport.ip", "hi.link", "homerouter.cpe", "routerlogin.net"),
-    *("routerlogin.com", "orbilogin.com", "orbilogin.net", "mywifiext.net", "mywifiext.com", "tplinkwifi.net"),
-    *("tplinklogin.net", "tplinkmodem.net", "tplinkrepeater.net", "tplinkap.net", "asusrouter.com", "asusnetwork.net"),
-    *("router.asus.com", "repeater.asus.com", "dlinkrouter.com", "dlinkap.com", "miwifi.com", "router", "gateway"),
-    *("myfiosgateway.com", "attlocal.net", "mynetworksettings.com", "mabbox.bytel.fr", "linksyssmartwifi.com"),
-    # Public names whose addresses are written in the name itself.
-    *("nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "1u.ms", "rbndr.us"),
-)
+# Ends of names that lead to this machine, into a company, a home or a cluster; names that makers give to routers; and
+# public names whose addresses are written in the name itself.
+_INSIDE = tuple(Path(__file__).with_name("inside_names.txt").read_text(encoding="ascii").split())
 _GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # every other is private, or kept for something else
 _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96", "::ffff:0:0/96")))
 _NOT_GIVEN_OUT = ipaddress.IPv6Network("3fff::/20")

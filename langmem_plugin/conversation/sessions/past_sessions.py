@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from langmem_plugin.conversation.media.session_files import BroughtFiles
+from langmem_plugin.conversation.media.media_store import BroughtFiles
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session

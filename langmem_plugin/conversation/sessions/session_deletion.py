@@ -1,20 +1,30 @@
-"""Deletes sessions for good, with everything that belongs to them: rows first, then the files nobody else refers to."""
+"""Deletes sessions, or stretches of their history, for good: rows first, then the files nobody else refers to.
 
-from collections.abc import Iterator
+What the rest still shares is not taken away.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Connection, delete, select
 
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import remove_leftovers, remove_unreferenced
+from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.media_store import FileEncryption, Media, remove_leftovers, remove_unreferenced
 from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
+from langmem_plugin.conversation.storage.codec import StoredCheckpoint, StoredValue, ValueRow
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record_all
-from langmem_plugin.database.conversation_tables import media, session
+from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
+
+_One = TypeVar("_One")
 
 _AT_ONCE = 20
 """Sessions in one transaction: each may have some hundred rows."""
@@ -67,6 +77,23 @@ class SessionDeletion:
                 break
         remove_leftovers(self._database, self._folder)
 
+    def delete_runs(self, store: CheckpointStore, run_ids: Sequence[str]) -> None:
+        """Deletes the checkpoints these runs wrote, their writes, and the messages and files only they held."""
+        with self.transaction() as (connection, files):
+            for (thread, number), doomed in _checkpoints_of_runs(connection, run_ids).items():
+                for each in session_rows.all_of(connection, thread):
+                    if each.number == number:
+                        files.update(_drop(store.of(connection, each), doomed))
+
+    def keep_latest(self, store: CheckpointStore, thread: str) -> None:
+        """Deletes all but each namespace's newest checkpoint and, for channels that are stored as deltas, the ancestors
+        their value is rebuilt from.
+        """
+        with self.transaction() as (connection, files):
+            for each in session_rows.all_of(connection, thread):
+                checkpoints = store.of(connection, each)
+                files.update(_drop(checkpoints, _all_but_latest(checkpoints)))
+
     def _delete(self, doomed: ColumnElement[bool]) -> int:
         with self.transaction() as (connection, files):
             of_session = (media.c.thread == session.c.thread) & (media.c.session == session.c.number)
@@ -78,3 +105,95 @@ class SessionDeletion:
         if deleted:
             log.info("session.purged", extra={"sessions": len(deleted)})
         return len(deleted)
+
+
+def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, int], dict[str, set[str]]]:
+    """(thread, session number) → namespace → ids of the checkpoints these runs wrote."""
+    found: dict[tuple[str, int], dict[str, set[str]]] = {}
+    rows = connection.execute(
+        select(checkpoint.c.thread, checkpoint.c.session, checkpoint.c.namespace, checkpoint.c.checkpoint_id).where(
+            checkpoint.c.run_id.in_(run_ids)
+        )
+    )
+    for thread, number, namespace, checkpoint_id in rows:
+        found.setdefault((thread, number), {}).setdefault(namespace, set()).add(checkpoint_id)
+    return found
+
+
+def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[str]:
+    """Deletes checkpoints (by namespace) with their writes, then every row that nothing refers to any more.
+
+    Returns the names of the files that the session does not refer to any more either.
+    """
+    session_rows.disturb(checkpoints.connection, checkpoints.session)
+    for namespace, ids in doomed.items():
+        checkpoints.detach(namespace, ids)
+        for table in (pending, checkpoint):
+            checkpoints.connection.execute(
+                delete(table).where(
+                    table.c.thread == checkpoints.session.thread,
+                    table.c.session == checkpoints.session.number,
+                    table.c.namespace == namespace,
+                    table.c.checkpoint_id.in_(ids),
+                )
+            )
+    return _sweep(checkpoints)
+
+
+def _all_but_latest(checkpoints: SessionCheckpoints) -> dict[str, set[str]]:
+    doomed: dict[str, set[str]] = {}
+    for namespace, checkpoint_id in checkpoints.ids(None, None):
+        doomed.setdefault(namespace, set()).add(checkpoint_id)
+    for namespace, ids in doomed.items():
+        newest = checkpoints.load(namespace, None)
+        if newest is not None:
+            ids.difference_update(kept.checkpoint_id for kept in _needed(checkpoints, namespace, newest))
+    return doomed
+
+
+def _needed(checkpoints: SessionCheckpoints, namespace: str, newest: StoredCheckpoint) -> Iterable[StoredCheckpoint]:
+    yield newest
+    metadata = codec.load(checkpoints.serde, newest.metadata)
+    missing = set(metadata.get("counters_since_delta_snapshot") or ()) - newest.channels.keys()
+    for ancestor in checkpoints.ancestors(namespace, newest):
+        if not missing:
+            return
+        yield ancestor
+        missing -= ancestor.channels.keys()
+
+
+def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
+    """Deletes the rows that no checkpoint and no write refers to; the names of the files that go with them."""
+    left = _values_in(checkpoints)
+    messages = {row for each in left for row in codec.rows_in(checkpoints.serde, each)}
+    values = {each.row for each in left if isinstance(each, ValueRow)}
+    of_session = (checkpoints.session.thread, checkpoints.session.number)
+    for table, used in ((message, messages), (value, values)):
+        here = (table.c.thread == of_session[0], table.c.session == of_session[1])
+        stored_rows = set(checkpoints.connection.execute(select(table.c.row).where(*here)).scalars())
+        for unused in _batches(sorted(stored_rows - used)):
+            checkpoints.connection.execute(delete(table).where(*here, table.c.row.in_(unused)))
+    here = (media.c.thread == of_session[0], media.c.session == of_session[1])
+    files = set(checkpoints.connection.execute(select(media.c.sha256).where(*here)).scalars())
+    if files:  # only then is it worth reading everything
+        encryption = FileEncryption.of(checkpoints.connection, of_session[0])
+        held = (each for part in left for each in references_in(checkpoints.messages.value(part)))
+        files.difference_update(encryption.name(each.sha256) for each in held if each.sha256)
+        for unneeded in _batches(sorted(files)):
+            checkpoints.connection.execute(delete(media).where(*here, media.c.sha256.in_(unneeded)))
+    return files
+
+
+def _values_in(checkpoints: SessionCheckpoints) -> list[StoredValue]:
+    """The values of every channel and every write of the session."""
+    found: list[StoredValue] = []
+    for namespace, checkpoint_id in checkpoints.ids(None, None):
+        stored = checkpoints.load(namespace, checkpoint_id)
+        found += stored.channels.values() if stored else ()
+        found += [write.held for _, write in checkpoints.stored_writes(namespace, checkpoint_id)]
+    return found
+
+
+def _batches(each: Sequence[_One], size: int = 500) -> Iterable[Sequence[_One]]:
+    for start in range(0, len(each), size):
+        yield each[start : start + size]

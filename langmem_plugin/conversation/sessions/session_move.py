@@ -1,8 +1,8 @@
-"""Moves sessions with everything in them from one conversation to another; their ids stay what they are."""
+"""Moves sessions with everything in them from one conversation to another, under their own ids, or copies them."""
 
 import secrets
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, literal, or_, select, update
 
 from langmem_plugin.conversation.config_keys import TURN
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import bind_files_anew, hold_files
+from langmem_plugin.conversation.media.media_store import Media, bind_files_anew, hold_files
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.turns import Opened
 from langmem_plugin.database.conversation_tables import (
+    AT_ONCE,
+    WHEN_SILENT,
     acknowledged,
     checkpoint,
     decision,
@@ -33,7 +34,8 @@ from langmem_plugin.database.encryption.encrypted_columns import bind_anew
 from langmem_plugin.database.memory_tables import extraction_job, history_message
 from langmem_plugin.database.schema import in_parts
 
-_IN_SESSION = (message, value, checkpoint, pending, decision, media, extraction_job)
+_WITH_CHECKPOINTS = (message, value, media, checkpoint, pending)
+_IN_SESSION = (*_WITH_CHECKPOINTS, decision, extraction_job)
 
 THREADS = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
 """The columns that say whose a conversation, or what belongs to one, is."""
@@ -84,6 +86,28 @@ def move_sessions(
         _move(connection, folder, each, replace(each, thread=target, number=each.number + shift), stand_in)
     connection.execute(delete(session).where(*_of(stand_in)))
     return [each.session_id for each in moving], archived
+
+
+def copy_sessions(connection: Connection, folder: Media, source: str, target: str) -> None:
+    """Copies every session of a thread, under numbers and ids of their own. Raises DecryptionRefused."""
+    originals = session_rows.all_of(connection, source, lock=True)
+    hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
+    for offset, original in enumerate(originals):
+        twin = session_rows.copy_of(connection, original, target, offset)
+        if twin.ended_at is None:
+            session_rows.end(connection, target, twin.last_active)
+        columns: dict[str, ColumnElement[Any]] = {
+            "thread": literal(target),
+            "number": literal(twin.number),
+            "session_id": literal(twin.session_id),
+            "to_take": literal(WHEN_SILENT if twin.ended_at is None else AT_ONCE),
+        }
+        _insert_from(connection, session, columns, session.c.number == original.number, source)
+        for table in _WITH_CHECKPOINTS:
+            columns = {"thread": literal(target), "session": literal(twin.number)}
+            _insert_from(connection, table, columns, table.c.session == original.number, source)
+        for table in (session, *_WITH_CHECKPOINTS):
+            bind_rows_anew(connection, folder, table, twin, original)
 
 
 def set_current(connection: Connection, session_id: str, archived_at: datetime) -> None:
@@ -190,7 +214,7 @@ def _move(connection: Connection, folder: Media, found: Session, arrived: Sessio
     connection.execute(delete(session).where(*_of(found)))
 
 
-def _insert(connection: Connection, found: Session, twin: Session) -> Session:
+def _insert(connection: Connection, found: Session, twin: Session) -> None:
     """All of the row of `found`, as its twin elsewhere. Its next row is raised: what a process
     remembers of it may not be so any more.
     """
@@ -201,10 +225,19 @@ def _insert(connection: Connection, found: Session, twin: Session) -> Session:
         "ended_at": literal(twin.ended_at, session.c.ended_at.type),
         "next_row": session.c.next_row + 1,
     }
-    names = [column.name for column in session.columns]
-    rows = select(*(changed.get(name, session.c[name]) for name in names)).where(*_of(found))
-    connection.execute(insert(session).from_select(names, rows))
-    return twin
+    _insert_from(connection, session, changed, session.c.number == found.number, found.thread)
+
+
+def _insert_from(
+    connection: Connection,
+    table: Table,
+    changed: Mapping[str, ColumnElement[Any]],
+    where: ColumnElement[bool],
+    source: str,
+) -> None:
+    names = [column.name for column in table.columns]
+    columns = [changed.get(name, table.c[name]) for name in names]
+    connection.execute(insert(table).from_select(names, select(*columns).where(table.c.thread == source, where)))
 
 
 def _name() -> str:

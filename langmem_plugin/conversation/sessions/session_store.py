@@ -1,17 +1,15 @@
 """Which session of a conversation a call belongs to; when one begins, changes hands, is touched and ends."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 from sqlalchemy import Connection, select
 
-from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
     SESSION,
     TURN,
@@ -24,8 +22,8 @@ from langmem_plugin.conversation.config_keys import (
 )
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.sessions.silence import Silence
-from langmem_plugin.conversation.sessions.terms import INTERRUPT_TIMEOUT, SESSION_TIMEOUT, NotedTerms
+from langmem_plugin.conversation.sessions.silence import INTERRUPT_TERM, SESSION_TERM, NotedTerms, Silence
+from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
@@ -38,51 +36,19 @@ from langmem_plugin.lru import LruCache
 _MOST_RUNS = 4_096
 
 
-class RunSessions:
-    """Remembers a run's session by the run's control object: the one thing that reaches every call of it.
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run, by its control object: the one thing that reaches every call of it.
 
-    A session of None means that the run starts a fresh one at its first write, unless its person was erased after the
-    erasures it had seen; a run that has `expired` writes nothing.
+    A session of None means that it starts a fresh one at its first write, unless its person was erased after the
+    erasures it had seen; a run that `expired` writes nothing.
     """
 
-    def __init__(self) -> None:
-        # The control object is kept beside its id: it takes no weak reference, and an id is used again.
-        self._runs: OrderedDict[int, tuple[object, str, str | None, int | None]] = OrderedDict()
-        self._expired: OrderedDict[int, object] = OrderedDict()
-        self._lock = process_forks.Lock()
-
-    def remember(
-        self, control: object, thread: str, session_id: str | None, *, erasures_seen: int | None = None
-    ) -> None:
-        with self._lock:
-            self._runs[id(control)] = (control, thread, session_id, erasures_seen)
-            self._runs.move_to_end(id(control))
-            if len(self._runs) > _MOST_RUNS:
-                self._runs.popitem(last=False)
-
-    def expire(self, control: object) -> None:
-        with self._lock:
-            self._expired[id(control)] = control
-            if len(self._expired) > _MOST_RUNS:
-                self._expired.popitem(last=False)
-
-    def has_expired(self, control: object | None) -> bool:
-        return id(control) in self._expired
-
-    def knows(self, control: object | None, thread: str) -> bool:
-        with self._lock:
-            run = self._runs.get(id(control))
-        return run is not None and run[1] == thread
-
-    def session_of(self, control: object | None) -> str | None:
-        with self._lock:
-            return self._runs[id(control)][2]
-
-    def erasures_seen(self, control: object | None) -> int | None:
-        """The newest erasure there was when the run that starts a fresh session began; None of any other."""
-        with self._lock:
-            run = self._runs.get(id(control))
-        return None if run is None else run[3]
+    control: object  # kept beside its id: it takes no weak reference, and an id is used again
+    thread: str
+    session_id: str | None
+    erasures_seen: int | None = None
+    expired: bool = False
 
 
 log = event_log(__name__)
@@ -90,30 +56,6 @@ log = event_log(__name__)
 _EXPIRED_AT_ONCE = 50
 _MOST_HELD = 1_024  # threads
 _EXPIRED = "this conversation has ended and its question with it: send a new message"
-
-
-class Contents(Protocol):
-    """The questions that a store of sessions asks about their contents."""
-
-    def waits(self, connection: Connection, session: Session) -> bool | None:
-        """Tell whether a run that begins now finds an open question in its newest checkpoint; None where no run can
-        begin: a session that is damaged must not silence its person.
-        """
-        ...
-
-    def has_run(self, connection: Connection, session: Session) -> bool:
-        """Tell whether anything was said in it."""
-        ...
-
-    def carried(self, connection: Connection, session: Session) -> Mapping[str, Any]:
-        """The values by channel that the next session begins with."""
-        ...
-
-    def begin_with(
-        self, connection: Connection, fresh: Session, over: Session, carried: Mapping[str, Any], now: datetime
-    ) -> None:
-        """Stores it in the fresh session."""
-        ...
 
 
 class SessionStore:
@@ -126,15 +68,15 @@ class SessionStore:
         silence: Silence,
         region: str | None,
         now: Callable[[], datetime],
-        contents: Contents,
+        contents: CheckpointStore,
     ) -> None:
         self._database = database
         self.silence = silence
-        self.terms = NotedTerms({SESSION_TIMEOUT: silence.timeout, INTERRUPT_TIMEOUT: silence.while_interrupted})
+        self.terms = NotedTerms({SESSION_TERM: silence.timeout, INTERRUPT_TERM: silence.while_interrupted})
         self.region = region
         self.now = now
         self._contents = contents
-        self._runs = RunSessions()
+        self._runs: LruCache[int, _Run] = LruCache(_MOST_RUNS)
         self._held_lately: LruCache[str, bool] = LruCache(_MOST_HELD)
 
     # Which conversation, which session
@@ -158,13 +100,12 @@ class SessionStore:
 
     def find(self, connection: Connection, config: RunnableConfig, *, lock: bool = False) -> Session | None:
         """The session the config belongs to; None if the thread has none or the run begins a fresh one."""
-        thread, control = self.thread_of(config), control_of(config)
-        if self._runs.has_expired(control):
+        thread, session_id, run = self.thread_of(config), session_id_of(config), self._run(config)
+        if run is not None and run.expired:
             raise SessionExpired(_EXPIRED)
-        session_id = session_id_of(config)
         # The first write of a run looks like the read it began with; what that read decided holds.
-        if session_id is None and self._runs.knows(control, thread):
-            session_id = self._runs.session_of(control)
+        if session_id is None and run is not None:
+            session_id = run.session_id
             if session_id is None:
                 return None
         if session_id is not None:
@@ -176,8 +117,7 @@ class SessionStore:
                 session_rows.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock)
                 or found
             )
-            if control is not None:  # a replay goes on where it begins, also in a session that has ended
-                self._runs.remember(control, thread, found.session_id)
+            self._remember(config, found.session_id)  # a replay goes on where it begins, also in a session that ended
         return found
 
     def session_of(self, config: RunnableConfig) -> str | None:
@@ -188,28 +128,37 @@ class SessionStore:
 
     def stores(self, config: RunnableConfig) -> bool:
         """Tell whether this checkpointer stores the run of the config: then it has read the first state of that run."""
-        return control_of(config) is not None and self._runs.knows(control_of(config), self.thread_of(config))
+        return self._run(config) is not None
+
+    def _run(self, config: RunnableConfig) -> _Run | None:
+        """The config's run, if it is remembered in this conversation."""
+        run = self._runs.get(id(control_of(config)))
+        return run if run is not None and run.thread == self.thread_of(config) else None
+
+    def _remember(self, config: RunnableConfig, session_id: str | None, erasures_seen: int | None = None) -> None:
+        control = control_of(config)
+        if control is not None:
+            self._runs.put(id(control), _Run(control, self.thread_of(config), session_id, erasures_seen), 1)
 
     # What a run reads and writes
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:
         """Tell whether the config's run begins and needs a fresh session, and remember it for the rest of the run."""
-        thread, control = self.thread_of(config), control_of(config)
-        if not starts_run(config) or self._runs.knows(control, thread):
+        if not starts_run(config) or self._run(config) is not None:
             return False
         self.terms.look(connection, self.now())
         over = found is None or session_rows.has_ended(connection, found, self.now(), self.silence)
         goes_on = None if over or found is None else found.session_id
         seen = newest_erasure(connection) if over else None
-        self._runs.remember(control, thread, goes_on, erasures_seen=seen)
+        self._remember(config, goes_on, seen)
         return over
 
     def begin_anew(self, config: RunnableConfig, over: Session) -> Session | None:
         """Archives the session. Returns the one that follows if it begins with what is carried into it; else the
         first write of the config's run opens it. Raises ErasedMeanwhile.
         """
-        now, control = self.now(), control_of(config)
-        seen = self._runs.erasures_seen(control)
+        now, run = self.now(), self._run(config)
+        seen = run.erasures_seen if run else None
         with self._database.write() as connection:
             if seen is None:  # it was not over, and cannot be read
                 seen = newest_erasure(connection)
@@ -219,7 +168,7 @@ class SessionStore:
                 session_rows.end(connection, over.thread, now, number=over.number, why="session.expired")
             else:
                 refuse_erased(connection, over.thread, seen)
-        self._runs.remember(control, over.thread, fresh.session_id if fresh else None, erasures_seen=seen)
+        self._remember(config, fresh.session_id if fresh else None, seen)
         return fresh
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
@@ -227,16 +176,14 @@ class SessionStore:
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         opened = found or session_rows.begin(connection, self.thread_of(config), now)
-        if found is None and (seen := self._runs.erasures_seen(control_of(config))) is not None:
-            refuse_erased(connection, opened.thread, seen)
+        if found is None and (run := self._run(config)) is not None and run.erasures_seen is not None:
+            refuse_erased(connection, opened.thread, run.erasures_seen)
         self.terms.note(connection, now)
         return opened
 
     def wrote(self, config: RunnableConfig, written: Session) -> None:
         """From now on the config's run stays in this session."""
-        control = control_of(config)
-        if control is not None:
-            self._runs.remember(control, written.thread, written.session_id)
+        self._remember(config, written.session_id)
 
     def count_as_activity(self, connection: Connection, found: Session, config: RunnableConfig, now: datetime) -> bool:
         """Tell whether a write with this config keeps the session alive: that of a run does.
@@ -269,7 +216,7 @@ class SessionStore:
                 each.ended_at is not None for each in session_rows.all_of(connection, self.thread_of(config))
             )
         if expired:
-            self._runs.expire(control)
+            self._runs.put(id(control), _Run(control, self.thread_of(config), None, expired=True), 1)
             raise SessionExpired(_EXPIRED)
 
     @contextmanager

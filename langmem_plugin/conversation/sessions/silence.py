@@ -1,11 +1,19 @@
-"""When a conversation that nobody writes in is over. Pure rules: the clock is an argument.
+"""When a conversation that nobody writes in is over, and how long the services of a database let one live.
 
-What counts as activity is decided by `SessionStore`; how long a silence is, by settings.py.
+The rules are pure: the clock is an argument. What counts as activity is decided by `SessionStore`. The lengths are
+noted in the database: somebody who knows less, a command without the service's settings say, must not end what a
+service counts as alive.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from sqlalchemy import Connection, select
+
+from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import INTERRUPT_TIMEOUT, SESSION_TIMEOUT
 
@@ -58,3 +66,99 @@ def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, time
     if ahead is not None and ahead <= now and not is_idle(ahead, now, timeout):
         return False
     return is_idle(last_active, now, timeout)
+
+
+NOTED_TERMS = SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
+
+Terms = dict[str, timedelta | None]
+"""Lengths by the names above; None is for ever, and a missing name is not known."""
+
+_EVERY = timedelta(hours=1)
+_A_DAY = timedelta(days=1)
+_A_WEEK = timedelta(weeks=1)
+_LIFETIMES = timedelta(days=100_000)
+_FOR_EVER_HOLDS = timedelta(days=30)
+
+
+class NotedTerms:
+    """The terms that this process notes for its service: at the first use, and then about once an hour."""
+
+    def __init__(self, own: Terms) -> None:
+        self.own = own
+        self._seen_at: datetime | None = None
+        self._is_due = False
+
+    def are_due(self, now: datetime) -> bool:
+        """Tell whether it is time to read the noted terms from the database."""
+        return self._seen_at is None or abs(now - self._seen_at) >= _EVERY
+
+    def look(self, connection: Connection, now: datetime) -> None:
+        """In a reading transaction before one that writes: what this reads was committed."""
+        if not self.are_due(now):
+            return
+        rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
+        self._is_due = any(_is_due(name, rows.get(name), length, now) for name, length in self.own.items())
+        self._seen_at = None if self._is_due else now
+
+    def note(self, connection: Connection, now: datetime) -> None:
+        """In a transaction that writes, after it has locked its session: in the other order two of one person would
+        wait for each other. A longer one that another service noted stays until it is out of date.
+        """
+        if not self._is_due:
+            return
+        self._is_due = False
+        rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
+        # In one order: two services would wait for each other.
+        for name, length in sorted(self.own.items()):
+            if _is_due(name, rows.get(name), length, now):
+                _put(connection, name, now, length)
+
+
+def noted(connection: Connection) -> Terms:
+    """The terms that services noted."""
+    rows = connection.execute(select(upkeep).where(upkeep.c.name.in_(NOTED_TERMS)))
+    return {row.name: _length(row.seconds) for row in rows}
+
+
+def longest(one: Mapping[str, timedelta | None], other: Mapping[str, timedelta | None]) -> Terms:
+    return {
+        name: other[name] if name not in one or (name in other and is_longer(other[name], one[name])) else one[name]
+        for name in {**one, **other}
+    }
+
+
+def is_longer(length: timedelta | None, than: timedelta | None) -> bool:
+    if length is None or than is None:
+        return length is None and than is not None
+    return length > than
+
+
+def _is_due(name: str, row: Any, length: timedelta | None, now: datetime) -> bool:
+    """Tell whether the row must be written: to say this length instead, or that it still holds."""
+    if row is None or is_longer(length, noted_length := _length(row.seconds)):
+        return True
+    if is_longer(noted_length, length):
+        return bool(now - row.noted_at >= _holds_for(name, noted_length))
+    return bool(abs(now - row.noted_at) >= _EVERY)
+
+
+def _put(connection: Connection, name: str, now: datetime, length: timedelta | None) -> None:
+    values = {"noted_at": now, "seconds": None if length is None or length > _LIFETIMES else _seconds(length)}
+    inserted = upsert(connection, upkeep).values(name=name, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
+
+
+def _seconds(length: timedelta) -> int:
+    """Rounded up: for a fraction of a second it is alive too."""
+    return -(-length // timedelta(seconds=1))
+
+
+def _length(seconds: int | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def _holds_for(name: str, length: timedelta | None) -> timedelta:
+    """For as long as a conversation under it may be alive; who keeps archived ones for less waits for a week."""
+    if name == ARCHIVED_TERM:
+        return _A_WEEK
+    return _FOR_EVER_HOLDS if length is None else min(length, _FOR_EVER_HOLDS) + _A_DAY

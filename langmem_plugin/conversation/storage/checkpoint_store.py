@@ -13,18 +13,21 @@ from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import hand_on
+from langmem_plugin.conversation.media.media_store import Media, hand_on
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.channel_values import ChannelValues
-from langmem_plugin.conversation.storage.message_cache import MessageCache
-from langmem_plugin.conversation.storage.pending_writes import PendingWrites
-from langmem_plugin.conversation.storage.row_allocator import RowAllocator, RowLease
-from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, CheckpointCache, SessionCheckpoints
-from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
-from langmem_plugin.conversation.storage.unreadable import DamageReports
+from langmem_plugin.conversation.storage.message_cache import MessageCache, RowAllocator, RowLease
+from langmem_plugin.conversation.storage.session_checkpoints import (
+    CARRIED,
+    CheckpointCache,
+    SessionCheckpoints,
+)
+from langmem_plugin.conversation.storage.session_messages import (
+    CountTokens,
+    DamageReports,
+    SessionMessages,
+)
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
 from langmem_plugin.logs import event_log
@@ -70,8 +73,7 @@ class CheckpointStore:
         serde = self._serde()
         messages = SessionMessages(
             connection,
-            session.thread,
-            session.number,
+            session,
             serde,
             MessageCache(_CACHE_BYTES) if fresh else self._messages,
             lease,
@@ -80,9 +82,7 @@ class CheckpointStore:
             count_tokens=self.count_tokens,
             on_damage=None if fresh else partial(self.reports.note, session.session_id),
         )
-        values = ChannelValues(connection, session, serde, lease, messages)
-        pending = PendingWrites(connection, session, values)
-        return SessionCheckpoints(connection, session, serde, lease, messages, values, pending, self._checkpoints)
+        return SessionCheckpoints(connection, session, serde, lease, messages, self._checkpoints)
 
     @contextmanager
     def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[SessionCheckpoints]:
@@ -113,7 +113,7 @@ class CheckpointStore:
         try:
             newest = checkpoints.load("", None)
             held = {name: newest.channels[name] for name in self._carry if name in newest.channels} if newest else {}
-            values = {name: checkpoints.values.load(value) for name, value in held.items()}
+            values = {name: checkpoints.messages.value(value) for name, value in held.items()}
             # What a delta channel holds is known to the graph alone: its last snapshot may be long out of date.
             return {name: value for name, value in values.items() if not isinstance(value, _DeltaSnapshot)}
         except DamagedSession as error:

@@ -1,14 +1,16 @@
-"""How a value becomes bytes: message rows taken out by number, the rest through the serializer and zlib.
+"""How a value and a checkpoint become bytes: messages as row numbers, the rest through the serializer and zlib.
 
-Pure functions. A message inside a value is replaced by a mark that holds its row number; the value around it
-stays what it was.
+Pure functions. A message inside a value is replaced by a mark that holds its row number; the value around it stays what
+it was. A list of messages is its row numbers; when those no longer fit in a few bytes it is what it adds to the parent
+checkpoint's list, with a full list now and then so that reading never walks far.
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import ormsgpack
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -16,9 +18,128 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
 from langgraph.types import Send
 
-from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
+
+
+@dataclass(frozen=True, slots=True)
+class RowNumbers:
+    """Row numbers in order as runs of (start, length), none of which goes on where the one before ends.
+
+    A negative number is the same row read without its message id: a message enters the graph before `add_messages`
+    names it, and naming it must not store it twice. A conversation is mostly one run, however long it is.
+
+    What is asked of it takes time by its runs, not by its numbers.
+    """
+
+    runs: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Self:
+        return cls.joined((number, 1) for number in numbers)
+
+    @classmethod
+    def joined(cls, runs: Iterable[tuple[int, int]]) -> Self:
+        joined: list[tuple[int, int]] = []
+        for start, length in runs:
+            if joined and sum(joined[-1]) == start:
+                joined[-1] = joined[-1][0], joined[-1][1] + length
+            else:
+                joined.append((start, length))
+        return cls(tuple(joined))
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Self:
+        """The inverse of `packed`."""
+        return cls.joined(_runs(_varints(packed)))
+
+    def packed(self) -> bytes:
+        """Each run as its start, relative to the end of the run before, and its length, as varints."""
+        out = bytearray()
+        end = 0
+        for start, length in self.runs:
+            step = start - end
+            _varint(out, (step << 1) ^ (step >> 63))
+            _varint(out, length)
+            end = start + length
+        return bytes(out)
+
+    def __len__(self) -> int:
+        size = 0
+        for _, length in self.runs:
+            size += length
+        return size
+
+    def __iter__(self) -> Iterator[int]:
+        for start, length in self.runs:
+            yield from range(start, start + length)
+
+    def __getitem__(self, index: int) -> int:
+        for start, length in self.runs:
+            if index < length:
+                return start + index
+            index -= length
+        raise IndexError("there are not so many rows")
+
+    def __add__(self, other: "RowNumbers") -> "RowNumbers":
+        return RowNumbers.joined((*self.runs, *other.runs))
+
+    def first(self, count: int) -> "RowNumbers":
+        return RowNumbers(tuple(self._cut(0, count)))
+
+    def after(self, count: int) -> "RowNumbers":
+        """Without the first so many."""
+        return RowNumbers(tuple(self._cut(count, len(self))))
+
+    def in_common(self, other: "RowNumbers") -> int:
+        """How many numbers both begin with."""
+        count = 0
+        for (start, length), (other_start, other_length) in zip(self.runs, other.runs, strict=False):
+            if start != other_start:
+                break
+            count += min(length, other_length)
+            if length != other_length:
+                break
+        return count
+
+    def _cut(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
+        at = 0
+        for start, length in self.runs:
+            first, last = max(begin - at, 0), min(end - at, length)
+            if first < last:
+                yield start + first, last - first
+            at += length
+
+
+NO_ROWS = RowNumbers()
+
+
+def _runs(numbers: Iterator[int]) -> Iterator[tuple[int, int]]:
+    end = 0
+    for zigzag in numbers:
+        start = end + ((zigzag >> 1) ^ -(zigzag & 1))
+        length = next(numbers)
+        yield start, length
+        end = start + length
+
+
+def _varint(out: bytearray, number: int) -> None:
+    while number > 0x7F:  # noqa: PLR2004 - seven bits a byte, the eighth says that more follow
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _varints(packed: bytes) -> Iterator[int]:
+    number = shift = 0
+    for byte in packed:
+        number |= (byte & 0x7F) << shift
+        if byte & 0x80:
+            shift += 7
+        else:
+            yield number
+            number = shift = 0
+
 
 MARK = "__langmem_rows__"
 """Stands for messages stored as rows; a value that holds messages must not use this key itself."""
@@ -198,3 +319,146 @@ def referenced(value: Any) -> Iterator[int]:
 def _rows(held: bytes | int) -> RowNumbers:
     """The row numbers in a mark: those of a list, or that of one message."""
     return RowNumbers.unpacked(held) if isinstance(held, bytes) else RowNumbers.of([held])
+
+
+_SHORT_LIST = 64
+_DEEPEST = 32
+
+Typed = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageList:
+    """A channel that is a list of messages: their rows.
+
+    As stored: how many checkpoints back its last full list is, and about how many bytes a full list would take.
+    """
+
+    rows: RowNumbers
+    depth: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InlineValue:
+    """Bytes of the serializer; `marked` if messages were taken out of the value."""
+
+    typed: Typed
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """A value row, for values too long to repeat in every checkpoint."""
+
+    row: int
+
+
+StoredValue = MessageList | InlineValue | ValueRow
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint read but not decoded further than its lists."""
+
+    checkpoint_id: str
+    parent_id: str | None
+    body: dict[str, Any]
+    metadata: Typed
+    channels: dict[str, StoredValue]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWrite:
+    """One write of a task. `path` and `index` give the order in which the graph applies them."""
+
+    index: int
+    channel: str
+    path: str
+    held: StoredValue
+
+
+def encode(
+    body: Typed, metadata: Typed, channels: Mapping[str, StoredValue], parent: StoredCheckpoint | None
+) -> tuple[bytes, dict[str, StoredValue]]:
+    """The checkpoint's payload, and the channels as decoding it gives them."""
+    before = parent.channels if parent else {}
+    encoded = {name: _encode_held(held, before.get(name)) for name, held in channels.items()}
+    packed = {name: packed for name, (packed, _) in encoded.items()}
+    payload = compress("", ormsgpack.packb([body, metadata, packed]))
+    return payload, {name: held for name, (_, held) in encoded.items()}
+
+
+def decode(
+    serde: SerializerProtocol,
+    checkpoint_id: str,
+    parent_id: str | None,
+    payload: bytes,
+    parent: Callable[[], StoredCheckpoint | None],
+) -> StoredCheckpoint:
+    """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
+    match unpack(payload):
+        case [[str(), bytes()] as body, [str(), bytes()] as metadata, dict(held)]:
+            channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
+            facts = load(serde, tuple(body))
+            if isinstance(facts, dict):
+                return StoredCheckpoint(checkpoint_id, parent_id, facts, tuple(metadata), channels)
+    raise DamagedSession(f"damaged checkpoint {checkpoint_id}: it is stored in an unknown way")
+
+
+def encode_writes(writes: list[StoredWrite]) -> bytes:
+    """The payload of what one task wrote."""
+    packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)[0]] for write in writes]
+    return compress("", ormsgpack.packb(packed))
+
+
+def decode_writes(payload: bytes) -> list[StoredWrite]:
+    return [
+        StoredWrite(index, channel, path, _decode_held(channel, held, lambda: None))
+        for index, channel, path, held in unpack(payload)
+    ]
+
+
+def rows_in(serde: SerializerProtocol, held: StoredValue) -> list[int]:
+    """The message rows a channel refers to, without their sign."""
+    if isinstance(held, MessageList):
+        return [abs(row) for row in held.rows]
+    if isinstance(held, InlineValue) and held.marked:
+        return list(referenced(load(serde, held.typed)))
+    return []
+
+
+def _encode_held(held: StoredValue, parent: StoredValue | None) -> tuple[list[Any], StoredValue]:
+    """How it is stored, and the same as read back."""
+    match held:
+        case InlineValue(typed, marked):
+            return ["s" if marked else "p", *typed], held
+        case ValueRow(row):
+            return ["b", row], held
+        case MessageList(rows):
+            if isinstance(parent, MessageList) and parent.size > _SHORT_LIST and parent.depth < _DEEPEST:
+                keep, depth = parent.rows.in_common(rows), parent.depth + 1
+                packed = rows.after(keep).packed()
+                return ["d", depth, keep, packed], MessageList(rows, depth, parent.size + len(packed))
+            packed = rows.packed()
+            return ["r", packed], MessageList(rows, 0, len(packed))
+
+
+def _decode_held(name: str, held: list[Any], parent: Callable[[], StoredCheckpoint | None]) -> StoredValue:
+    match held:
+        case ["p", kind, payload]:
+            return InlineValue((kind, payload), marked=False)
+        case ["s", kind, payload]:
+            return InlineValue((kind, payload), marked=True)
+        case ["b", row]:
+            return ValueRow(row)
+        case ["r", packed]:
+            return MessageList(RowNumbers.unpacked(packed), 0, len(packed))
+        case ["d", depth, keep, packed]:
+            base = parent()
+            before = base.channels.get(name) if base else None
+            if not isinstance(before, MessageList):
+                raise DamagedSession(f"damaged checkpoint: the list {name!r} continues one that is missing")
+            rows = before.rows.first(keep) + RowNumbers.unpacked(packed)
+            return MessageList(rows, depth, before.size + len(packed))
+    raise DamagedSession(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")

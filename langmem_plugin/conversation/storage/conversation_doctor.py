@@ -12,7 +12,7 @@ from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.codec import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
 from langmem_plugin.database.encryption.encrypted_columns import (
@@ -138,7 +138,7 @@ def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSe
             if stored is not None:
                 checkpoints.channel_values(stored)
                 codec.load(checkpoints.serde, stored.metadata)
-            checkpoints.pending.load(namespace, checkpoint_id)
+            checkpoints.writes(namespace, checkpoint_id)
         except DamagedSession as error:
             yield checkpoint_id, error
 

@@ -1,20 +1,46 @@
 """Values as bytes of which exactly those values are built again, and no code is run that the bytes name.
 
-Text, numbers, lists and dicts are MessagePack. All else is its class and the plain parts that it is made of
-(`value_parts.py`); reading builds allowed classes only (`buildable_types.py`). What LangGraph's own serializer wrote is
-read as that reads it.
+Text, numbers, lists and dicts are MessagePack. All else is its class and the plain parts that it is made of; reading
+builds allowed classes only: Python's values, data of LangChain and LangGraph, those named. What LangGraph's own
+serializer wrote is read as that reads it.
 """
 
-from collections.abc import Callable, Iterable
+import builtins
+import copyreg
+import dataclasses
+import datetime as dt
+import functools
+import importlib
+import ipaddress
+import pathlib
+import re
+import sys
+import types
+import typing
+import uuid
+import zoneinfo
+from array import array
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from itertools import chain
+from operator import is_
 from typing import Any, Self
 
 import ormsgpack
 from langchain_core.messages import BaseMessage
+from langgraph.channels.base import BaseChannel
 from langgraph.checkpoint.serde.jsonplus import EXT_PYDANTIC_V2, JsonPlusSerializer
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel import Pregel
+from langgraph.store.base import Item
+from langgraph.types import Send
+from pydantic import BaseModel
 
-from langmem_plugin.conversation.storage import value_parts
-from langmem_plugin.conversation.storage.buildable_types import BuildableTypes
-from langmem_plugin.errors import DamagedSession, LangMemError, NotSerializable, TypeNotAllowed
+from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, NotSerializable, TypeNotAllowed
 
 _TUPLE, _OBJECT, _DICT, _INT, _ARRAY, _CLASS = range(40, 46)
 """Our own kinds of MessagePack's extensions; those below are LangGraph's. Stored, so they never change."""
@@ -62,7 +88,7 @@ class StrictSerializer(JsonPlusSerializer):
                 typed = "msgpack", packing.packed(obj)
                 back = self.loads_typed(typed)
                 # What is stored as plain data on purpose differs, and is taken apart into the same bytes.
-                if value_parts.is_same(obj, back) or (exactly and packing.packed(back) == typed[1]):
+                if is_same(obj, back) or (exactly and packing.packed(back) == typed[1]):
                     return typed
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
                 if packing.refused:
@@ -91,7 +117,7 @@ class StrictSerializer(JsonPlusSerializer):
 class _Packing:
     """One value becomes bytes. `exactly` marks what MessagePack would take and give back as something else."""
 
-    def __init__(self, types: BuildableTypes, *, exactly: bool) -> None:
+    def __init__(self, types: "BuildableTypes", *, exactly: bool) -> None:
         self._types = types
         self._exactly = exactly
         self.refused: list[LangMemError] = []  # what is raised within MessagePack reaches nobody
@@ -103,7 +129,7 @@ class _Packing:
         try:
             code, parts = self._parts(value)
         except TypeNotAllowed as error:
-            plain = value_parts.plain_of(value)
+            plain = plain_of(value)
             if plain is not None:
                 return plain
             self.refused.append(error)
@@ -128,21 +154,21 @@ class _Packing:
             return _TUPLE, [*value]
         if kind is _Marked:
             return value.code, value.parts
-        if isinstance(value, BaseMessage) and (fields := value_parts.fields_of(value)) is not None:
+        if isinstance(value, BaseMessage) and (fields := fields_of(value)) is not None:
             return EXT_PYDANTIC_V2, [*self._types.name(kind), fields, "model_validate_json"]  # as LangGraph has it
         if isinstance(value, type):
             return _CLASS, [*self._types.name(value)]
-        if value_parts.is_numpy(value):
-            number = value_parts.number_of(value)
-            return (_ARRAY, value_parts.array_parts(value)) if number is None else (0, number)
-        parts = value_parts.parts_of(value)
+        if is_numpy(value):
+            number = number_of(value)
+            return (_ARRAY, array_parts(value)) if number is None else (0, number)
+        parts = parts_of(value)
         return _OBJECT, [*self._types.name(kind), *parts]
 
 
 class _Unpacking:
     """One value is built of bytes; `stock` builds what LangGraph's serializer wrote."""
 
-    def __init__(self, types: BuildableTypes, stock: Callable[[int, bytes], Any]) -> None:
+    def __init__(self, types: "BuildableTypes", stock: Callable[[int, bytes], Any]) -> None:
         self._types = types
         self._stock = stock
         self.refused: list[LangMemError] = []  # what is raised within MessagePack reaches nobody
@@ -158,7 +184,7 @@ class _Unpacking:
                 module, name, fields, *_ = self.value(payload)
                 kind = self._types.find(module, name)
                 if issubclass(kind, BaseMessage):
-                    return value_parts.build_message(kind, fields)
+                    return build_message(kind, fields)
         except DamagedSession as error:
             self.refused.append(error)
             raise
@@ -167,9 +193,9 @@ class _Unpacking:
     def _build(self, code: int, parts: Any) -> Any:
         if code == _OBJECT:
             module, name, *made_of = parts
-            return value_parts.build(self._types.find(module, name), *made_of)
+            return build(self._types.find(module, name), *made_of)
         if code == _ARRAY:
-            return value_parts.build_array(*parts)
+            return build_array(*parts)
         if code == _CLASS:
             return self._types.find(*parts)
         if code == _INT:
@@ -200,3 +226,318 @@ def _marked(value: Any) -> Any:
     if kind is memoryview:
         raise TypeError("a view of memory is no value: take its bytes")
     return value
+
+
+_PACKAGES = frozenset({"langchain", "langchain_core", "langgraph"})
+_PLAIN_TYPES = (
+    *(str, int, float, complex, bool, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice),
+    *(deque, defaultdict, OrderedDict, Counter, ChainMap, UserDict, UserList, UserString, types.SimpleNamespace, array),
+    *(dt.datetime, dt.date, dt.time, dt.timedelta, dt.timezone, zoneinfo.ZoneInfo),
+    *(Decimal, Fraction, uuid.UUID, uuid.SafeUUID, re.Pattern),
+    *(ipaddress.IPv4Address, ipaddress.IPv4Interface, ipaddress.IPv4Network),
+    *(ipaddress.IPv6Address, ipaddress.IPv6Interface, ipaddress.IPv6Network),
+    *(each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException)),
+)
+_PATHS = (
+    *(pathlib.Path, pathlib.PosixPath, pathlib.WindowsPath),
+    *(pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath),
+)
+_STANDARD: dict[str, type] = {
+    **{f"{each.__module__}.{each.__qualname__}": each for each in _PLAIN_TYPES},
+    # Their module is one of these, as the version of Python has it.
+    **{f"{module}.{each.__name__}": each for each in _PATHS for module in ("pathlib", "pathlib._local")},
+}
+_DATA = (BaseModel, BaseException, Enum, Send, Item, dict, list, set, str, int, float)
+
+
+class BuildableTypes:
+    """`named` are full names, as `shop.recipes.Recipe`; `classes` may be built whether or not a name leads to them."""
+
+    def __init__(self, named: Iterable[str] = (), classes: Iterable[type] = ()) -> None:
+        self._named = frozenset(named)
+        self._classes = {_full_name(each): each for each in classes}
+        self._found = {**_STANDARD, **self._classes}
+        self._names: dict[type, tuple[str, str]] = {}
+
+    def with_more(self, more: Iterable[tuple[str, ...] | type]) -> "BuildableTypes":
+        added = list(more)
+        named = {".".join(each) for each in added if not isinstance(each, type)}
+        classes = [each for each in added if isinstance(each, type)]
+        return BuildableTypes(self._named | named, [*self._classes.values(), *classes])
+
+    def find(self, module: str, name: str) -> type:
+        """The class. Raises TypeNotAllowed, and DamagedSession if it is allowed and not there."""
+        full_name = f"{module}.{name}"
+        found = self._found.get(full_name)
+        if found is None:
+            found = self._found[full_name] = self._imported(module, name, is_named=full_name in self._named)
+        return found
+
+    def name(self, kind: type) -> tuple[str, str]:
+        """The module and the name that `find` finds the class by. Raises TypeNotAllowed and NotSerializable."""
+        name = self._names.get(kind)
+        if name is None:
+            name = kind.__module__, kind.__qualname__
+            if self.find(*name) is not kind:
+                raise NotSerializable(f"{_full_name(kind)} is another class there: define it at the top of its module")
+            self._names[kind] = name
+        return name
+
+    def _imported(self, module: str, name: str, *, is_named: bool) -> type:
+        if not is_named and module.partition(".")[0] not in _PACKAGES:
+            raise TypeNotAllowed(module, name)
+        try:
+            found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        except (ImportError, AttributeError) as error:
+            raise DamagedSession(
+                f"the class {module}.{name} is not there ({error}): install what defines it"
+            ) from error
+        # What a module has only imported is not its own: `langchain_core.x.subprocess` is not of LangChain.
+        if not isinstance(found, type) or not (
+            is_named or (_full_name(found) == f"{module}.{name}" and _is_data(found))
+        ):
+            raise TypeNotAllowed(module, name)
+        return found
+
+
+def classes_of(graph: Pregel[Any, Any, Any, Any]) -> set[type]:
+    """The classes that the graph's own state, and those of its subgraphs, are declared with. Raises InvalidInput."""
+    if not isinstance(graph, Pregel):
+        raise InvalidInput(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
+    found: set[type] = set()
+    waiting: list[Any] = []
+    subgraphs = [subgraph for _, subgraph in graph.get_subgraphs(recurse=True) if isinstance(subgraph, Pregel)]
+    for each in (graph, *subgraphs):
+        if isinstance(each, CompiledStateGraph):
+            built = each.builder
+            waiting += [built.state_schema, built.input_schema, built.output_schema, built.context_schema]
+            waiting += [node.input_schema for node in built.nodes.values()]
+            waiting += [branch.input_schema for branches in built.branches.values() for branch in branches.values()]
+        channels = [held for held in each.channels.values() if isinstance(held, BaseChannel)]
+        waiting += [kind for held in channels for kind in (held.ValueType, held.UpdateType)]
+    while waiting:
+        declared = waiting.pop()
+        waiting += [each for each in typing.get_args(declared) if not isinstance(each, str | int | bytes)]
+        waiting += [getattr(declared, more) for more in ("__supertype__", "__value__") if hasattr(declared, more)]
+        kind = typing.get_origin(declared) or declared
+        if isinstance(kind, type) and kind not in found and kind.__module__ not in ("builtins", "typing"):
+            found.add(kind)
+            waiting += _annotations(kind)
+    return found
+
+
+def _annotations(kind: type) -> Iterator[Any]:
+    try:
+        yield from typing.get_type_hints(kind, localns=vars(kind), include_extras=True).values()
+    except (NameError, TypeError, AttributeError):  # such as a name that only a type checker sees
+        fields = getattr(kind, "model_fields", None)
+        yield from (field.annotation for field in fields.values()) if isinstance(fields, dict) else ()
+
+
+def with_new_fields(made: Any) -> Any:
+    """Give the built object, with the defaults of fields that its class did not have when it was stored."""
+    if isinstance(made, BaseModel):
+        for name, field in type(made).model_fields.items():
+            if name not in made.__dict__ and not field.is_required():
+                made.__dict__[name] = field.get_default(call_default_factory=True, validated_data=made.__dict__)
+    elif dataclasses.is_dataclass(made) and not isinstance(made, type):
+        for each in dataclasses.fields(made):
+            if not hasattr(made, each.name) and each.default_factory is not dataclasses.MISSING:
+                object.__setattr__(made, each.name, each.default_factory())
+    return made
+
+
+def _is_data(kind: type) -> bool:
+    return issubclass(kind, _DATA) or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+
+
+def _full_name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+_NEW = vars(copyreg)["__newobj__"]  # says that the class is to be made without being called
+_SCALARS: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
+_NUMBERS = frozenset({bool, int, float, complex, str, bytes})
+_PLAIN_OF: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__int__,
+    float: float.__float__,
+    bytes: bytes.__bytes__,
+}
+_NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's cannot hold is an array of no dimension
+
+
+def parts_of(value: Any) -> list[Any]:
+    """As `build` takes them: whether the class is not to be called, its arguments, items, entries and state.
+
+    Raises NotSerializable, and TypeError as `__reduce_ex__` does.
+    """
+    kind = type(value)
+    if isinstance(value, Enum):
+        return [False, [value.value]]
+    if kind is re.Pattern:
+        return [False, [value.pattern, value.flags]]
+    if kind is zoneinfo.ZoneInfo and value.key:
+        return [False, [value.key]]
+    reduced = value.__reduce_ex__(2 if isinstance(value, array) else 4)  # a function's is its name alone
+    function, arguments, state, items, entries, *more = (*reduced, None, None, None)[: max(5, len(reduced))]
+    if isinstance(value, BaseException):
+        state = state or None  # one whose empty attributes were once looked at says so
+    uncalled = function is _NEW
+    if kind is not (arguments[0] if uncalled else function) or any(more):
+        raise NotSerializable(f"a {kind.__module__}.{kind.__qualname__} cannot be taken apart into plain values")
+    listed = None if items is None else [*items]
+    paired = None if entries is None else [[*pair] for pair in entries]
+    parts = [uncalled, [*arguments[uncalled:]], listed, paired, state]
+    while parts[-1] is None:
+        parts.pop()
+    return parts
+
+
+def build(  # noqa: PLR0917 - as they are stored
+    kind: type,
+    uncalled: bool,
+    arguments: Sequence[Any],
+    items: Sequence[Any] | None = None,
+    entries: Sequence[tuple[Any, Any]] | None = None,
+    state: Any = None,
+) -> Any:
+    """Build a value again from the parts that `parts_of` gave."""
+    make: Any = re.compile if kind is re.Pattern else kind
+    made = make.__new__(kind, *arguments) if uncalled else make(*arguments)
+    for item in items or ():
+        made.append(item)
+    for key, part in entries or ():
+        made[key] = part
+    if state is not None:
+        _set_state(made, state)
+    return with_new_fields(made)
+
+
+def _set_state(made: Any, state: Any) -> None:
+    setter = getattr(made, "__setstate__", None)
+    if setter is not None:
+        setter(state)
+        return
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
+    if attributes:
+        made.__dict__.update(attributes)
+    for name, part in (slots or {}).items():
+        object.__setattr__(made, name, part)
+
+
+def fields_of(message: BaseMessage) -> dict[str, Any] | None:
+    """All that a message consists of; None if there is more than its fields."""
+    fields = message.__dict__
+    if message.__pydantic_private__ or fields.keys() != type(message).model_fields.keys():
+        return None
+    return {**fields, **message.__pydantic_extra__} if message.__pydantic_extra__ else fields
+
+
+def build_message(kind: type[BaseMessage], fields: dict[str, Any]) -> BaseMessage:
+    known = kind.model_fields
+    if not known.keys() <= fields.keys():  # of an older version of the class
+        return kind(**fields)
+    made = kind.__new__(kind)
+    more = {name: part for name, part in fields.items() if name not in known}
+    made.__setstate__(
+        {
+            "__dict__": {name: part for name, part in fields.items() if name in known} if more else fields,
+            "__pydantic_extra__": more if kind.model_config.get("extra") == "allow" else None,
+            "__pydantic_fields_set__": {*fields},
+            "__pydantic_private__": None,
+        }
+    )
+    return made
+
+
+def is_numpy(value: Any) -> bool:
+    """True for an array or a number of numpy's own. A module that is not imported yet has made no value."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
+
+
+def number_of(value: Any) -> Any:
+    """Python's own number or text of a scalar of numpy; None for an array, and where Python has no such number."""
+    is_scalar = isinstance(value, sys.modules["numpy"].generic) and value.dtype.kind in _NUMBER_KINDS
+    return plain if is_scalar and type(plain := value.item()) in _NUMBERS else None
+
+
+def plain_of(value: Any) -> Any:
+    """The text or number that a value of a class of its own is; None for all else, an Enum's members among it."""
+    if isinstance(value, Enum):
+        return None
+    return next((plain(value) for kind, plain in _PLAIN_OF.items() if isinstance(value, kind)), None)
+
+
+def array_parts(value: Any) -> list[Any]:
+    """As `build_array` takes them. Raises NotSerializable for records with objects in them."""
+    numpy = sys.modules["numpy"]
+    shape = [*value.shape] if type(value) is numpy.ndarray else None
+    if value.dtype == object:
+        return [None, shape, "C", [*value.flat]]
+    if value.dtype.hasobject:
+        raise NotSerializable(f"an array of {value.dtype} holds objects: use an array of objects, or a list")
+    in_order = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+    return [numpy.lib.format.dtype_to_descr(value.dtype), shape, in_order, value.tobytes(in_order)]
+
+
+def build_array(description: Any, shape: list[int] | None, in_order: Any, held: Any) -> Any:
+    import numpy as np  # noqa: PLC0415 - many conversations hold no array
+
+    if description is None:
+        made = np.empty(len(held), dtype=object)
+        for index, part in enumerate(held):
+            made[index] = part
+        return made.reshape(shape)
+    dtype = np.lib.format.descr_to_dtype(description)
+    made = np.ndarray(shape or (), dtype, buffer=bytearray(held), order=in_order)  # a buffer that may be changed
+    return made[()] if shape is None else made
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """True where nobody could tell `right` from `left`; it may be Python's number in place of numpy's."""
+    kind = type(left)
+    if left is right or isinstance(left, type):
+        return left is right
+    if kind is not type(right):
+        return is_numpy(left) and (number := number_of(left)) is not None and is_same(number, right)
+    compare = _COMPARED.get(kind)
+    if compare is not None:
+        return compare(left, right)
+    if is_numpy(left):
+        return is_same(array_parts(left), array_parts(right))
+    if isinstance(left, BaseMessage) and (fields := fields_of(left)) is not None:
+        return is_same(fields, fields_of(right))
+    return is_same(parts_of(left), parts_of(right))
+
+
+def _same_scalars(left: Any, right: Any) -> bool:
+    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124 - not a number
+
+
+def _same_texts(left: str, right: str) -> bool:
+    return left == right or left.encode(errors="replace").decode() == right  # half a surrogate pair is "?"
+
+
+def _same_lists(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    if len(left) == len(right) and _SCALARS.issuperset(map(type, left)) and left == right:  # a long one at once
+        return all(map(is_, map(type, left), map(type, right)))
+    return len(left) == len(right) and all(map(is_same, left, right))
+
+
+def _same_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
+    return len(left) == len(right) and all(map(is_same, chain(*left.items()), chain(*right.items())))
+
+
+def _same_sets(left: AbstractSet[Any], right: AbstractSet[Any]) -> bool:
+    return len(left) == len(right) and all(each in right or any(is_same(each, one) for one in right) for each in left)
+
+
+_COMPARED: dict[type, Callable[[Any, Any], bool]] = {
+    **dict.fromkeys(_SCALARS, _same_scalars),
+    str: _same_texts,
+    **dict.fromkeys((list, tuple), _same_lists),
+    dict: _same_dicts,
+    **dict.fromkeys((set, frozenset), _same_sets),
+}

@@ -1,39 +1,55 @@
-"""The rows of one session's checkpoints, inside one transaction: found, listed, read and written."""
+"""The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, DeltaChannelHistory, PendingWrite
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    DeltaChannelHistory,
+    PendingWrite,
+    writes_sort_key,
+)
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
+from langgraph.types import Interrupt
 from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage import checkpoint_format, codec
-from langmem_plugin.conversation.storage.channel_values import ChannelValues
-from langmem_plugin.conversation.storage.checkpoint_format import (
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.codec import (
     InlineValue,
     MessageList,
+    RowNumbers,
     StoredCheckpoint,
     StoredValue,
+    StoredWrite,
     ValueRow,
 )
-from langmem_plugin.conversation.storage.pending_writes import PendingWrites
-from langmem_plugin.conversation.storage.row_allocator import RowLease
-from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.message_cache import RowLease
 from langmem_plugin.conversation.storage.session_messages import SessionMessages
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table
-from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT
+from langmem_plugin.database.conversation_tables import pending
+from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PENDING
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.lru import LruCache
 
 _LIMIT_BYTES = 8_000_000
 _ENTRY_BYTES = 8_000  # what a decoded checkpoint takes besides
+
+Task = tuple[str, str, str]
+"""A namespace, a checkpoint's id and a task's."""
 
 Place = tuple[str, int, str, str]
 """Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
@@ -53,6 +69,9 @@ class CheckpointCache:
         inline = sum(len(value.typed[1]) for value in stored.channels.values() if isinstance(value, InlineValue))
         self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
 
+
+OUTLIVES_SILENCE = "outlives_silence"
+"""The key by which a graph says of a question, in a dict, whether it may be answered after a session's silence."""
 
 CARRIED = "langmem_carried"
 """In the body of a checkpoint as it is stored: which channels have what the session began with, and no version."""
@@ -77,8 +96,6 @@ class SessionCheckpoints:
     serde: SerializerProtocol
     lease: RowLease
     messages: SessionMessages
-    values: ChannelValues
-    pending: PendingWrites
     cache: CheckpointCache
 
     def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
@@ -86,29 +103,24 @@ class SessionCheckpoints:
 
         Raises DamagedSession if it, or every one of the namespace, cannot be read.
         """
-        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
-        found = (_NEWEST if checkpoint_id is None else _BY_ID).first(self.connection, parameters)
+        if checkpoint_id is None:
+            found = _NEWEST.first(self.connection, self._key(namespace))
+        else:
+            found = _BY_ID.first(self.connection, self._on(namespace, checkpoint_id))
         if found is None:
             return None
         try:
             return self._decode(namespace, *found)
         except DamagedSession as error:
-            if checkpoint_id is not None or self.messages.on_damage is None:
+            if checkpoint_id is not None:
                 raise
-            return self._newest_before(namespace, found[0], error)
-
-    def _newest_before(self, namespace: str, damaged_id: str, error: DamagedSession) -> StoredCheckpoint:
-        assert self.messages.on_damage is not None  # noqa: S101 - the caller has asked
-        self.messages.on_damage(f"checkpoint {damaged_id}", error)
-        for _, checkpoint_id in self.ids(namespace, damaged_id):
-            try:
-                found = self.load(namespace, checkpoint_id)
-            except DamagedSession as another:
-                self.messages.on_damage(f"checkpoint {checkpoint_id}", another)
-            else:
-                if found is not None:
-                    return found
-        raise error
+            self.messages.pass_over(f"checkpoint {found[0]}", error)
+            for _, earlier in self.ids(namespace, found[0]):
+                try:
+                    return self.load(namespace, earlier)
+                except DamagedSession as another:
+                    self.messages.pass_over(f"checkpoint {earlier}", another)
+            raise
 
     def checked(self) -> list[PendingWrite]:
         """The pending writes for a run of the root graph. Raises DamagedSession if its first state cannot be read."""
@@ -117,11 +129,11 @@ class SessionCheckpoints:
             return []
         for name, stored in newest.channels.items():
             try:
-                self.values.check(stored)
+                self.messages.check(stored)
             except DamagedSession as error:
-                self._pass_over(name, error)
+                self.messages.pass_over(f"value of {name}", error)
         codec.load(self.serde, newest.metadata)
-        return self.pending.load("", newest.checkpoint_id)
+        return self.writes("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first; `before` may be of any namespace.
@@ -147,15 +159,10 @@ class SessionCheckpoints:
         loaded = {}
         for name, value in stored.channels.items():
             try:
-                loaded[name] = self.values.load(value)
+                loaded[name] = self.messages.value(value)
             except DamagedSession as error:
-                self._pass_over(name, error)
+                self.messages.pass_over(f"value of {name}", error)
         return loaded
-
-    def _pass_over(self, channel: str, error: DamagedSession) -> None:
-        if self.messages.on_damage is None:
-            raise error
-        self.messages.on_damage(f"value of {channel}", error)
 
     def _kept_unread(self, parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
         """The channels of the parent whose value nobody could read: the row stays theirs, in case it is put right."""
@@ -169,7 +176,7 @@ class SessionCheckpoints:
                 and version == _version(parent, name)
             ):
                 try:
-                    self.values.check(held)
+                    self.messages.check(held)
                 except DamagedSession:
                     kept[name] = held
         return kept
@@ -218,10 +225,13 @@ class SessionCheckpoints:
             missing = writes.keys() - found.keys()
             if not missing:
                 break
-            for write in reversed(self.pending.load(namespace, ancestor.checkpoint_id, missing)):
+            for write in reversed(self.writes(namespace, ancestor.checkpoint_id, missing)):
                 writes[write[1]].append(write)
             for channel in missing & ancestor.channels.keys():
-                found[channel] = {"writes": writes[channel][::-1], "seed": self.values.load(ancestor.channels[channel])}
+                found[channel] = {
+                    "writes": writes[channel][::-1],
+                    "seed": self.messages.value(ancestor.channels[channel]),
+                }
         return {channel: found.get(channel, {"writes": writes[channel][::-1]}) for channel in channels}
 
     def save(
@@ -237,7 +247,8 @@ class SessionCheckpoints:
         made = namespace, checkpoint["id"]
         # The graphs around a subgraph write from other threads.
         earlier = {(of, each) for of, each in {**metadata.get("parents", {}), namespace: parent_id}.items() if each}
-        self.lease.note_order(made, earlier, [each for each in earlier if not self._is_stored(each)])
+        missing = [each for each in earlier if self.lease.parent(*each) is None and self._position(each) is None]
+        self.lease.note_order(made, earlier, missing)
         channels: dict[str, StoredValue] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -248,7 +259,7 @@ class SessionCheckpoints:
             ):
                 held = before
             else:
-                held = self.values.store(name, value, before)
+                held = self.messages.store_value(name, value, before)
             channels[name] = held
         channels |= self._kept_unread(parent, checkpoint)
         body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
@@ -256,12 +267,11 @@ class SessionCheckpoints:
             channels |= carried
             body[CARRIED] = [*carried]
         facts = codec.dump(self.serde, metadata)
-        payload, channels = checkpoint_format.encode(codec.dump(self.serde, body), facts, channels, parent)
+        payload, channels = codec.encode(codec.dump(self.serde, body), facts, channels, parent)
         payload = CHECKPOINT.encrypted(self.connection, self._place(namespace, checkpoint["id"]), payload)
         self.messages.flush()
-        place = {**self._key(namespace), "of_checkpoint": checkpoint["id"]}
         run_id = metadata.get("run_id")
-        row = {**place, "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
+        row = {**self._on(*made), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
             self.lease.disturb()
             self.detach(namespace, {checkpoint["id"]})
@@ -273,18 +283,84 @@ class SessionCheckpoints:
         self.cache.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.lease.stored(namespace, stored)
 
-    def _is_stored(self, made: tuple[str, str]) -> bool:
-        return self.lease.parent(*made) is not None or self._position(made) is not None
+    def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
+        """(task id, write) of everything pending on the checkpoint, in the order the graph applies it."""
+        found = [
+            (task_id, write)
+            for task_id, payload in _WRITES.all(self.connection, self._on(namespace, checkpoint_id))
+            for write in self._written((namespace, checkpoint_id, task_id), payload)
+        ]
+        return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
+
+    def writes(self, namespace: str, checkpoint_id: str, channels: Collection[str] | None = None) -> list[PendingWrite]:
+        """The writes on top of the checkpoint, of all channels or of these."""
+        writes = self.stored_writes(namespace, checkpoint_id)
+        self.lease.expect([row for _, write in writes for row in codec.rows_in(self.serde, write.held)])
+        loaded = []
+        for task_id, write in writes:
+            if channels is None or write.channel in channels:
+                try:
+                    loaded.append((task_id, write.channel, self.messages.value(write.held)))
+                except DamagedSession as error:
+                    self.messages.pass_over(f"write to {write.channel} on checkpoint {checkpoint_id}", error)
+        return loaded
+
+    def save_writes(
+        self, namespace: str, checkpoint_id: str, task_id: str, path: str, writes: Sequence[tuple[str, Any]]
+    ) -> None:
+        """Adds to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
+        task, written = (namespace, checkpoint_id, task_id), []
+        for position, (channel, value) in enumerate(writes):
+            # A task's error is kept as its text, as by the stock savers: what any code may raise is not data.
+            kept = repr(value) if channel == ERROR and isinstance(value, BaseException) else value
+            held = self.messages.store_value(channel, kept)
+            written.append(StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, held))
+        written = _merged([], written)
+        self.messages.flush()
+        row = {
+            "thread": self.session.thread,
+            "session": self.session.number,
+            "namespace": namespace,
+            "checkpoint_id": checkpoint_id,
+            "task_id": task_id,
+            **self._packed(task, written),
+            "outlives_silence": None,
+            **_asked(writes),
+        }
+        if _ADD_WRITES.run(self.connection, row):
+            return
+        key = {**self._on(namespace, checkpoint_id), "of_task": task_id}
+        before = self._written(
+            task, self.connection.execute(select(pending.c.payload).where(*_OF_TASK), key).scalar_one()
+        )
+        changed = {**self._packed(task, _merged(before, written)), **_asked(writes)}
+        self.connection.execute(update(pending).where(*_OF_TASK).values(changed), key)
+
+    def _written(self, task: Task, payload: bytes) -> list[StoredWrite]:
+        """A task whose writes cannot be read is one that has not run."""
+        try:
+            return codec.decode_writes(PENDING.decrypted(self.connection, self._row(task), payload))
+        except DamagedSession as error:
+            self.messages.pass_over(f"writes on checkpoint {task[1]}", error)
+            return []
+
+    def _packed(self, task: Task, writes: list[StoredWrite]) -> dict[str, Any]:
+        interrupt = any(write.channel == INTERRUPT for write in writes)
+        payload = PENDING.encrypted(self.connection, self._row(task), codec.encode_writes(writes))
+        return {"interrupt": interrupt, "payload": payload}
+
+    def _row(self, task: Task) -> tuple[str | int, ...]:
+        return (self.session.thread, self.session.number, *task)
 
     def _position(self, made: tuple[str, str]) -> int | None:
-        row = _POSITION.first(self.connection, {**self._key(made[0]), "of_checkpoint": made[1]})
+        row = _POSITION.first(self.connection, self._on(*made))
         return None if row is None else row[0]
 
     def _move_to_end(self, later: Iterable[tuple[str, str]]) -> None:
         """Those that were made after the checkpoint just stored are the newer ones all the same."""
         found = [(position, made) for made in later if (position := self._position(made)) is not None]
         for _, (namespace, checkpoint_id) in sorted(found):
-            _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": checkpoint_id})
+            _MOVE_TO_END.run(self.connection, self._on(namespace, checkpoint_id))
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -298,25 +374,21 @@ class SessionCheckpoints:
                     name: MessageList(held.rows) if isinstance(held, MessageList) else held
                     for name, held in child.channels.items()
                 }
-                payload, _ = checkpoint_format.encode(
-                    codec.dump(self.serde, child.body), child.metadata, channels, None
-                )
+                payload, _ = codec.encode(codec.dump(self.serde, child.body), child.metadata, channels, None)
                 place = self._place(namespace, child.checkpoint_id)
                 payload = CHECKPOINT.encrypted(self.connection, place, payload)
                 self._rewrite(namespace, child.checkpoint_id, {"payload": payload})
 
     def _rewrite(self, namespace: str, checkpoint_id: str, values: dict[str, Any]) -> None:
-        where = {**self._key(namespace), "of_checkpoint": checkpoint_id}
-        self.connection.execute(_REWRITE.values(values), where)
+        rewritten = update(checkpoint_table).where(*_OF_CHECKPOINT).values(values)
+        self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
         place = self._place(namespace, checkpoint_id)
         stored = self.cache.get(place, payload)
         if stored is None:
             plain = CHECKPOINT.decrypted(self.connection, place, payload)
-            stored = checkpoint_format.decode(
-                self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id)
-            )
+            stored = codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
             self.cache.put(place, payload, stored)
         # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
         return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
@@ -329,6 +401,44 @@ class SessionCheckpoints:
 
     def _key(self, namespace: str) -> dict[str, Any]:
         return {**self._of_session(), "of_namespace": namespace}
+
+    def _on(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
+        return {**self._key(namespace), "of_checkpoint": checkpoint_id}
+
+
+def outlives_silence(asked: Any) -> bool:
+    """As the graph says; else whatever is not about money may."""
+    if isinstance(asked, Mapping) and isinstance(told := asked.get(OUTLIVES_SILENCE), bool):
+        return told
+    text = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
+    return _money().search(text.replace("_", " ")) is None
+
+
+_SPENDING = [each.spending for each in LANGUAGES]
+
+
+@cache
+def _money() -> re.Pattern[str]:
+    currencies = {word for each in LANGUAGES for word in each.currencies}
+    spelled = "|".join(map(re.escape, sorted({word for word in currencies if word[0].isalpha()}.union(*_SPENDING))))
+    signs = "".join(re.escape(word) for word in currencies if len(word) == 1 and not word.isalpha())
+    return re.compile(rf"[{signs}]\s?\d|\d\s?[{signs}]|\b(?:{spelled})\b", re.IGNORECASE)
+
+
+def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
+    """Note whether a question may be answered after the silence that ends a session: not where it is about money."""
+    given = [value for channel, value in writes if channel == INTERRUPT and isinstance(value, list | tuple)]
+    asked = [each.value for value in given for each in value if isinstance(each, Interrupt)]
+    return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}
+
+
+def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:
+    """A special write (an index below 0) replaces its like; an ordinary one stays as it was first written."""
+    merged = {write.index: write for write in before}
+    for write in added:
+        if write.index < 0 or write.index not in merged:
+            merged[write.index] = write
+    return list(merged.values())
 
 
 def _still_carried(parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
@@ -359,15 +469,12 @@ def _of_namespace(table: Any) -> tuple[Any, ...]:
     )
 
 
+_OF_CHECKPOINT = (*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
 _CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
     *_of_namespace(checkpoint_table)
 )
 _NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.position.desc()).limit(1))
 _BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
-
-_REWRITE = update(checkpoint_table).where(
-    *_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")
-)
 
 _LISTED = Prepared(
     select(message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at).where(
@@ -398,6 +505,9 @@ _NEW_CHECKPOINT = Prepared(
         for dialect, inserting in insert_unless_there(checkpoint_table).items()
     }
 )
-_OF_CHECKPOINT = (*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
 _POSITION = Prepared(select(checkpoint_table.c.position).where(*_OF_CHECKPOINT))
 _MOVE_TO_END = Prepared(update(checkpoint_table).where(*_OF_CHECKPOINT).values(position=_NEXT))
+_OF_WRITES = (*_of_namespace(pending), pending.c.checkpoint_id == bindparam("of_checkpoint"))
+_WRITES = Prepared(select(pending.c.task_id, pending.c.payload).where(*_OF_WRITES))
+_OF_TASK = (*_OF_WRITES, pending.c.task_id == bindparam("of_task"))
+_ADD_WRITES = Prepared(insert_unless_there(pending))

@@ -1,27 +1,38 @@
-"""The message rows of a session in the database: which row a message is, and the message of a row.
+"""The rows of a session's messages and values: which row a message is, and the message of a row.
 
 A row is immutable but for its message id, which is filled in once. Whoever reads gets copies, so that a node
 that changes a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from langmem_plugin.conversation.media.media_store import Media
-from langmem_plugin.conversation.media.session_files import BroughtFiles
+from langmem_plugin.conversation.media.media_store import BroughtFiles, Media
+from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.codec import (
+    NO_ROWS,
+    InlineValue,
+    MessageList,
+    RowNumbers,
+    StoredValue,
+    ValueRow,
+)
 from langmem_plugin.conversation.storage.message_cache import (
     NO_MESSAGES,
     DecodedList,
     DecodedMessage,
     MessageCache,
+    RowLease,
     SessionKey,
     copied,
     lean,
@@ -29,13 +40,22 @@ from langmem_plugin.conversation.storage.message_cache import (
     unnamed,
     weight,
 )
-from langmem_plugin.conversation.storage.row_allocator import RowLease
-from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
-from langmem_plugin.conversation.storage.unreadable import row_behind, stand_in
 from langmem_plugin.database.conversation_tables import message as message_table
-from langmem_plugin.database.encryption.encrypted_columns import MESSAGE
+from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.errors import DamagedSession, NotSerializable
+from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
+
+TEXT = "[A message that was here cannot be read any more.]"
+_NOTES, _ROW = "langmem", "unreadable_row"  # in response_metadata, which no provider is sent
+_MOST_REPORTED = 1_000
+
+
+_LARGE = 512
+"""A value longer than this, in bytes, is stored once as a row of its own, not in every checkpoint."""
 
 CountTokens = Callable[[BaseMessage], int]
 OnDamage = Callable[[str, DamagedSession], None]
@@ -44,14 +64,13 @@ OnDamage = Callable[[str, DamagedSession], None]
 
 @dataclass
 class SessionMessages:
-    """The message rows of one session inside one transaction: finds, adds and reads them.
+    """The message and value rows of one session inside one transaction: finds, adds and reads them.
 
     What was added reaches the cache by `publish`, to be called once the transaction is on disk.
     """
 
     connection: Connection
-    thread: str
-    session: int
+    session: Session
     serde: SerializerProtocol
     cache: MessageCache
     lease: RowLease
@@ -67,8 +86,9 @@ class SessionMessages:
     _before: list[DecodedMessage] | None = None
 
     def __post_init__(self) -> None:
-        self._key: SessionKey = (self.thread, self.session)
-        self._files = BroughtFiles(self.connection, self.thread, self.session)
+        self._key: SessionKey = (self.session.thread, self.session.number)
+        self._of_session = {"thread": self._key[0], "session": self._key[1]}
+        self._files = BroughtFiles(self.connection, *self._key)
 
     def store(self, messages: Sequence[BaseMessage], previous: RowNumbers = NO_ROWS) -> RowNumbers:
         """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
@@ -107,13 +127,50 @@ class SessionMessages:
         """
         return self._decoded(rows).copies()
 
-    def check(self, rows: RowNumbers) -> None:
-        """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
-        self._decoded(rows)
+    def value(self, stored: StoredValue) -> Any:
+        """A channel's value or a write: a copy that the caller may change. Raises DamagedSession if a row is lost."""
+        match stored:
+            case MessageList(rows):
+                return self.messages(rows)
+            case InlineValue(typed, marked):
+                value = codec.load(self.serde, typed)
+                return codec.put_back(value, self.messages) if marked else value
+            case ValueRow(row):
+                found = _VALUE.first(self.connection, self._of_row(row))
+                if found is None:
+                    raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
+                return codec.from_bytes(self.serde, VALUE.decrypted(self.connection, (*self._key, row), found[0]))
 
-    def reduced_state(self, value: Any) -> Any:
-        """Reduce a channel or a write to the form that is stored. The files it brings are the session's."""
-        return self.media.reduced_state(value, self._files)
+    def check(self, stored: StoredValue) -> None:
+        """Raises DamagedSession as `value` does; messages are decoded for the next who asks."""
+        if isinstance(stored, MessageList):
+            self._decoded(stored.rows)
+        else:
+            self.value(stored)
+
+    def store_value(self, channel: str, value: Any, before: StoredValue | None = None) -> StoredValue:
+        """The value as it is to be stored: its messages as rows, large bytes as a row, the rest inline.
+
+        `before` is what the channel held until now. The files that it brings are the session's. Raises NotSerializable
+        with the channel's name.
+        """
+        previous = before.rows if isinstance(before, MessageList) else NO_ROWS
+        try:
+            value = self.media.reduced_state(value, self._files)
+            if codec.is_message_list(value):
+                return MessageList(self.store(value, previous))
+            taken = codec.take_out(value, lambda messages: self.store(messages, previous))
+            typed = codec.dump(self.serde, taken)
+        except NotSerializable as error:
+            raise NotSerializable(f"the channel {channel!r}: {error}") from error
+        if taken is not value or len(typed[1]) <= _LARGE:
+            return InlineValue(typed, marked=taken is not value)
+        row = self.lease.take()
+        payload = VALUE.encrypted(self.connection, (*self._key, row), codec.compress(*typed))
+        _ADD_VALUE.run(
+            self.connection, {"thread": self._key[0], "session": self._key[1], "row": row, "payload": payload}
+        )
+        return ValueRow(row)
 
     def reduced_content(self, blocks: list[Any]) -> list[Any]:
         """The content blocks of a message as they are to be stored."""
@@ -182,7 +239,7 @@ class SessionMessages:
                 waiting["message_id"] = message.id
                 break
         else:
-            of_row = {"of_thread": self.thread, "of_session": self.session, "of_row": version.row}
+            of_row = self._of_row(version.row)
             if not _NAME_ROW.run(self.connection, {**of_row, "new_id": message.id}):
                 return False
         named = copied(version.message)
@@ -205,15 +262,12 @@ class SessionMessages:
         decoded.id = message.id
         self._inserts.append(
             {
-                "thread": self.thread,
-                "session": self.session,
+                **self._of_session,
                 "row": row,
                 "message_id": message.id,
                 "tokens": self.count_tokens(message),
                 "created_at": self.now,
-                "payload": MESSAGE.encrypted(
-                    self.connection, (self.thread, self.session, row), codec.compress(kind, payload)
-                ),
+                "payload": MESSAGE.encrypted(self.connection, (*self._key, row), codec.compress(kind, payload)),
             }
         )
         return self._remember(DecodedMessage(row, lean(decoded), written, weight(payload)))
@@ -233,7 +287,7 @@ class SessionMessages:
         loaded = {}
         stored = _LOAD_ROWS.all(
             self.connection,
-            {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
+            {**self._of_session, "first": min(rows), "last": max(rows)},
         )
         for row, message_id, payload in stored:
             if row in rows:
@@ -247,7 +301,7 @@ class SessionMessages:
         return loaded
 
     def _decode(self, row: int, message_id: str | None, payload: bytes) -> DecodedMessage:
-        plain = MESSAGE.decrypted(self.connection, (self.thread, self.session, row), payload)
+        plain = MESSAGE.decrypted(self.connection, (*self._key, row), payload)
         kind, framed = codec.decompress(plain)
         message = codec.load(self.serde, (kind, framed))
         if not isinstance(message, BaseMessage):
@@ -255,12 +309,56 @@ class SessionMessages:
         message.id = message_id
         return DecodedMessage(row, lean(message), None, weight(framed))
 
-    def _instead_of(self, row: int, message_id: str | None, error: DamagedSession) -> DecodedMessage:
+    def pass_over(self, what: str, error: DamagedSession) -> None:
+        """Reports what cannot be read; raises the error where nobody is to go on without it."""
         if self.on_damage is None:
             raise error
-        self.on_damage(f"message row {row}", error)
+        self.on_damage(what, error)
+
+    def _of_row(self, row: int) -> dict[str, Any]:
+        return {"of_thread": self._key[0], "of_session": self._key[1], "of_row": row}
+
+    def _instead_of(self, row: int, message_id: str | None, error: DamagedSession) -> DecodedMessage:
+        self.pass_over(f"message row {row}", error)
         self._unreadable.add(row)
         return DecodedMessage(row, lean(stand_in(row, message_id)), None, weight(b""))
+
+
+def stand_in(row: int, message_id: str | None) -> BaseMessage:
+    """The assistant's, whoever wrote the message: nobody is made to have said it, and it needs no call or result."""
+    return AIMessage(TEXT, id=message_id or f"unreadable-{row}", response_metadata={_NOTES: {_ROW: row}})
+
+
+def row_behind(message: BaseMessage) -> int | None:
+    """The row that a graph hands back a stand-in for."""
+    notes = message.response_metadata.get(_NOTES)
+    row = notes.get(_ROW) if isinstance(notes, dict) else None
+    return row if isinstance(row, int) else None
+
+
+class DamageReports:
+    """Says once in the log that something of a session cannot be read, and what was met first: `langmem doctor` names
+    all of it. As long as this process lives.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._reported: OrderedDict[str, None] = OrderedDict()
+
+    def note(self, session_id: str, what: str, error: DamagedSession) -> None:
+        """Raises TypeNotAllowed: what holds a type that is not allowed is not damaged, but to be allowed."""
+        if isinstance(error, TypeNotAllowed):
+            raise error
+        self.report(session_id, what, error)
+
+    def report(self, session_id: str, what: str, error: DamagedSession) -> None:
+        with self._lock:
+            known = session_id in self._reported
+            self._reported[session_id] = None
+            if len(self._reported) > _MOST_REPORTED:
+                self._reported.popitem(last=False)
+        if not known:
+            log.error("session.damaged", extra={"session_id": session_id, "what": what, "error": str(error)})
 
 
 _ADD_ROWS = Prepared(insert(message_table))
@@ -281,3 +379,11 @@ _NAME_ROW = Prepared(
     )
     .values(message_id=bindparam("new_id"))
 )
+_VALUE = Prepared(
+    select(value_table.c.payload).where(
+        value_table.c.thread == bindparam("of_thread"),
+        value_table.c.session == bindparam("of_session"),
+        value_table.c.row == bindparam("of_row"),
+    )
+)
+_ADD_VALUE = Prepared(insert(value_table))

@@ -25,7 +25,6 @@ from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
-from langmem_plugin.database.conversation_tables import incoming as table
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY, bind_anew
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
@@ -425,7 +424,7 @@ class ClaimRecords:
 
     def of_thread(self, connection: Connection, thread: str) -> list[ClaimRecord]:
         """In the order they came in. One that cannot be read is left out, with an ERROR."""
-        mine = select(table).where(table.c.thread == thread).order_by(table.c.position, table.c.message_id)
+        mine = select(incoming).where(incoming.c.thread == thread).order_by(incoming.c.position, incoming.c.message_id)
         found = []
         for row in connection.execute(mine):
             key = (thread, row.message_id)
@@ -452,7 +451,7 @@ class ClaimRecords:
             "reply": REPLY.encrypted(connection, key, self._packed(record.reply and without_secrets(record.reply))),
             "sent": record.sent,
         }
-        statement = insert_unless_there(table, table.c.message_id)[connection.dialect.name]
+        statement = insert_unless_there(incoming, incoming.c.message_id)[connection.dialect.name]
         return connection.execute(statement, values).first() is not None
 
     def _packed(self, value: BaseMessage | str | None) -> bytes | None:

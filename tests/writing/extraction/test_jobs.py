@@ -291,7 +291,7 @@ def test_while_the_database_takes_no_mark_the_reply_goes_out_and_the_next_turn_m
         raise StoreUnavailable("down")
 
     with monkeypatch.context() as patch:
-        patch.setattr(memory.saver.run_writes, "write_along", refuse)
+        patch.setattr(memory.saver, "write_along", refuse)
         assert says(memory, ERIN, "I like tea") == "ok"
     assert _rows(memory) == []
 

@@ -15,7 +15,7 @@ from sqlalchemy import event
 
 from benchmarks import extraction_jobs
 from langmem_plugin import PhoneMemory
-from langmem_plugin.conversation.turns import ticket_watch
+from langmem_plugin.conversation.turns import turns
 from tests.database.conftest import Child
 from tests.writing.extraction.conftest import BY_HAND, fact, kept
 
@@ -110,7 +110,7 @@ def test_a_worker_that_stood_still_while_another_took_over_writes_nothing(opened
     model.script = lambda _: [fact("Likes tea", "I like tea")]
     try:
         memory.extraction._keeper.watch()
-        deadline = time.monotonic() + ticket_watch.SILENT_SECONDS + 90
+        deadline = time.monotonic() + turns.SILENT_SECONDS + 90
         while not memory.extraction.work.next_done():
             assert time.monotonic() < deadline
             time.sleep(0.1)

@@ -1,0 +1,316 @@
+"""Reads and writes checkpoints as the runs of graphs ask for it, and the writes of tasks on top of them.
+
+A step of a graph writes several times: what its tasks wrote, then the checkpoint. Writes that come within milliseconds
+of each other share a transaction. Each call returns only when its part is stored, but for what is left to the run's
+next write.
+"""
+
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.serde.types import RESUME
+from langgraph.constants import START
+from langgraph.types import Command
+
+from langmem_plugin import process_forks
+from langmem_plugin.conversation.config_keys import (
+    NOT_METADATA,
+    config_of,
+    control_of,
+    namespace_of,
+    starts_run,
+    stores_each_step,
+    ticket_of,
+)
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_store import SessionStore
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
+from langmem_plugin.conversation.storage.codec import StoredCheckpoint
+from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
+from langmem_plugin.database import Database
+from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
+
+
+class CheckpointReader:
+    """Each read sees one consistent view of the database."""
+
+    def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._checkpoints = checkpoints
+
+    def get(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The config's checkpoint, or the newest; for a run that begins, what a fresh session begins with."""
+        with self._database.read() as connection:
+            session = self._sessions.find(connection, config)
+            over = self._sessions.is_over(connection, session, config)
+            if session is None:
+                return None
+            if not over:
+                try:
+                    checkpoints, namespace = self._checkpoints.of(connection, session), namespace_of(config)
+                    stored = checkpoints.load(namespace, get_checkpoint_id(config))
+                    return None if stored is None else _tuple(checkpoints, namespace, stored)
+                except DamagedSession as error:
+                    if not starts_run(config):
+                        raise
+                    # A damaged conversation must not silence its person: it is archived, to be looked at.
+                    self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
+        fresh = self._sessions.begin_anew(config, over=session)
+        return None if fresh is None else self.get(config)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        wanted: Mapping[str, Any] | None,
+        before: RunnableConfig | None,
+    ) -> Iterator[CheckpointTuple]:
+        """Newest first; of all threads without a config. `wanted` is what their metadata must hold."""
+        if config is not None:
+            yield from self._of_session(config, wanted, before)
+            return
+        for thread in self._sessions.threads():
+            yield from self._of_session({"configurable": {"thread_id": thread}}, wanted, before)
+
+    def delta_history(self, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
+        """The history that each delta channel is rebuilt from. Reads the chain of parents once."""
+        with self._database.read() as connection:
+            session = self._sessions.find(connection, config) if channels else None
+            if session is None:
+                return {channel: {"writes": []} for channel in channels}
+            checkpoints = self._checkpoints.of(connection, session)
+            return checkpoints.delta_history(namespace_of(config), get_checkpoint_id(config), channels)
+
+    def _of_session(
+        self, config: RunnableConfig, wanted: Mapping[str, Any] | None, before: RunnableConfig | None
+    ) -> Iterator[CheckpointTuple]:
+        namespace, only = config["configurable"].get("checkpoint_ns"), get_checkpoint_id(config)
+        with self._database.read() as connection:
+            session = self._sessions.find(connection, config)
+            if session is None:
+                return
+            checkpoints = self._checkpoints.of(connection, session)
+            ids = checkpoints.ids(namespace, get_checkpoint_id(before) if before else None)
+        # No transaction stays open while the caller looks at what it was given.
+        for of_namespace, checkpoint_id in ids:
+            if only is None or checkpoint_id == only:
+                with self._database.read() as connection:
+                    checkpoints = self._checkpoints.of(connection, session)
+                    try:
+                        stored = checkpoints.load(of_namespace, checkpoint_id)
+                    except DamagedSession as error:
+                        if only is not None:
+                            raise
+                        self._checkpoints.reports.note(session.session_id, f"checkpoint {checkpoint_id}", error)
+                        continue
+                    if stored is None or not _matches(codec.load(checkpoints.serde, stored.metadata), wanted):
+                        continue
+                    found = _tuple(checkpoints, of_namespace, stored)
+                yield found
+
+
+def _tuple(checkpoints: SessionCheckpoints, namespace: str, stored: StoredCheckpoint) -> CheckpointTuple:
+    thread = checkpoints.session.thread
+    values = checkpoints.channel_values(stored)
+    body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
+    body.pop(CARRIED, None)
+    return CheckpointTuple(
+        config=config_of(thread, namespace, stored.checkpoint_id),
+        checkpoint=body,
+        metadata=codec.load(checkpoints.serde, stored.metadata),
+        parent_config=config_of(thread, namespace, stored.parent_id) if stored.parent_id else None,
+        pending_writes=checkpoints.writes(namespace, stored.checkpoint_id),
+    )
+
+
+def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    return not wanted or all(metadata.get(key) == part for key, part in wanted.items())
+
+
+_COMPANY_SECONDS = 0.005
+"""How long a task's writes wait for the checkpoint that nearly always follows them at once."""
+
+_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
+
+Work = Callable[[SessionCheckpoints], Any]
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """Nobody waits for the `outcome` of what was `left`: whoever writes it fails with it."""
+
+    config: RunnableConfig
+    work: Work
+    left: bool = False
+    outcome: Future[None] = field(default_factory=Future)
+
+
+class RunWrites:
+    """Gathers writes by turn, outside of turns by run: what is gathered goes to one session, in one transaction."""
+
+    def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._checkpoints = checkpoints
+        self._writing = [process_forks.Lock() for _ in range(64)]
+        self._begin_with_none()
+        process_forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: what waits in the parent is written there."""
+        self._waiting: dict[Hashable, list[_Part]] = {}
+        self._lock = threading.Lock()
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """The config of what is stored. Raises SessionExpired for an answer to a question of a session that is over."""
+        namespace, parent_id = namespace_of(config), get_checkpoint_id(config)
+        begins = metadata.get("source") == "input"
+        if begins and _is_answer(checkpoint["channel_values"].get(START)):
+            self._sessions.refuse_late_answer(config)
+        facts = {
+            key: fact for key, fact in get_checkpoint_metadata(config, metadata).items() if key not in NOT_METADATA
+        }
+
+        def save(checkpoints: SessionCheckpoints) -> None:
+            checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
+
+        if begins and ticket_of(config) is not None and not stores_each_step(config):
+            self.leave(config, save)  # the first step's checkpoint follows before anybody's code runs
+        else:
+            self._now(config, save)
+        return config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+    ) -> None:
+        """Special writes (an interrupt, an error) are on disk when this returns. Raises SessionExpired as `put`."""
+        if any(channel == RESUME for channel, _ in writes):
+            self._sessions.refuse_late_answer(config)
+        namespace, checkpoint_id = namespace_of(config), config["configurable"]["checkpoint_id"]
+
+        def save(checkpoints: SessionCheckpoints) -> None:
+            checkpoints.save_writes(namespace, checkpoint_id, task_id, task_path, writes)
+
+        if any(channel in WRITES_IDX_MAP for channel, _ in writes):
+            self._now(config, save)
+        else:
+            self._soon(config, save)
+
+    def leave(self, config: RunnableConfig, work: Work) -> None:
+        """Returns at once: the run's next write takes it along, or `settle` writes it."""
+        self._add(_Part(config, work, left=True))
+
+    def settle(self, config: RunnableConfig) -> None:
+        """Writes what is still left of the config's turn."""
+        self._write(self._take(config), durable=True)
+
+    @contextmanager
+    def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
+        """Opens the run's session: all writes of the block are on disk when it ends, or none. Raises as
+        `open_to_write`.
+
+        One writer per thread at a time, so that what it added is in the caches before the next one looks.
+        """
+        now = self._sessions.now()
+        opened: SessionCheckpoints | None = None
+        with self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]:
+            try:
+                with self._database.write(durable=durable) as connection:
+                    session = self._sessions.open_to_write(connection, config, now)
+                    opened = self._checkpoints.of(connection, session, now)
+                    yield opened
+                    active_at = now if self._sessions.count_as_activity(connection, session, config, now) else None
+                    session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
+            except BaseException:
+                if opened is not None:
+                    # It may be on disk although an error came back: what was reserved must not be given again.
+                    opened.lease.forget()
+                raise
+            opened.messages.publish()
+            self._sessions.wrote(config, session)
+
+    def _now(self, config: RunnableConfig, work: Work, *, durable: bool = True) -> None:
+        """Writes it together with what waits of its run, which goes before it."""
+        part = _Part(config, work)
+        self._write([*self._take(config), part], durable=durable)
+        part.outcome.result()
+
+    def _soon(self, config: RunnableConfig, work: Work) -> None:
+        """Lets the run's next write take it along, or writes it if none comes; returns when it is written."""
+        if _gathered_by(config) is None:
+            return self._now(config, work, durable=False)
+        part = self._add(_Part(config, work))
+        try:
+            part.outcome.result(_COMPANY_SECONDS)
+        except TimeoutError:
+            self._write(self._take(config), durable=False)
+            part.outcome.result()  # if it was not there any more, somebody is writing it
+
+    def _add(self, part: _Part) -> _Part:
+        with self._lock:
+            self._waiting.setdefault(_gathered_by(part.config), []).append(part)
+        return part
+
+    def _take(self, config: RunnableConfig) -> list[_Part]:
+        with self._lock:
+            return self._waiting.pop(_gathered_by(config), [])
+
+    def _write(self, parts: list[_Part], *, durable: bool) -> None:
+        if not parts:
+            return
+        together = self._attempt(parts, durable=durable)
+        # What no transaction can do fails for all; otherwise one part is to blame, and the others are written.
+        hopeless = together is None or len(parts) == 1 or isinstance(together, _HOPELESS)
+        errors = [together if hopeless else self._attempt([part], durable=durable) for part in parts]
+        for part, error in zip(parts, errors, strict=True):
+            if error is None:
+                part.outcome.set_result(None)
+            else:
+                part.outcome.set_exception(error)
+        for part in parts:
+            if part.left:
+                part.outcome.result()
+
+    def _attempt(self, parts: list[_Part], *, durable: bool, again: bool = True) -> BaseException | None:
+        try:
+            with self.open(parts[-1].config, durable=durable) as checkpoints:
+                for part in parts:
+                    part.work(checkpoints)
+        except WriteConflict as error:
+            # A number reserved here was another's: it is forgotten by now, and the next one is free.
+            return self._attempt(parts, durable=durable, again=False) if again else error
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
+            return error
+        return None
+
+
+def _gathered_by(config: RunnableConfig) -> Hashable | None:
+    """The turn's ticket or the run's control object; None for a call from outside of both."""
+    ticket, control = ticket_of(config), control_of(config)
+    return ("turn", ticket) if ticket is not None else control and id(control)
+
+
+def _is_answer(given: Any) -> bool:
+    return isinstance(given, Command) and given.resume is not None
