@@ -16,11 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 431, 600, 20
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 373, 600, 20
 ROOMS = {
     "agent": 4960,
     "channels": 765,
-    "cli": 2325,
+    "cli": 2332,
     "conversation": 5940,
     "database": 3286,
     "facts": 3150,
