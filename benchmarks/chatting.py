@@ -43,9 +43,11 @@ class Chatting:
     async def aturn(self, phone=PHONE, durability="async"):
         await self.graph.ainvoke(*self._asked(phone), durability=durability)
 
+    def said(self):
+        return {"messages": [HumanMessage("find me " + self._some(4))]}
+
     def _asked(self, phone):
-        text = "find me " + self._some(4)
-        return {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": phone}}
+        return self.said(), {"configurable": {"thread_id": phone}}
 
     def search(self, query: str) -> str:
         """Search."""

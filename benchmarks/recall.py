@@ -16,20 +16,16 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from unittest import mock
 
 import numpy as np
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import open_database
-from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.instructions.conditions import Situation
-from langmem_plugin.memory.pairs.judgement import Known
-from langmem_plugin.memory.write import reconciler
 from langmem_plugin.settings import Settings
 
 WORDS = re.findall(
@@ -89,7 +85,6 @@ def main(url: str, *, quick: bool, only_judging: bool, encrypt: bool) -> None:
         open_database(settings, url) as database,
         MemoryService(database, embeddings=model, owner_limit=1_000_000, cache_bytes=1_000_000_000) as memory,
     ):
-        judging(memory, chance, 10_000)
         if only_judging:
             return
         fill(memory, "small", 1_000, chance)
@@ -143,34 +138,6 @@ def large_owner(memory: MemoryService, chance: random.Random, count: int, target
         None,
         (lambda: memory.recall(owner, two_in_one(chance, 9)) for _ in range(100)),
     )
-
-
-def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
-    """What `remember` takes where rules alone decide, and with the judge of pairs beside them, in turns."""
-    owner, judge = "judged", reconciler.judged
-    fill(memory, owner, count, chance)
-    memory.remember(owner, sentence(chance))
-    taken: dict[str, list[float]] = {"by rules alone": [], "with the judge of pairs": [], "the judge": []}
-
-    def measured(new: Statement, known: Sequence[Known]) -> list[Relation]:
-        started = time.process_time()
-        found = judge(new, known)
-        taken["the judge"].append((time.process_time() - started) * 1_000)
-        return found
-
-    for _ in range(200):
-        for name, used in (
-            ("by rules alone", lambda _new, known: [each.rule for each in known]),
-            ("with the judge of pairs", measured),
-        ):
-            text = sentence(chance)
-            with mock.patch.object(reconciler, "judged", used):
-                started = time.process_time()
-                memory.remember(owner, text)
-                taken[name].append((time.process_time() - started) * 1_000)
-    for name, each in taken.items():
-        p50, p95 = np.percentile(each, [50, 95])
-        print(f"{f'remember, {count:,} memories, {name}':58} processor p50 {p50:8.2f}  p95 {p95:8.2f}")
 
 
 def alternating(memory: MemoryService, chance: random.Random) -> Iterator[Callable[[], object]]:

@@ -169,7 +169,7 @@ class Language:
     empty: frozenset[str]
     guards: GuardWords
     orders: Mapping[str, Any]
-    pairs: Mapping[str, Any]
+    changes: Mapping[str, str]
     life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
     possessive_after: bool = False
     drops_subject: bool = False

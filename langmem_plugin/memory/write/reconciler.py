@@ -35,7 +35,7 @@ from langmem_plugin.memory.find.fact_search import Ask, FactSearch
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, Status, bare
-from langmem_plugin.memory.pairs.judgement import Known, judged
+from langmem_plugin.memory.write.likely_changes import Known, judged
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 

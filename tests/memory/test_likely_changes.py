@@ -1,4 +1,4 @@
-"""What a text does to what is known where no rule is sure: judged by fitted weights, and nothing is lost silently."""
+"""A text against what is known where no rule is sure: it repeats it, changes it, or stands beside it."""
 
 import pytest
 
@@ -35,6 +35,28 @@ BOTH_SO = [
     ("We sold the old car", "We bought a new car"),
     ("The gate code of the cabin is 4410", "The gate code of the cabin is in my notebook, and so is the alarm code"),
 ]
+UNRELATED = """
+The gutter was cleaned last spring|I stopped eating bread last year|My office opens at 8:30 on Mondays|My boss is moving to Porto
+The blue tent has a flat pole|We are moving to a smaller flat in June|Hannah's tutor is called Mrs Lind|The piano tutor moved to Park Lane 3
+The best electrician we had was Tal|Our best customer now is the bakery|Mum plays bridge at the club|Mum has been on statins since 2019
+Dad built model ships|Dad died two years ago in May|I bring my own tea because the canteen shuts at six|I quit the book club, they were never on time
+Finn is allergic to cashews and carries a pen|Finn is left-handed|Finn is scared of balloons|Our oven broke, so we use the air fryer now
+I take the number 12 bus because parking is hopeless|The last week of school ends in June|I have six days of leave left|Leah leaves for camp on Sunday
+I'm a senior nurse in the children's ward|I'm mentoring a student called Nadia until May|The kids are picked up at half past three|I promised the kids a trip to the sea
+I keep 3,000 in an account for repairs and don't touch it|I had a smoking problem and haven't touched one since 2012|Big Joe does my truck repairs
+My truck insurance went up to 900 a month|I've got no chains for the truck right now|Half my left ear is deaf|I've got half a lamb left in the freezer
+El tejado se arregló el año pasado|El año pasado dejé de fumar|Voy al cine los martes porque es más barato|Ahora voy a ver a mi madre los martes por la tarde
+La casa del pueblo es de mi hermana y mía|Mi hermana quiere vender el coche|המקרר בבית של סבתא ישן|סבתא עברה ניתוח בשנה שעברה
+יעל פסיכולוגית בבית ספר|יעל לא סובלת קפה עכשיו|החנות סגורה בשבת|הפסקתי לרוץ בשבת
+""".strip()
+
+
+@pytest.mark.spec("W-6")
+def test_of_many_facts_that_have_little_in_common_none_is_lost(memory):
+    facts = [fact for line in UNRELATED.splitlines() for fact in line.split("|")]
+    for fact in facts:
+        memory.remember(OWNER, fact)
+    assert {each.text for each in memory.list_memories(OWNER, limit=100)} == set(facts)
 
 
 @pytest.mark.spec("W-6")

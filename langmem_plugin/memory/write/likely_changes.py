@@ -1,0 +1,325 @@
+"""Tell by the words of two texts that one likely ends or repeats the other, where no rule of `facts` is sure.
+
+A new text ends a known one if it tells of a change ("moved", "no longer", "now") and both have two words in common, or
+it has most of what the known one is about. It repeats it if nearly all it says is known. Else both stay: losing a fact
+is the worst error.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
+
+from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat
+from langmem_plugin.facts.marks import names
+from langmem_plugin.facts.new_against_old import SAME_WORDS
+from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.languages.language import LANGUAGES, phrases, words
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
+from langmem_plugin.lru import cached_if_short
+from langmem_plugin.memory.find.tokenizer import HEBREW_PREFIXES, STOP_WORDS, stemmer
+
+_KEPT: Final = 8_192
+_LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
+_WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
+_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|'s\b")  # "50mg", "Dana's"
+_FIGURES = re.compile(r"\d++")
+_HEBREW_ENDINGS: Final = ("ים", "ימ", "ות", "תי", "נו", "ית", "ה", "ת", "י", "ו")
+_PLACES_TOO: Final = words("left|back|over|second|cut|even|more")
+_BEFORE_THINGS: Final = words("the|my|his|her|our|their|your|a|an|and|or")
+_ROLES: Final = {phrase: role for language in LANGUAGES for phrase, role in language.people.items()}
+_IN_ROLES: Final = frozenset(word for phrase in _ROLES for word in phrase) | frozenset(_ROLES.values())
+_LONGEST_ROLE: Final = max(map(len, _ROLES))
+_MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)
+_SELVES: Final = frozenset(word for language in LANGUAGES for word in language.selves) | words("i|me|my")
+_SELF: Final = "self"
+_LIGHT: Final = frozenset(word for language in LANGUAGES for word in words(language.changes["light"]))
+_EMPTY: Final = frozenset(
+    word
+    for language in LANGUAGES
+    for word in language.empty | language.fillers | language.articles | language.selves | language.possessives
+).union(*(STOP_WORDS[language] for language in ("english", "spanish", "hebrew")))
+_CUES: Final = defaultdict[str, list[tuple[str, tuple[str, ...]]]](list)  # by the first word of the phrase
+for _language in LANGUAGES:
+    for _cue in ("change", "beside", "idle"):
+        for _phrase in phrases(_language.changes[_cue]):
+            _CUES[_phrase[0]].append((_cue, _phrase))
+
+_MARK, _WHOLE, _LITTLE = 1.5, 1.0, 0.4  # how much a word counts
+_SAME_ROOT, _LONGER = 0.85, 0.7  # how surely two words are one
+_REPEATS, _IN_COMMON, _MOSTLY, _A_THIRD = 0.75, 1.8, 0.8, 0.35
+_SHORTEST, _SHORTEST_BEGINNING, _MOST_OF_A_WORD = 3, 4, 0.7
+
+
+@dataclass(frozen=True)
+class Known:
+    """A text that a new one may concern; `rule` is what the rules say of the two."""
+
+    statement: Statement
+    rule: Relation
+
+
+class Word(NamedTuple):
+    """The stem or canonical form of a word, and how much it tells; a "mark" is a number, day or time."""
+
+    form: str
+    kind: Literal["mark", "name", "role", "word"]
+    weight: float
+    is_common: bool = False
+
+
+@dataclass(frozen=True)
+class Content:
+    """The telling words of a text, the people of somebody's that it names, its cues, and all its words in order."""
+
+    words: tuple[Word, ...]
+    roles: frozenset[str]
+    cues: frozenset[str]
+    spoken: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The shares of each text that the other says too, by weight; `things` are its words without numbers and days.
+
+    `shared` counts the things in common, `common` those of them that are no names.
+    """
+
+    new: float
+    old: float
+    new_things: float
+    old_things: float
+    shared: float
+    common: float
+
+
+def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
+    """Decide the relation to each known text; at most one is decided on beside the rules."""
+    if any(each.rule == SAME_WORDS for each in known):
+        return [each.rule for each in known]
+    rules = [_doubted(new, each) for each in known]
+    if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
+        return rules
+    cues = _content(new.text).cues
+    if "beside" in cues:
+        return rules
+    moved = "change" in cues
+    likely = [
+        _changed(new, each.statement) if moved else _repeated(new, each.statement) * (each.rule.kind == "unrelated")
+        for each in known
+    ]
+    if any(likely):
+        found = (
+            Relation("supersedes", "tells a change of it") if moved else Relation("duplicate", "says nearly the same")
+        )
+        rules[likely.index(max(likely))] = found
+    return rules
+
+
+def _doubted(new: Statement, known: Known) -> Relation:
+    """Keep what a rule would replace by its place alone, unless the texts differ in nothing but a name or a number."""
+    rule, old = known.rule, known.statement
+    if rule.kind != "supersedes" or not rule.by_place or "change" in _content(new.text).cues:
+        return rule
+    values = [_content(each.value or "") for each in (new, old)]
+    sorts = [
+        {"mark" if word.kind == "mark" else "name" for word in each.words if word.kind in ("mark", "name")}
+        for each in values
+    ]
+    valued = {word.form for each in values for word in each.words}
+    left = [
+        word
+        for one, other in ((new, old), (old, new))
+        for word, sure in _matched(one.text, other.text).items()
+        if not sure and word.kind != "mark" and word.form not in valued
+    ]
+    if left or sorts[0].isdisjoint(sorts[1]):
+        return Relation("keeps_both", "both can be so")
+    return rule
+
+
+def _changed(new: Statement, old: Statement) -> float:
+    """How much `old` is what `new` tells a change of; 0 where it is not."""
+    if _of_others(new, old):
+        return 0.0
+    both = _overlap(new.text, old.text)
+    of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
+        both.shared >= _IN_COMMON or both.old_things >= _MOSTLY
+    )
+    return both.old + both.shared if of_it and both.common >= 1 else 0.0
+
+
+def _repeated(new: Statement, old: Statement) -> float:
+    """How much of both is the same where `new` says next to nothing else; 0 where it does."""
+    if (
+        _of_others(new, old)
+        or cannot_repeat(new, old)
+        or _says_another(new, old)
+        or _in_figures(new.text) == _in_figures(old.text)
+    ):
+        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two of a row
+    both = _overlap(new.text, old.text)
+    return both.new + both.old if both.new >= _REPEATS and both.common >= 1 else 0.0
+
+
+def _says_another(new: Statement, old: Statement) -> bool:
+    """Tell whether one word stands in another's place, or people do something to each other the other way round."""
+    ours, theirs = _content(new.text), _content(old.text)
+    apart = [pair for pair in zip(ours.spoken, theirs.spoken, strict=False) if pair[0] != pair[1]]
+    people = {word.form for word in (*ours.words, *theirs.words) if word.kind == "name"} | {_SELF}
+    named = [[*dict.fromkeys(each for each in one.spoken if each in people)] for one in (ours, theirs)]
+    in_place = len(ours.spoken) == len(theirs.spoken) and len(apart) == 1
+    return in_place or (named[0] != named[1] and sorted(named[0]) == sorted(named[1]))
+
+
+def _of_others(new: Statement, old: Statement) -> bool:
+    """Tell whether the new text is about somebody whom the known one does not name."""
+    named = new.slot is not None and plain(new.slot.who) in plain(old.text)
+    return (another_subject(new, old) and not named) or not _content(new.text).roles <= _content(old.text).roles
+
+
+def _in_figures(text: str) -> str:
+    return _FIGURES.sub("0", plain(text))
+
+
+@lru_cache(_KEPT)
+def _overlap(new: str, old: str) -> Overlap:
+    ours, theirs = _matched(new, old), _matched(old, new)
+    things, known_things = ({word: each[word] for word in each if word.kind != "mark"} for each in (ours, theirs))
+    shared = {word: sure * min(word.weight, 1) for word, sure in things.items()}
+    return Overlap(
+        new=_share(ours),
+        old=_share(theirs),
+        new_things=_share(things),
+        old_things=_share(known_things),
+        shared=sum(shared.values()),
+        common=sum(sure for word, sure in shared.items() if word.is_common),
+    )
+
+
+def _share(matched: dict[Word, float]) -> float:
+    whole = sum(word.weight for word in matched)
+    return sum(word.weight * sure for word, sure in matched.items()) / whole if whole else 0.0
+
+
+def _matched(one: str, other: str) -> dict[Word, float]:
+    """How surely each word of `one` is said in `other` too."""
+    there = _content(other).words
+    return {
+        word: max(
+            (_alike(word.form, each.form) for each in there if (word.kind == "mark") == (each.kind == "mark")),
+            default=0.0,
+        )
+        for word in _content(one).words
+    }
+
+
+@lru_cache(65_536)
+def _alike(one: str, other: str) -> float:
+    """How surely two words are one: 1 for the same, less for other endings and, in Hebrew, for one root."""
+    if one == other:
+        return 1.0
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SHORTEST or not (one[0].isalpha() and other[0].isalpha()):
+        return 0.0
+    if _is_hebrew(one) and _is_hebrew(other):
+        return _SAME_ROOT if len(_root(one)) >= _SHORTEST and _root(one) == _root(other) else 0.0
+    beginning = max(_SHORTEST_BEGINNING, round(_MOST_OF_A_WORD * len(long)))
+    return _LONGER if len(short) >= beginning and short[:beginning] == long[:beginning] else 0.0
+
+
+def _is_hebrew(word: str) -> bool:
+    return "\u05d0" <= word[:1] <= "\u05ea"
+
+
+def _root(word: str) -> str:
+    """The letters of a Hebrew word's root, more or less: without what is written onto it, and without vowels."""
+    word = bare_forms(word)[-1]
+    ending = next((each for each in _HEBREW_ENDINGS if word.endswith(each) and len(word) - len(each) > 1), "")
+    bare = word.removesuffix(ending)
+    return bare.replace("ו", "").replace("י", "") or bare
+
+
+def bare_forms(word: str) -> list[str]:
+    """A word, and in Hebrew the same without the letters that are written onto it."""
+    found = [word]
+    while _is_hebrew(found[-1]) and len(found[-1]) > _SHORTEST and found[-1][0] in HEBREW_PREFIXES:
+        found.append(found[-1][1:])
+    return found
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _content(whole: str) -> Content:
+    text = whole[:_LONGEST]
+    said = _GLUED.sub(" ", plain(text).replace("n't", " not"))
+    tokens = _WORD.findall(said)
+    cues, of_cues = _cues(tokens)
+    roles, of_roles = _roles(tokens)
+    stem, named = stemmer(text), names(text)
+    capitals = {plain(word) for word in _WORD.findall(text) if word[0].isupper()}
+    stem_of = {each: (stem(each) or [each])[0] for each in tokens}
+    found: dict[str, Word] = {}
+    for form in in_one_form(said):
+        word = _word(form, stem, named, of_cues | of_roles, capitals)
+        if word is not None:
+            found[word.form] = word
+    for role in sorted(roles):
+        found[f"r {role}"] = Word(f"r {role}", "role", _MARK)
+    return Content(
+        tuple(found.values()), roles, cues, tuple(_SELF if each in _SELVES else stem_of[each] for each in tokens)
+    )
+
+
+def _word(
+    form: str, stem: Callable[[str], list[str]], named: frozenset[str], idle: set[str], capitals: set[str]
+) -> Word | None:
+    """The word of a form; None for a form that tells nothing of what the text is about."""
+    if not form[0].isalpha() or (form[0] in "tm" and form[1:2].isdigit()):
+        return Word(form, "mark", _MARK)
+    forms = bare_forms(form)
+    if any(each in language.weekdays for language in LANGUAGES for each in (*forms, form.removesuffix("s"))):
+        return Word(form, "mark", _MARK)
+    if (
+        len(form) == 1
+        or form in _MONEY
+        or not (idle | _EMPTY).isdisjoint(forms[:2])
+        or not _IN_ROLES.isdisjoint((form, f"{form}s"))
+    ):
+        return None
+    stemmed = (stem(form) or [form])[0]
+    if form in named:
+        return Word(stemmed, "name", _MARK)
+    weight = _LITTLE if form in _LIGHT or stemmed in _LIGHT else _WHOLE
+    return Word(stemmed, "word", weight, is_common=form not in capitals)
+
+
+def _cues(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
+    """The cues that a text gives, and their words."""
+    of_things = {word for before, word in pairwise(tokens) if before in _BEFORE_THINGS and word in _PLACES_TOO}
+    found, used = set(), set()
+    for at, token in enumerate(tokens):
+        for first in bare_forms(token)[:2]:
+            for cue, phrase in _CUES.get(first, ()):
+                if tuple(tokens[at + 1 : at + len(phrase)]) == phrase[1:] and (
+                    len(phrase) > 1 or token not in of_things
+                ):
+                    found.add(cue)
+                    used |= {token, *phrase}
+    return frozenset(found), used
+
+
+def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
+    """The people of somebody's that a text names by what they are ("my sister"), and by which words."""
+    found, used = set(), set()
+    for at, token in enumerate(tokens):
+        for length in range(_LONGEST_ROLE, 0, -1):
+            rest = tuple(tokens[at + 1 : at + length])
+            first = next((form for form in bare_forms(token) if (form, *rest) in _ROLES), None)
+            if first is not None and len(rest) == length - 1:
+                found.add(_ROLES[first, *rest])
+                used |= {first, token, *rest}
+                break
+    return frozenset(found), used
