@@ -169,7 +169,7 @@ class Parts:
             self.past_sessions.start()
         if self.extraction is not None:
             self.extraction.start()
-        if self.settings.remembers:
+        if self.settings.remembers and not isinstance(self._given.embeddings, NoEmbeddings):
             self.service.reembedding.begin_after_change()
 
     def _godfather(self) -> str | None:

@@ -122,8 +122,16 @@ class LangMem(TyperGroup):
         except (LangMemError, ImportError, OSError) as error:  # ImportError: of an extra, which its text names
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # whoever read the output has left
-            typer.echo(visible(f"langmem: {' '.join(str(error).split())}"), err=True)
+            typer.echo(visible(f"langmem: {' '.join(_told(error).split())}"), err=True)
             raise typer.Exit(1) from error
+
+
+def _told(error: Exception) -> str:
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    where = "" if error.filename is None else f"{error.filename}: "
+    hint = ": free some space, and run it again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    return f"{where}{error.strerror}{hint}"
 
 
 def _operator() -> str:

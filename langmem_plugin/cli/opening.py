@@ -245,16 +245,9 @@ def note_read(
         record(connection, action, owner=whose, subject=subject)
 
 
-class InForce(NamedTuple):
-    """The settings by which an operator's command ends and deletes, and remarks on them."""
-
-    settings: Settings
-    remarks: tuple[str, ...] = ()
-
-
-def in_force(where: Where) -> InForce | None:
-    """Gives what the command was told or what the services noted, whichever is longer: nothing alive may end by a
-    command.
+def in_force(where: Where) -> tuple[Settings, list[str]] | None:
+    """Gives the settings by which an operator's command ends and deletes, and remarks on them: what it was told or what
+    the services noted, whichever is longer, so that nothing alive ends by a command.
 
     Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there
     is not even a database.
@@ -282,7 +275,7 @@ def in_force(where: Where) -> InForce | None:
     archived_for = terms.get(ARCHIVED_TERM)
     lengths = {name: terms.get(name) for name in (SESSION_TERM, INTERRUPT_TERM)}
     days = None if archived_for is None else archived_for.days
-    return InForce(settings.model_copy(update={**lengths, "archive_days": days}), tuple(remarks))
+    return settings.model_copy(update={**lengths, "archive_days": days}), remarks
 
 
 def _told(settings: Settings, *, named: bool) -> Terms:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -32,32 +31,6 @@ if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
 
-class Form(StrEnum):
-    """The form of an export."""
-
-    JSON = "json"
-    CSV = "csv"
-
-
-class Doubtful(StrEnum):
-    """The ways to treat memories that may be junk."""
-
-    PENDING = "pending"
-    LEAVE_OUT = "leave-out"
-
-    @property
-    def manner(self) -> Literal["pending", "leave out"]:
-        return "pending" if self is Doubtful.PENDING else "leave out"
-
-
-class Dates(StrEnum):
-    """The part that comes first in a chat's dates."""
-
-    DAY_FIRST = "day-first"
-    MONTH_FIRST = "month-first"
-    YEAR_FIRST = "year-first"
-
-
 app = typer.Typer(no_args_is_help=True, help="Take over conversations and memories from elsewhere.")
 
 _Database = Annotated[str, typer.Argument(help="a SQLite file, or postgresql://…; it is only read")]
@@ -70,7 +43,8 @@ _PhoneOf = Annotated[
 _Report = Annotated[Path | None, typer.Option("--report", help="a new JSON file for the whole report")]
 _Dry = Annotated[bool, typer.Option("--dry-run", help="say what would be stored, and store nothing")]
 _Junk = Annotated[
-    Doubtful, typer.Option("--doubtful", help="what looks like junk elsewhere: ask the person, or leave it out")
+    Literal["pending", "leave-out"],
+    typer.Option("--doubtful", help="what looks like junk elsewhere: ask the person, or leave it out"),
 ]
 
 _MOST_SHOWN = 20
@@ -83,14 +57,15 @@ def export_person(
     phone: Phone,
     *,
     form: Annotated[
-        Form, typer.Option("--format", help="one JSON document, or a table for each kind of record")
-    ] = Form.JSON,
+        Literal["json", "csv"],
+        typer.Option("--format", help="one JSON document, or a table for each kind of record"),
+    ] = "json",
     to: Annotated[
         Path | None, typer.Option("--to", help="a new file; of csv a .zip or a new folder; default: standard output")
     ] = None,
 ) -> None:
     """All that is stored of one person, for them to read or to import elsewhere. Nobody else may read a new file."""
-    if form is Form.CSV and to is None:
+    if form == "csv" and to is None:
         raise InvalidInput("tables are several files: name a .zip or a folder by --to")
     person = memory.people.typed(phone)
     if not memory.exporter.holdings(person).is_something:
@@ -98,7 +73,7 @@ def export_person(
     if to is None:
         memory.export(person, sys.stdout)
         return
-    write = document_files.write_csv if form is Form.CSV else document_files.write_json
+    write = document_files.write_csv if form == "csv" else document_files.write_json
     write(memory.exporter, person, to)
     say(f"all that is stored of {phone} is in {to}")
 
@@ -114,7 +89,7 @@ def import_person(
     phone: Annotated[str | None, typer.Option("--phone", help="whose it becomes; default: as it says")] = None,
     phone_of: _PhoneOf = None,
     dry_run: _Dry = False,
-    doubtful: _Junk = Doubtful.PENDING,
+    doubtful: _Junk = "pending",
     report: _Report = None,
     create: Create = False,
 ) -> Told:
@@ -134,7 +109,7 @@ def import_person(
         if document is not None:
             return memory.import_person(document, phone=whose, dry_run=dry_run, progress=counter)
         records = SOURCES[kind].records(path)
-        junk = doubtful.manner
+        junk = doubtful
         run = memory.importer.run
         return run(records, phone=whose, phone_of=names, dry_run=dry_run, doubtful=junk, progress=counter)
 
@@ -201,7 +176,7 @@ def langgraph_store_(
     ] = None,
     phone: Annotated[str | None, typer.Option("--phone", help="whose all of it becomes, if it is one person's")] = None,
     phone_of: _PhoneOf = None,
-    doubtful: _Junk = Doubtful.PENDING,
+    doubtful: _Junk = "pending",
     dry_run: _Dry = False,
     report: _Report = None,
     create: Create = False,
@@ -211,7 +186,7 @@ def langgraph_store_(
         raise InvalidInput("say whose the memories are: --owner-from 0 for a part of the namespace, or --phone for all")
     owner_of = langgraph_store.owner_from(owner_from) if owner_from is not None else lambda _: phone
     records = langgraph_store.records(source, owner_of=owner_of, text_field=text_field)
-    names, junk = _names_in(phone_of), doubtful.manner
+    names, junk = _names_in(phone_of), doubtful
 
     def taken_in(memory: "PhoneMemory", counter: Callable[[int], object]) -> ImportReport:
         return memory.importer.run(records, phone_of=names, doubtful=junk, dry_run=dry_run, progress=counter)
@@ -230,7 +205,9 @@ def whatsapp_(
     person: Annotated[
         str | None, typer.Option(help="the person's name in the chat, if more than one writes in it")
     ] = None,
-    dates: Annotated[Dates | None, typer.Option(help="what comes first; default: as the dates say")] = None,
+    dates: Annotated[
+        whatsapp.DateOrder | None, typer.Option(help="what comes first; default: as the dates say")
+    ] = None,
     time_zone: Annotated[
         str | None, typer.Option(help="of the phone that made the export; default: the person's number's, else as set")
     ] = None,
@@ -247,7 +224,7 @@ def whatsapp_(
         person=person,
         silence=settings.session_timeout,
         zone=_zone(time_zone, phone, settings),
-        order=None if dates is None else dates.value,
+        order=dates,
     )
 
     def taken_in(memory: "PhoneMemory", counter: Callable[[int], object]) -> ImportReport:
@@ -319,9 +296,13 @@ def _told(done: ImportReport, file: Path | None) -> Told:
         "skipped": list(map(asdict, done.skipped)),
         "doubted": list(map(asdict, done.doubted)),
     }
+    lines, remark = [], ""
     if file is not None:
-        file.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-    lines = []
+        try:
+            file.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+        except OSError as error:  # what was stored is to be told all the same
+            remark = f"the report cannot be written to {file} ({error.strerror})"
+
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):
         told = ", ".join(f"{many} {kind if many == 1 else _several(kind)}" for kind, many in counted.items() if many)
         lines.append(f"{what}: {told or 'nothing'}")
@@ -333,7 +314,7 @@ def _told(done: ImportReport, file: Path | None) -> Told:
         lines += [f"  {each.place}: {each.reason}" for each in remarks[:_MOST_SHOWN]]
         if len(remarks) > _MOST_SHOWN:
             lines.append(f"  and {len(remarks) - _MOST_SHOWN} more: --report FILE has them all")
-    return Told(document, lines)
+    return Told(document, lines, remark, failed=bool(remark))
 
 
 def _several(kind: str) -> str:

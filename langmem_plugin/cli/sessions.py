@@ -13,6 +13,7 @@ from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.foreign_text import visible
+from langmem_plugin.portability.document_files import whole
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]
@@ -72,9 +73,9 @@ def show(opened: _Opened, session_id: _Id, *, reveal: Reveal = False) -> Told:
 def export(
     opened: _Opened,
     session_id: _Id,
-    file: Annotated[Path | None, typer.Option("--to", help="a file; default: standard output")] = None,
+    file: Annotated[Path | None, typer.Option("--to", help="a new file; default: standard output")] = None,
 ) -> None:
-    """A session's messages as JSON lines; a new file is for nobody else to read."""
+    """A session's messages as JSON lines; nobody else may read a new file."""
     saver, manager = opened
     note_read(saver, "data.exported", subject=session_id)
     lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
@@ -82,8 +83,9 @@ def export(
     if file is None:
         sys.stdout.write(text)
     else:
-        file.touch(mode=0o600)
-        file.write_text(text, encoding="utf-8")
+        with whole(file) as part:
+            part.touch(mode=0o600)
+            part.write_text(text, encoding="utf-8")
 
 
 @app.command()

@@ -164,27 +164,29 @@ def backup(opened: tuple[Database, Settings], folder: Annotated[Path, typer.Argu
 @on(nullcontext)
 def expire(where: Where) -> Told | None:
     """Archive the sessions that fell silent and purge the archive of what is too old."""
-    if (by := in_force(where)) is None:
+    if (found := in_force(where)) is None:
         return None
-    with ConversationSaver.from_settings(by.settings, where.database) as saver:
-        ended, purged = SessionManager(saver, by.settings).expire()
-    document = {"archived": ended, "purged": purged, "remarks": by.remarks}
-    return Told(document, [*by.remarks, f"{ended} sessions archived, {purged} purged"])
+    settings, remarks = found
+    with ConversationSaver.from_settings(settings, where.database) as saver:
+        ended, purged = SessionManager(saver, settings).expire()
+    document = {"archived": ended, "purged": purged, "remarks": remarks}
+    return Told(document, [*remarks, f"{ended} sessions archived, {purged} purged"])
 
 
 @on(nullcontext)
 def sweep(where: Where) -> Told | None:
     """Do at once what a service does in the background: archive what fell silent, delete what is past its time."""
-    if (by := in_force(where)) is None:
+    if (found := in_force(where)) is None:
         return None
-    with memory_of(where, settings=quiet(by.settings)) as memory:
+    settings, remarks = found
+    with memory_of(where, settings=quiet(settings)) as memory:
         swept = asdict(memory.housekeeping.sweep())
     held_back = swept.pop("held_back")
     lines = [held_back]
     if not held_back:
         words = {kind.replace("_", " "): count for kind, count in swept.items()}
         lines = [f"{count:7}  {kind}" for kind, count in words.items()]
-    return Told({**swept, "held_back": held_back, "remarks": by.remarks}, [*by.remarks, *lines], failed=bool(held_back))
+    return Told({**swept, "held_back": held_back, "remarks": remarks}, [*remarks, *lines], failed=bool(held_back))
 
 
 @on(saver_of)

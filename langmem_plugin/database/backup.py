@@ -14,7 +14,7 @@ from sqlalchemy import select
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError, InvalidInput, StorageFull, StoreUnavailable
 
 _TRIES = 10  # pictures that are deleted between the copy of the rows and their own
 _IN_FOLDER = select(media.c.sha256).where(media.c.payload.is_(None)).distinct()
@@ -77,7 +77,10 @@ def _snapshot(database: Database, file: Path) -> set[str]:
     """The whole database as it is at one moment, and the names of the files in the folder that its rows use."""
     os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     with database.engine.connect() as connection:  # VACUUM is none that runs in a transaction; writers go on
-        driver(connection).execute("VACUUM INTO ?", [str(file)])
+        try:
+            driver(connection).execute("VACUUM INTO ?", [str(file)])
+        except sqlite3.Error as error:
+            raise StorageFull(f"the copy cannot be written ({error}): free space there, and run it again") from error
     _sync(file)
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
         found = copy.execute(str(_IN_FOLDER.compile(dialect=database.engine.dialect)))
@@ -152,6 +155,6 @@ def told_of(asked: Path, written: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None or not str(error.filename).startswith(str(written)):
+        if error.filename is not None and not str(error.filename).startswith(str(written)):
             raise
         raise OSError(error.errno, error.strerror, str(asked)) from error

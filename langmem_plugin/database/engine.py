@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Row, select, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
 from langmem_plugin.database import (  # noqa: F401 - each adds its tables to the metadata
@@ -42,6 +41,9 @@ from langmem_plugin.database.urls import database_and_schema, shown
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
+
+if TYPE_CHECKING:
+    from langmem_plugin.database.postgresql import PostgreSQL
 
 # A trigger runs with our writes, whoever put it there; a view or a virtual table stands for whatever it likes.
 _RUNS = text(
@@ -89,24 +91,17 @@ _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar
 )
 
 
+Begun = Callable[[], contextlib.AbstractContextManager[Connection]]
+"""Begins a transaction of the database that is being opened."""
+
+
 class MakeTables(Protocol):
-    """Makes the tables, in transactions of the database that is being opened."""
+    """Makes the tables."""
 
-    def __call__(
-        self,
-        read: Callable[[], contextlib.AbstractContextManager[Connection]],
-        write: Callable[[], contextlib.AbstractContextManager[Connection]],
-        *,
-        schema: str | None,
-    ) -> None: ...
+    def __call__(self, read: Begun, write: Begun, *, schema: str | None) -> None: ...
 
 
-def _own_tables(
-    read: Callable[[], contextlib.AbstractContextManager[Connection]],
-    write: Callable[[], contextlib.AbstractContextManager[Connection]],
-    *,
-    schema: str | None,
-) -> None:
+def _own_tables(read: Begun, write: Begun, *, schema: str | None) -> None:
     """Migrated, and in a file examined before and after: a server's schema is its administrator's."""
     with read() as connection:
         is_file = connection.dialect.name == "sqlite"
@@ -116,24 +111,6 @@ def _own_tables(
     if is_file:
         with read() as connection:
             refuse_other_tables(connection)
-
-
-class _Backend(Protocol):
-    """The things that the two engines do each in their own way."""
-
-    path: Path | None
-    most_at_once: float
-
-    def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
-    def begin(self, connection: Connection, transaction: Transaction) -> None: ...
-    def ready(self, connection: Connection, transaction: Transaction) -> None: ...
-    def wait_for(self, connection: Connection, transaction: Transaction) -> None: ...
-    def check(self) -> None: ...
-    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]: ...
-    def is_lost(self, connection: Connection) -> bool: ...
-    def may_try_another(self, lost: Any) -> bool: ...
-    def named(self, error: BaseException | None) -> Exception | None: ...
-    def leave_to_parent(self, pool: Pool) -> None: ...
 
 
 class Database:
@@ -506,7 +483,7 @@ class Database:
         self.engine.dispose(close=False)
 
 
-def _backend(url: URL, schema: str | None, seconds: float) -> _Backend:
+def _backend(url: URL, schema: str | None, seconds: float) -> "SQLite | PostgreSQL":
     if url.get_backend_name() == "sqlite":
         if schema is not None:
             raise ConfigurationError(f"SQLite has no schemas: leave out {schema!r}, or use postgresql://…")

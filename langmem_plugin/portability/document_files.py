@@ -270,7 +270,7 @@ def _refuse_larger(held: zipfile.ZipFile, largest: int) -> None:
 
 def write_json(exporter: Exporter, person: str, path: Path) -> None:
     """A file for nobody else to read. Raises InvalidInput where something is there already."""
-    with _whole(path) as part:
+    with whole(path) as part:
         part.touch(mode=0o600)
         with part.open("w", encoding="utf-8") as file:
             exporter.write(person, file)
@@ -278,7 +278,7 @@ def write_json(exporter: Exporter, person: str, path: Path) -> None:
 
 def write_csv(exporter: Exporter, person: str, path: Path) -> None:
     """A zip where the path ends in .zip, else a folder. Raises as `write_json`."""
-    with _whole(path) as part:
+    with whole(path) as part:
         if path.suffix != ".zip":
             part.mkdir(mode=0o700)
             write_tables(exporter.parts(person), part)
@@ -293,8 +293,11 @@ def write_csv(exporter: Exporter, person: str, path: Path) -> None:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
-    """A place beside it, which takes its name when all is written."""
+def whole(path: Path) -> Iterator[Path]:
+    """A place beside a new file, or folder, which takes its name when all is written.
+
+    Raises InvalidInput where something is there already.
+    """
     if path.exists():
         raise InvalidInput(f"{path} is there already: name a new file, or delete it first")
     if not path.parent.is_dir():

@@ -17,7 +17,7 @@ from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, Pa
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
 from langmem_plugin.database.owners import person_of
-from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
+from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
@@ -38,7 +38,6 @@ from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
-    LISTS,
     ExportedAlias,
     ExportedCategory,
     ExportedConsent,
@@ -65,7 +64,6 @@ from langmem_plugin.writing import job_records
 from langmem_plugin.writing.job_records import JobRecord
 
 OneRecord = TypeVar("OneRecord", bound=Record)
-_SINGLE: tuple[str, ...] = ("format", "format_version", "exported_at", "person", *PersonExport.model_fields)
 
 
 @dataclass
@@ -105,6 +103,20 @@ class _Run:
     def single(self, name: str, kind: type[OneRecord]) -> OneRecord | None:
         raw = self.document.get(name)
         return None if raw is None else self.record(name, raw, kind)
+
+    def take_new(
+        self,
+        kind: Kind,
+        name: str,
+        model: type[OneRecord],
+        is_there: Callable[[OneRecord], bool],
+        take_in: Callable[[OneRecord], bool],
+    ) -> None:
+        """Takes in the records of a list that are not there, each by itself."""
+        for place, record in self.records(name, model):
+            with self.report.skipping(place):
+                stored = not is_there(record)
+                self.count(kind, stored=take_in(record) if stored and not self.dry_run else stored)
 
     def session(self, session_id: str | None) -> str | None:
         return None if session_id is None else self.session_ids.get(session_id, session_id)
@@ -192,22 +204,16 @@ class DocumentImporter:
 
     def _identifiers(self, run: _Run) -> None:
         for place, record in run.records("identifiers", ExportedIdentifier):
-            try:
+            with run.report.skipping(place), links.alone(self._saver.database) as connection:
                 usable(record.identifier)
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
-                continue
-            if is_group(record.identifier) or is_group(run.owner):
-                run.report.skip(place, "a group is nobody: it cannot be linked")
-                continue
-            with links.alone(self._saver.database) as connection:
+                if is_group(record.identifier) or is_group(run.owner):
+                    raise InvalidInput("a group is nobody: it cannot be linked")
                 if run.dry_run:
                     kept: bool | None = person_of(connection, record.identifier) != run.owner
                 else:
                     kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
-            if kept is None:
-                run.report.skip(place, "this identifier is somebody else's here: link it yourself if it is theirs")
-            else:
+                if kept is None:
+                    raise InvalidInput("this identifier is somebody else's here: link it yourself if it is theirs")
                 run.count("identifier", stored=kept)
 
     # Conversations
@@ -219,9 +225,9 @@ class DocumentImporter:
             place = f"sessions {number}"
             said = raw.get("messages") if isinstance(raw, Mapping) else None
             bare = {**raw, "messages": []} if isinstance(raw, Mapping) else raw
-            record = run.record(place, bare, ExportedSession)
-            if record is not None:
-                self._session(run, place, record, said if isinstance(said, list) else [], files)
+            if (record := run.record(place, bare, ExportedSession)) is not None:
+                with run.report.skipping(place):
+                    self._session(run, place, record, said if isinstance(said, list) else [], files)
 
     def _session(
         self,
@@ -231,11 +237,7 @@ class DocumentImporter:
         said: Sequence[Any],
         files: Mapping[str, tuple[str, ExportedFile]],
     ) -> None:
-        try:
-            session_id, is_there = self._writer.session_id(run.owner, record.session_id)
-        except InvalidInput as error:
-            run.report.skip(place, str(error))
-            return
+        session_id, is_there = self._writer.session_id(run.owner, record.session_id)
         if session_id != record.session_id:
             run.session_ids[record.session_id] = session_id
         messages = dict(self._messages(run, place, said))
@@ -267,11 +269,7 @@ class DocumentImporter:
             if (job := record.extraction) is not None:
                 job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
 
-        try:
-            stored = self._writer.store_session(past, along)
-        except (InvalidInput, NotSerializable) as error:
-            run.report.skip(place, str(error))
-            return
+        stored = self._writer.store_session(past, along)
         run.count("message", stored=stored, many=len(messages))
         run.count("session", stored=stored)
         if record.extraction is not None:
@@ -281,16 +279,11 @@ class DocumentImporter:
         """The messages by their numbers."""
         for number, raw in enumerate(said, 1):
             of_message = f"{place}, message {number}"
-            record = run.record(of_message, raw, ExportedMessage)
-            if record is None:
-                continue
-            try:
-                message = from_json(record.message)
-                message.id = record.message_id
-            except InvalidInput as error:
-                run.report.skip(of_message, str(error))
-                continue
-            yield number, PastMessageOf(message, record.stored_at, record.tokens)
+            if (record := run.record(of_message, raw, ExportedMessage)) is not None:
+                with run.report.skipping(of_message):
+                    message = from_json(record.message)
+                    message.id = record.message_id
+                    yield number, PastMessageOf(message, record.stored_at, record.tokens)
 
     def _kept_files(
         self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, ExportedFile]]
@@ -304,12 +297,9 @@ class DocumentImporter:
                 # Whoever names a digest must not be shown the file of another person that has it.
                 run.report.skip(place, "what is in this file is not in the document")
                 continue
-            try:
+            with run.report.skipping(place):
                 kept[digest] = self._writer.kept_file(record.data, digest, record.mime_type)
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
-                continue
-            run.count("file", stored=True)
+                run.count("file", stored=True)
         return kept
 
     # Long-term memory
@@ -327,12 +317,9 @@ class DocumentImporter:
             names.setdefault(plain(record.name), record.category_id)
             parent = None if record.parent_id is None else ids.get(record.parent_id)
             made = Category(**record.model_dump() | {"parent_id": parent})
-            try:
+            with run.report.skipping(place):
                 if stored and not run.dry_run:
                     stored = self._service.categories.take_in(run.owner, made)
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
-            else:
                 run.count("category", stored=stored)
 
     def _memories(self, run: _Run) -> None:
@@ -340,16 +327,12 @@ class DocumentImporter:
         place: dict[str, str] = {}
         for of_record, record in run.records("memories", ExportedMemory):
             values = record.model_dump() | {"session_id": run.session(record.session_id), "owner": run.owner}
-            try:
+            with run.report.skipping(of_record):
                 worded(record.text)
                 made = validated(checked(values))
-            except InvalidInput as error:
-                run.report.skip(of_record, str(error))
-                continue
-            if made.id in memories:
-                run.report.skip(of_record, f"memory {made.id} was in the document already")
-                continue
-            memories[made.id], place[made.id] = made, of_record
+                if made.id in memories:
+                    raise InvalidInput(f"memory {made.id} was in the document already")
+                memories[made.id], place[made.id] = made, of_record
         with self._saver.database.read() as connection:
             there = self._service.repository.ids_there(connection, run.owner, list(memories))
         if run.dry_run:
@@ -389,28 +372,20 @@ class DocumentImporter:
     def _instructions(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.id for each in self._service.instructions.all_of(connection, run.owner)}
-        for place, record in run.records("instructions", ExportedInstruction):
-            made = Instruction(**record.model_dump(), owner=run.owner)
-            if run.dry_run or made.id in there:
-                run.count("instruction", stored=made.id not in there)
-                continue
-            try:
-                run.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
-            except (InvalidInput, TooManyInstructions) as error:
-                run.report.skip(place, str(error))
+
+        def take_in(record: ExportedInstruction) -> bool:
+            return self._service.instructions.take_in(run.owner, Instruction(**record.model_dump(), owner=run.owner))
+
+        run.take_new("instruction", "instructions", ExportedInstruction, lambda record: record.id in there, take_in)
 
     def _aliases(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.id for each in self._service.aliases.all_of(connection, run.owner)}
-        for place, record in run.records("aliases", ExportedAlias):
-            if run.dry_run or record.id in there:
-                run.count("alias", stored=record.id not in there)
-                continue
-            try:
-                made = Alias(**record.model_dump(), owner=run.owner)
-                run.count("alias", stored=self._service.aliases.take_in(run.owner, made))
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
+
+        def take_in(record: ExportedAlias) -> bool:
+            return self._service.aliases.take_in(run.owner, Alias(**record.model_dump(), owner=run.owner))
+
+        run.take_new("alias", "aliases", ExportedAlias, lambda record: record.id in there, take_in)
 
     def _said_elsewhere(self, run: _Run) -> None:
         said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]
@@ -426,47 +401,36 @@ class DocumentImporter:
     def _merges(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.merge_id for each in person_records.merges(connection, run.owner)}
-        for place, record in run.records("merges", ExportedMerge):
-            if run.dry_run or record.merge_id in there:
-                run.count("merge", stored=record.merge_id not in there)
-                continue
+
+        def take_in(record: ExportedMerge) -> bool:
+            usable(record.other)
             moved = _renamed(record.moved, run.session_ids)
             merge = MergeRecord(record.merge_id, record.other, record.merged_at, moved)
-            try:
-                usable(record.other)
-                with links.alone(self._saver.database) as connection:
-                    run.count("merge", stored=person_records.keep_merge(connection, run.owner, merge))
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
+            with links.alone(self._saver.database) as connection:
+                return person_records.keep_merge(connection, run.owner, merge)
+
+        run.take_new("merge", "merges", ExportedMerge, lambda record: record.merge_id in there, take_in)
 
     def _incoming(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.message_id for each in self._claims.of_thread(connection, run.owner)}
         for position, (place, record) in enumerate(run.records("incoming", ExportedIncoming)):
-            if run.dry_run or record.message_id in there:
-                run.count("incoming", stored=record.message_id not in there)
-                continue
-            try:
-                message = None if record.message is None else _written(from_json(record.message))
-            except InvalidInput as error:
-                run.report.skip(place, str(error))
-                continue
-            claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
-            with self._saver.database.write() as connection:
-                stored = self._claims.keep(connection, run.owner, claim, position)
-            run.count("incoming", stored=stored)
+            with run.report.skipping(place):
+                stored = record.message_id not in there
+                if stored and not run.dry_run:
+                    message = None if record.message is None else _written(from_json(record.message))
+                    claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
+                    with self._saver.database.write() as connection:
+                        stored = self._claims.keep(connection, run.owner, claim, position)
+                run.count("incoming", stored=stored)
 
     def _question(self, run: _Run) -> None:
-        record = run.single("question", ExportedQuestion)
-        if record is not None:
-            try:
+        if (record := run.single("question", ExportedQuestion)) is not None:
+            with run.report.skipping("question"):
                 if run.dry_run:
                     stored = self._questions.kept(run.owner) is None
                 else:
                     stored = self._questions.take_in(run.owner, record.details, record.asked_at)
-            except InvalidInput as error:
-                run.report.skip("question", str(error))
-            else:
                 run.count("question", stored=stored)
 
 
@@ -482,7 +446,7 @@ def _person_of(document: Mapping[str, Any]) -> str:
             f"the document has format {version}, and this version of langmem-plugin reads up to {FORMAT_VERSION}: "
             "install a newer one"
         )
-    if unknown := document.keys() - set(_SINGLE) - LISTS.keys():
+    if unknown := document.keys() - PersonExport.model_fields.keys():
         raise UnreadableImport(f"the document has parts that nobody knows: {', '.join(sorted(map(str, unknown)))}")
     person = document.get("person")
     if not isinstance(person, str) or not person.strip():

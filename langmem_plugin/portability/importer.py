@@ -19,7 +19,7 @@ from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.database import Database, audit_trail
 from langmem_plugin.database.erased_keys import is_erased
-from langmem_plugin.errors import ConfigurationError, InvalidInput, NotSerializable, TooManyInstructions
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import classify
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
@@ -28,7 +28,7 @@ from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.keep.memory_rows import checked
 from langmem_plugin.memory.models import LIVE, Memory, bare, worded
-from langmem_plugin.memory.write.reconciler import Decision, HeldFacts, decided, stated
+from langmem_plugin.memory.write.reconciler import HeldFacts, decided, stated
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
 from langmem_plugin.portability.records import (
     BadRecord,
@@ -43,14 +43,6 @@ from langmem_plugin.portability.records import (
 )
 
 _PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # with which `classify` begins its reasons
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`known` is nothing to be asked about: storing it would only double what is there."""
-
-    kind: Literal["known", "doubtful"]
-    reason: str
 
 
 class JunkAudit:
@@ -68,30 +60,31 @@ class JunkAudit:
     def accept(self, memory: Memory) -> None:
         self._held.add(stated(memory))
 
-    def finding(self, memory: Memory, *, said_by_assistant: bool = False) -> Finding | None:
-        """The doubt about a memory; None for one that may count. Of its source's history only repetitions are found."""
+    def finding(self, memory: Memory, *, said_by_assistant: bool) -> tuple[str | None, str | None]:
+        """The reason to leave it out, as it would double what is there, and else the first doubt; of its source's
+        history only repetitions are found.
+        """
         fact = stated(memory)
         decision = decided(fact, self._held.concerning(fact))
         if decision.same is not None:
-            return Finding("known", f"it says what memory {decision.same.memory.id} says")
-        doubt = self._doubt(memory, decision, said_by_assistant) if memory.status in LIVE else None
-        return None if doubt is None else Finding("doubtful", doubt)
-
-    def _doubt(self, memory: Memory, decision: Decision, said_by_assistant: bool) -> str | None:
-        """The first that speaks against it."""
-        evidence = memory.source_type in ("manual", "command") or _has_evidence(memory)
+            return f"it says what memory {decision.same.memory.id} says", None
+        if memory.status not in LIVE:
+            return None, None
         passing = _passing(memory.text) if memory.key is None else None
         is_assistants = said_by_assistant or bare(memory.text) in self._assistant_said
         is_over = memory.expires_at is not None and memory.expires_at <= self._now
+        told = (memory.quote, memory.said_at, memory.session_id, memory.source_id)
         against = (
             is_assistants and "these are the assistant's own words",
             is_over and "its time is over",
             passing and f"it is nothing that lasts: {passing}",
             decision.newer and f"memory {decision.newer.memory.id} is newer and contradicts it",
             decision.over and f"it contradicts memory {decision.over[-1].memory.id}",
-            not evidence and "nothing says when or in which words it was told",
+            memory.source_type not in ("manual", "command")
+            and not any(told)
+            and "nothing says when or in which words it was told",
         )
-        return next((each for each in against if each), None)
+        return None, next((each for each in against if each), None)
 
 
 def _passing(text: str) -> str | None:
@@ -99,11 +92,7 @@ def _passing(text: str) -> str | None:
     return found.reason if not found.should_store and found.reason.startswith(_PASSING) else None
 
 
-def _has_evidence(memory: Memory) -> bool:
-    return any((memory.quote, memory.said_at, memory.session_id, memory.source_id))
-
-
-Doubtful = Literal["pending", "leave out"]
+Doubtful = Literal["pending", "leave-out"]
 
 
 @dataclass
@@ -164,25 +153,27 @@ class Importer:
             if isinstance(record, BadRecord):
                 run.report.skip(record.place, record.reason)
                 continue
-            try:
-                owner = self._owner(run, record.phone)
-                if self._is_erased(run, owner):
-                    run.report.leave_erased(record.place)
-                    continue
-                if isinstance(record, ImportedSession):
-                    self._session(run, owner, record)
-                elif isinstance(record, ImportedCategory):
-                    self._category(run, owner, record)
-                elif isinstance(record, ImportedInstruction):
-                    self._instruction(run, owner, record)
-                else:
-                    self._memory(run, owner, record)
-            except (InvalidInput, NotSerializable, TooManyInstructions) as error:
-                run.report.skip(record.place, str(error))
+            with run.report.skipping(record.place):
+                self._take(run, record)
         for owner in list(run.waiting):
             self._store_waiting(run, owner)
         note_import(database, whose, dry_run=dry_run)
         return run.report
+
+    def _take(
+        self, run: _Run, record: ImportedSession | ImportedCategory | ImportedInstruction | ImportedMemory
+    ) -> None:
+        owner = self._owner(run, record.phone)
+        if self._is_erased(run, owner):
+            run.report.leave_erased(record.place)
+        elif isinstance(record, ImportedSession):
+            self._session(run, owner, record)
+        elif isinstance(record, ImportedCategory):
+            self._category(run, owner, record)
+        elif isinstance(record, ImportedInstruction):
+            self._instruction(run, owner, record)
+        else:
+            self._memory(run, owner, record)
 
     def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
         """Asked once for each person of an import."""
@@ -308,12 +299,12 @@ class Importer:
             run.report.skip(place[memory_id], reason)
 
     def _judged(self, run: _Run, audit: JunkAudit, record: ImportedMemory, memory: Memory) -> Memory | None:
-        found = audit.finding(memory, said_by_assistant=record.said_by_assistant)
-        if found is not None and (found.kind == "known" or run.doubtful == "leave out"):
-            run.report.doubt(record.place, f"left out: {found.reason}")
+        known, doubt = audit.finding(memory, said_by_assistant=record.said_by_assistant)
+        if known or (doubt and run.doubtful == "leave-out"):
+            run.report.doubt(record.place, f"left out: {known or doubt}")
             return None
-        if found is not None and memory.status in LIVE:
-            run.report.doubt(record.place, f"to be confirmed: {found.reason}")
+        if doubt:
+            run.report.doubt(record.place, f"to be confirmed: {doubt}")
             expired = memory.expires_at is not None and memory.expires_at <= self._service.now()
             changes = {"status": "pending"} | ({"expires_at": None} if expired else {})
             memory = memory.model_copy(update=changes)

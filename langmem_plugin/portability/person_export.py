@@ -1,6 +1,6 @@
 """The document of one person's data: what each record holds. Its JSON Schema is person_export.schema.json."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -261,19 +261,9 @@ class PersonExport(Record):
         return self.model_dump_json(indent=1)
 
 
+_FIELDS = PersonExport.model_fields.items()
 SINGLE = ("settings", "consent", "verdicts", "question")
 """The parts that are one record; all others are lists."""
-
 LISTS: dict[str, type[Record]] = {
-    "identifiers": ExportedIdentifier,
-    "merges": ExportedMerge,
-    "categories": ExportedCategory,
-    "memories": ExportedMemory,
-    "uses": ExportedUse,
-    "instructions": ExportedInstruction,
-    "aliases": ExportedAlias,
-    "said_elsewhere": ExportedSaying,
-    "incoming": ExportedIncoming,
-    "sessions": ExportedSession,
-    "files": ExportedFile,
+    name: get_args(each.annotation)[0] for name, each in _FIELDS if get_origin(each.annotation) is list
 }

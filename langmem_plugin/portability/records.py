@@ -1,13 +1,16 @@
 """The records that every source gives, whatever its own format is, and the report of an import of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from langchain_core.messages import BaseMessage
 from pydantic import ValidationError
+
+from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +114,14 @@ class ImportReport:
 
     def skip(self, place: str, reason: str) -> None:
         self.skipped.append(Remark(place, reason))
+
+    @contextmanager
+    def skipping(self, place: str) -> Iterator[None]:
+        """Leaves out, with its reason, what is refused in the block."""
+        try:
+            yield
+        except (InvalidInput, NotSerializable, TooManyInstructions) as error:
+            self.skip(place, str(error))
 
     def leave_erased(self, place: str) -> None:
         self.erased += 1

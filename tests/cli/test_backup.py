@@ -2,10 +2,14 @@
 
 import base64
 import os
+import resource
+import secrets
 import shutil
 import stat
 import subprocess
+import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -169,3 +173,53 @@ def test_a_place_that_cannot_be_written_is_told_as_it_was_named(database_url, me
         assert ".part" not in told
         assert ".unfinished" not in told
     assert [each for each in tmp_path.iterdir() if each.name.startswith(("x", ".x"))] == []
+
+
+@contextmanager
+def _files_of_at_most(size):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.spec("U-5", "C-14", "P-3")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_place_that_becomes_full_is_told_and_nothing_half_written_is_left(database_url, memory, tmp_path):
+    for _ in range(100):
+        memory.sessions.add_message(ERIN, "user", secrets.token_hex(2_000))
+    [session] = memory.sessions.sessions(ERIN)
+    out = tmp_path / "out"
+    out.mkdir()
+    commands = (
+        ["backup", str(out / "copy")],
+        ["export", ERIN, "--to", str(out / "erin.json")],
+        ["export", ERIN, "--to", str(out / "erin.zip"), "--format", "csv"],
+        ["sessions", "export", session.session_id, "--to", str(out / "talk.jsonl")],
+    )
+    with _files_of_at_most(150_000):
+        for command in commands:
+            [*_, told] = langmem(*command, "--database", database_url, code=1).err.splitlines()
+            assert told.startswith("langmem: ")
+            assert "free space there" in told or str(out) in told
+            assert [*out.iterdir()] == []
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        ended = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from langmem_plugin.cli import app; app()",
+                "export",
+                ERIN,
+                "--database",
+                database_url,
+            ],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode != 0
+    assert "free some space" in ended.stderr

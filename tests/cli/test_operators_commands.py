@@ -244,7 +244,7 @@ def test_a_file_that_cannot_be_written_is_one_line(run, database_url, tmp_path):
     with ConversationSaver(database_url) as saver:
         [found] = SessionManager(saver).sessions()
     [line] = run("sessions", "export", found.session_id, "--to", str(tmp_path / "no" / "folder"), exit_code=1)
-    assert "No such file" in line
+    assert "there is no folder" in line
 
 
 def _one_line(result, told):

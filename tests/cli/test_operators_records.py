@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -247,3 +249,13 @@ def test_each_setting_says_where_it_comes_from(tmp_path):
     assert {each["name"]: each["what"] for each in settings}["burst"].startswith(
         "Messages of one person within so long"
     )
+
+
+@pytest.mark.spec("U-5", "M-3")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_command_that_embeds_nothing_begins_to_embed_nothing(database_url, memory):
+    memory.service.remember(ERIN, "Erin likes coriander")
+    command = [sys.executable, "-c", "from langmem_plugin.cli import app; app()", "memories", "list", ERIN]
+    ended = subprocess.run([*command, "--database", database_url], capture_output=True, text=True, check=True)
+    assert "coriander" in ended.stdout
+    assert ended.stderr == ""

@@ -132,7 +132,7 @@ def test_what_the_assistant_said_itself_is_asked_about(memory, clock):
         ImportedMemory(text="I have a blue boat", source_id="m2", place="3", said_by_assistant=True, **fact),
         ImportedMemory(text="I have a green boat", source_id="m3", place="4", **fact),
     ]
-    report = memory.importer.run(records, doubtful="leave out")
+    report = memory.importer.run(records, doubtful="leave-out")
     assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a green boat"]
     assert [each.place for each in report.doubted] == ["2", "3"]
     report = memory.importer.run(records)

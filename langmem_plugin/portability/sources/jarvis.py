@@ -1,13 +1,13 @@
 """Jarvis's `data/memory.json`: a value under each key, with when it was saved and changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.write.key_value import as_text
-from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping, text_of
 
 
 def recognises(path: Path) -> bool:
@@ -33,15 +33,12 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     found = json_file(path)
     if not isinstance(found, dict):
         raise UnreadableImport(f"{path.name} is no memory.json: it has to be an object of keys")
-    for number, (key, held) in enumerate(found.items(), 1):
-        place = f"{path.name} record {number}"
-        try:
-            yield _memory(key.strip(), {"value": held} if isinstance(held, str) else mapping(held, "it"), place)
-        except InvalidInput as error:
-            yield BadRecord(place=place, reason=str(error))
+    yield from each_read(found.items(), f"{path.name} record", _memory)
 
 
-def _memory(key: str, held: Mapping[str, Any], place: str) -> ImportedMemory:
+def _memory(entry: tuple[str, Any], place: str) -> ImportedMemory:
+    key, raw = entry[0].strip(), entry[1]
+    held = {"value": raw} if isinstance(raw, str) else mapping(raw, "it")
     value = text_of(held, "value")
     if value is None or not key:
         raise InvalidInput("it has no key, or no text as its value")

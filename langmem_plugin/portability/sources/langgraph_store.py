@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -11,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import instant
 
 OwnerOf = Callable[[tuple[str, ...]], str | None]
 """Gives the owner of a namespace; None for nobody's."""
@@ -40,7 +40,7 @@ def records(path_or_url: str, *, owner_of: OwnerOf, text_field: str | None = Non
                 continue
             try:
                 dates = {"created_at": created_at, "updated_at": updated_at, "expires_at": expires_at}
-                fields = {name: instant for name, said in dates.items() if (instant := _instant(said)) is not None}
+                fields = {name: at for name, said in dates.items() if (at := instant(said)) is not None}
                 yield _memory(prefix, key, value, fields, place, owner_of, text_field)
             except (ValueError, RecursionError, OverflowError) as error:
                 yield BadRecord(place=place, reason=str(error))
@@ -170,11 +170,3 @@ def _in_words(value: Any) -> str:
         case str():
             return value
     return json.dumps(value)
-
-
-def _instant(said: Any) -> datetime | None:
-    """The instant in a column: SQLite keeps texts, and one without a zone is UTC. Raises ValueError."""
-    if said is None:
-        return None
-    instant = said if isinstance(said, datetime) else datetime.fromisoformat(str(said))
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from langmem_plugin.errors import UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.portability.records import ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import each_read, instant
 
 _LISTS = ("results", "memories")
 _OF_WHOM = ("user_id", "userId")
@@ -21,12 +22,7 @@ def records(path: Path) -> Iterator[ImportedRecord]:
 
     Raises UnreadableImport if the file is no such export.
     """
-    for number, found in enumerate(_items(path), 1):
-        place = f"{path.name} record {number}"
-        try:
-            yield _memory(found, place)
-        except ValueError as error:
-            yield BadRecord(place=place, reason=str(error))
+    return each_read(_items(path), f"{path.name} record", _memory)
 
 
 def recognises(path: Path) -> bool:
@@ -91,23 +87,23 @@ def _listed(page: Any, path: Path) -> list[Any]:
 
 
 def _memory(found: Any, place: str) -> ImportedMemory:
-    """Raises ValueError, which says why it is none."""
+    """Raises InvalidInput, which says why it is none."""
     if not isinstance(found, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004 - what somebody else wrote, not an argument
+        raise InvalidInput("it is no JSON object")
     text, source_id = found.get("memory"), found.get("id")
     if not isinstance(text, str) or not text.strip():
-        raise ValueError("it has no text under `memory`")
+        raise InvalidInput("it has no text under `memory`")
     if not isinstance(source_id, str | int) or not str(source_id).strip():
-        raise ValueError("it has no `id`, by which it would be known the next time")
+        raise InvalidInput("it has no `id`, by which it would be known the next time")
     str(source_id).encode()  # half a character is a ValueError, and no id
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise ValueError("its `metadata` is no JSON object")  # noqa: TRY004 - as above
+        raise InvalidInput("its `metadata` is no JSON object")
     user = next((found[name] for name in _OF_WHOM if found.get(name) is not None), None)
     if isinstance(user, bool) or not isinstance(user, str | int | None):
-        raise ValueError("its `user_id` is no text")  # noqa: TRY004 - as above
+        raise InvalidInput("its `user_id` is no text")
     if user is None and (found.get("agent_id") or found.get("agentId")):
-        raise ValueError("it is what an agent knows of itself, of no person")
+        raise InvalidInput("it is what an agent knows of itself, of no person")
     kept = {name: found[name] for name in _KEPT if found.get(name) is not None}
     fields: dict[str, Any] = {
         "metadata": metadata | ({"mem0": kept} if kept else {}),
@@ -133,12 +129,11 @@ def _memory(found: Any, place: str) -> ImportedMemory:
 
 
 def _instant(found: Mapping[str, Any], names: tuple[str, ...]) -> datetime | None:
-    """One without a time zone is UTC. Raises ValueError for what is none."""
+    """Raises InvalidInput for what is none."""
     said = next((found[name] for name in names if found.get(name) is not None), None)
-    if said is None:
-        return None
+    if said is not None and not isinstance(said, str):
+        raise InvalidInput(f"`{names[0]}` is no date: {str(said)[:40]!r}")
     try:
-        instant = datetime.fromisoformat(said)
-        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"`{names[0]}` is no date: {str(said)[:40]!r}") from error
+        return instant(said)
+    except InvalidInput as error:
+        raise InvalidInput(f"`{names[0]}` is no date: {str(said)[:40]!r}") from error

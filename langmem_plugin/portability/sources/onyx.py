@@ -1,7 +1,8 @@
 """The export of Onyx's persistent memory: memories, instructions and categories as JSON, or memories as CSV."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from langmem_plugin.portability.records import (
     ImportedMemory,
     ImportedRecord,
 )
-from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, number, text_of
+from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping, number, text_of
 
 _VERSION = "1"
 _SOURCES = ("manual", "extracted_from_chat", "extracted_from_document", "api_import")
@@ -50,16 +51,16 @@ def records(path: Path) -> Iterator[ImportedRecord]:
             f"{path.name} has format {version[:20]}, and only {_VERSION}.x is known: import an older one"
         )
     user = found.get("user_id")
-    categories = _names(found.get("categories"))
-    kinds = (("categories", _category), ("memories", _memory), ("standing_instructions", _instruction))
-    for kind, read in kinds:
+    whose = None if user is None else str(user)
+    names = _names(found.get("categories"))
+    readers: tuple[tuple[str, Callable[[Any, str], ImportedRecord]], ...] = (
+        ("categories", partial(_category, whose)),
+        ("memories", partial(_memory, whose, names)),
+        ("standing_instructions", partial(_instruction, whose)),
+    )
+    for kind, read in readers:
         held = _parents_first(found.get(kind)) if kind == "categories" else found.get(kind) or []
-        for at, raw in enumerate(held if isinstance(held, list) else [held], 1):
-            place = f"{path.name} {kind} {at}"
-            try:
-                yield read(mapping(raw, "it"), None if user is None else str(user), place, categories)
-            except InvalidInput as error:
-                yield BadRecord(place=place, reason=str(error))
+        yield from each_read(held if isinstance(held, list) else [held], f"{path.name} {kind}", read)
 
 
 def _of_table(path: Path) -> Iterator[ImportedRecord]:
@@ -73,14 +74,15 @@ def _of_table(path: Path) -> Iterator[ImportedRecord]:
                 place = f"{path.name}:{rows.line_num}"
                 filled = {name: value for name, value in row.items() if name is not None and value}
                 try:
-                    yield _memory(filled, text_of(filled, "user_id"), place, {})
+                    yield _memory(text_of(filled, "user_id"), {}, filled, place)
                 except InvalidInput as error:
                     yield BadRecord(place=place, reason=str(error))
         except csv.Error as error:
             yield BadRecord(place=f"{path.name}:{rows.line_num}", reason=f"this is no row of a table: {error}")
 
 
-def _memory(raw: Mapping[str, Any], user: str | None, place: str, categories: Mapping[str, str]) -> ImportedMemory:
+def _memory(user: str | None, categories: Mapping[str, str], found: object, place: str) -> ImportedMemory:
+    raw = mapping(found, "it")
     text = text_of(raw, "fact")
     if text is None:
         raise InvalidInput("it has no fact")
@@ -105,7 +107,8 @@ def _memory(raw: Mapping[str, Any], user: str | None, place: str, categories: Ma
     return ImportedMemory(phone=user, text=text, source_id=f"onyx:{source_id}", place=place, fields=fields)
 
 
-def _instruction(raw: Mapping[str, Any], user: str | None, place: str, _: Mapping[str, str]) -> ImportedInstruction:
+def _instruction(user: str | None, found: object, place: str) -> ImportedInstruction:
+    raw = mapping(found, "it")
     text = text_of(raw, "instruction")
     if text is None:
         raise InvalidInput("it has no instruction")
@@ -122,7 +125,8 @@ def _instruction(raw: Mapping[str, Any], user: str | None, place: str, _: Mappin
     )
 
 
-def _category(raw: Mapping[str, Any], user: str | None, place: str, _: Mapping[str, str]) -> ImportedCategory:
+def _category(user: str | None, found: object, place: str) -> ImportedCategory:
+    raw = mapping(found, "it")
     name, parent = text_of(raw, "name"), text_of(raw, "parent_category_id")
     if name is None:
         raise InvalidInput("it has no name")

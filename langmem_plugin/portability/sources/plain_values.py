@@ -1,13 +1,16 @@
-"""The values that every JSON source reads in the same way: files, instants, texts."""
+"""The things that every source reads in the same way: files, records one after another, instants, texts."""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.portability.records import BadRecord, ImportedRecord
+
+_Raw = TypeVar("_Raw")
 
 LARGEST_UNPACKED = 512 * 2**20
 """The size that a file may have when it is read, in bytes."""
@@ -31,6 +34,16 @@ def json_file(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise UnreadableImport(f"{path.name} is no JSON: {error}") from error
+
+
+def each_read(raws: Iterable[_Raw], kind: str, read: Callable[[_Raw, str], ImportedRecord]) -> Iterator[ImportedRecord]:
+    """Gives what `read` makes of each, with its place: the `kind` and a number; of one that it refuses, why."""
+    for at, raw in enumerate(raws, 1):
+        place = f"{kind} {at}"
+        try:
+            yield read(raw, place)
+        except (ValueError, RecursionError, OverflowError) as error:
+            yield BadRecord(place=place, reason=str(error))
 
 
 def instant(value: object) -> datetime | None:

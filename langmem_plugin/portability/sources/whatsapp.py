@@ -1,6 +1,7 @@
 """A chat that WhatsApp exported, a .txt or a .zip with it inside: the conversations of one phone, split by silence."""
 
 import io
+import json
 import re
 import zipfile
 from collections import Counter
@@ -50,31 +51,14 @@ _GENERATED = "\u200e"  # an iPhone's mark in front of what WhatsApp itself write
 _PLACE = "https://maps."  # a position that somebody sent
 _SLASH = "/"
 
-_FILES = (  # Android writes them in angle brackets, an iPhone behind its mark
-    *("media omitted", "multimedia omitido", "archivo omitido", "המדיה לא נכללה", "מדיה הושמטה", "התוכן הושמט"),
-    *("image omitted", "video omitted", "audio omitted", "sticker omitted", "gif omitted", "document omitted"),
-    *("contact card omitted", "video note omitted", "imagen omitida", "vídeo omitido", "video omitido"),
-    *("audio omitido", "sticker omitido", "gif omitido", "documento omitido", "tarjeta de contacto omitida"),
-    *("התמונה הושמטה", "הסרטון הושמט", "השמע הושמט", "הסטיקר הושמט", "המסמך הושמט", "כרטיס איש הקשר הושמט"),
-)
+_WORDS: dict[str, list[str]] = json.loads(Path(__file__).with_name("whatsapp_words.json").read_text("utf-8"))
+"""WhatsApp's own, in the languages that are known: in a file's place, at the end of what was edited, and for what was
+deleted. Android writes those of files in angle brackets, an iPhone behind its mark.
+"""
 _ATTACHED = re.compile(
     "<(?:attached|adjunto|מצורף): [^<>\n]{1,200}>|^[^<>\n/]{1,200}\\.[a-z0-9]{1,5} "
     "\\((?:file attached|archivo adjunto|הקובץ מצורף|קובץ מצורף)\\)",
     re.IGNORECASE,
-)
-_EDITED = (
-    "<this message was edited>",
-    "<se editó este mensaje.>",
-    "<se editó este mensaje>",
-    "<ההודעה נערכה>",
-    "<הודעה זו נערכה>",
-)
-_DELETED = frozenset(
-    {
-        *("this message was deleted", "you deleted this message", "waiting for this message"),
-        *("se eliminó este mensaje", "eliminaste este mensaje", "este mensaje fue eliminado"),
-        *("הודעה זו נמחקה", "מחקת הודעה זו", "מחקת את ההודעה הזו", "ההודעה נמחקה"),
-    }
 )
 
 
@@ -125,7 +109,7 @@ def name_of(written: str) -> str:
 def typed_text(text: str) -> str | None:
     """Gives what somebody typed; None of a notice, and of a file without words of theirs."""
     plain = _ALL_MARKS.sub("", text).strip()
-    if plain.rstrip(".").casefold() in _DELETED:
+    if plain.rstrip(".").casefold() in _WORDS["deleted"]:
         return None
     first, _, below = text.partition("\n")
     if _is_file(first):
@@ -133,7 +117,7 @@ def typed_text(text: str) -> str | None:
     elif text.startswith(_GENERATED) and _ATTACHED.search(text) is None and _PLACE not in text:
         return None
     text = _ATTACHED.sub("", text)
-    for edited in _EDITED:
+    for edited in _WORDS["edited"]:
         if _ALL_MARKS.sub("", text).rstrip().casefold().endswith(edited):
             text = text.rstrip()[: text.rstrip().rindex("<")]
     text = text.strip().lstrip(_GENERATED).rstrip(_GENERATED).strip()
@@ -143,8 +127,8 @@ def typed_text(text: str) -> str | None:
 def _is_file(line: str) -> bool:
     plain = _ALL_MARKS.sub("", line).strip().casefold()
     if plain.startswith("<") and plain.endswith(">"):
-        return plain[1:-1] in _FILES
-    return line.startswith(_GENERATED) and plain in _FILES
+        return plain[1:-1] in _WORDS["files"]
+    return line.startswith(_GENERATED) and plain in _WORDS["files"]
 
 
 def orders_that_fit(lines: Sequence[Line]) -> list[DateOrder]:
