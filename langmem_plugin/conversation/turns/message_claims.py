@@ -437,9 +437,19 @@ class ClaimRecords:
             found.append(ClaimRecord(row.message_id, row.received_at, message, reply, row.sent))
         return found
 
-    def keep(self, connection: Connection, thread: str, record: ClaimRecord, position: int) -> bool:
-        """False where it is there. What was not answered is answered together with the person's next message."""
+    def reply(self, connection: Connection, thread: str, message_id: str) -> str | None:
+        """The answer that is kept under one id; None where there is none."""
+        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
+        return None if row is None else self._unpacked(REPLY.decrypted(connection, (thread, message_id), row[0]))
+
+    def keep(
+        self, connection: Connection, thread: str, record: ClaimRecord, position: int, *, masks: bool = True
+    ) -> bool:
+        """False where it is there. What was not answered is answered together with the person's next message. Without
+        `masks` the reply is kept letter by letter, with secrets that it tells.
+        """
         key = (thread, record.message_id)
+        reply = without_secrets(record.reply) if record.reply and masks else record.reply
         values = {
             "thread": thread,
             "message_id": record.message_id,
@@ -448,7 +458,7 @@ class ClaimRecords:
             "attempts": 0,
             "received_at": record.received_at,
             "payload": INCOMING.encrypted(connection, key, self._packed(record.message)),
-            "reply": REPLY.encrypted(connection, key, self._packed(record.reply and without_secrets(record.reply))),
+            "reply": REPLY.encrypted(connection, key, self._packed(reply)),
             "sent": record.sent,
         }
         statement = insert_unless_there(incoming, incoming.c.message_id)[connection.dialect.name]

@@ -11,6 +11,7 @@ from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, named, spelling
 from langmem_plugin.memory.models import plain
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, Id, IdInBody, Name, Text, Told
+from langmem_plugin.web.api.idempotency import IdempotencyKey, once
 from langmem_plugin.web.api.routing import answer, gives, routes_of
 
 routes, alias_routes = routes_of("categories"), routes_of("aliases")
@@ -70,11 +71,15 @@ def list_categories(call: Called) -> Any:
 
 
 @routes.post(PATH, response_model=answer(category=MemoryCategory), status_code=201, responses={201: gives("Location")})
-def create_category(call: Called, new: NewCategory) -> Any:
+def create_category(call: Called, new: NewCategory, key: IdempotencyKey = "") -> Any:
     """Make a category; memories that have its name already are in it."""
-    made = call.service.categories.create(call.person(), **new.model_dump())
-    call.made_at(f"{PATH}/{made.category_id}")
-    return {"category": made}
+
+    def make() -> Any:
+        made = call.service.categories.create(call.person(), **new.model_dump())
+        call.made_at(f"{PATH}/{made.category_id}")
+        return {"category": made}
+
+    return once(call, key, new, make)
 
 
 @routes.patch(PATH + "/{category_id}", response_model=answer(category=MemoryCategory))
@@ -125,9 +130,9 @@ def list_aliases(call: Called, active_only: bool = True) -> Any:
 
 
 @alias_routes.post(ALIASES, response_model=answer(alias=KnownAlias), status_code=201)
-def create_alias(call: Called, new: NewAlias) -> Any:
+def create_alias(call: Called, new: NewAlias, key: IdempotencyKey = "") -> Any:
     """Take two names for each other; one that is there already, or was removed, counts again."""
-    return {"alias": call.service.aliases.add(call.person(), new.alias, new.name)}
+    return once(call, key, new, lambda: {"alias": call.service.aliases.add(call.person(), new.alias, new.name)})
 
 
 @alias_routes.delete(ALIASES + "/{alias_id}", response_model=answer(alias=KnownAlias))

@@ -13,6 +13,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.instructions import Instruction, content_of
 from langmem_plugin.web.api.calls import Call, Called, IfMatch
 from langmem_plugin.web.api.fields import Body, Id, Instant, Text, Told
+from langmem_plugin.web.api.idempotency import IdempotencyKey, once
 from langmem_plugin.web.api.routing import TAGGED, answer, gives, routes_of
 
 routes = routes_of("instructions")
@@ -68,11 +69,15 @@ def list_instructions(
     status_code=201,
     responses={201: gives("ETag", "Location")},
 )
-def create_instruction(call: Called, new: NewInstruction) -> Any:
+def create_instruction(call: Called, new: NewInstruction, key: IdempotencyKey = "") -> Any:
     """Add a standing instruction."""
-    made = call.service.instructions.add(call.person(), **new.model_dump())
-    call.made_at(f"{PATH}/{made.id}")
-    return _one(call, made)
+
+    def make() -> Any:
+        made = call.service.instructions.add(call.person(), **new.model_dump())
+        call.made_at(f"{PATH}/{made.id}")
+        return _one(call, made)
+
+    return once(call, key, new, make)
 
 
 @routes.get(PATH + "/{instruction_id}", response_model=answer(instruction=StandingInstruction), responses=TAGGED)

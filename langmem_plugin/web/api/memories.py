@@ -41,6 +41,7 @@ from langmem_plugin.web.api.fields import (
     TypesInQuery,
     Words,
 )
+from langmem_plugin.web.api.idempotency import IdempotencyKey, once
 from langmem_plugin.web.api.routing import PAGED, TAGGED, answer, gives, routes_of, tell_place
 from langmem_plugin.web.changes import Outcome as BulkOutcome
 from langmem_plugin.web.changes import each_by_itself
@@ -185,20 +186,24 @@ def list_memories(
     status_code=201,
     responses={201: gives("ETag", "Location"), 200: gives("ETag", "Location") | {"model": _Stored}},
 )
-def create_memory(call: Called, new: NewFact) -> Any:
+def create_memory(call: Called, new: NewFact, key: IdempotencyKey = "") -> Any:
     """Store a fact.
 
     What it contradicts is replaced by it and kept as history; what is known already is answered with 200.
     """
-    fields = new.model_dump(exclude={"text"}) | (
-        {} if call.caller.writer is None else {"source_id": call.caller.writer}
-    )
-    made = call.service.remember(call.person(), new.text, **fields)
-    if made.outcome == "duplicate":
-        call.response.status_code = 200
-    call.tagged(made.revision)
-    call.made_at(f"{PATH}/{made.id}")
-    return {"memory": made.memory, "outcome": made.outcome, "concerned": made.concerned}
+    fields: dict[str, Any] = new.model_dump(exclude={"text"})
+    if call.caller.writer is not None:
+        fields["source_id"] = call.caller.writer
+
+    def make() -> Any:
+        made = call.service.remember(call.person(), new.text, **fields)
+        if made.outcome == "duplicate":
+            call.response.status_code = 200
+        call.tagged(made.revision)
+        call.made_at(f"{PATH}/{made.id}")
+        return {"memory": made.memory, "outcome": made.outcome, "concerned": made.concerned}
+
+    return once(call, key, new, make)
 
 
 @by_id.get(PATH + "/{memory_id}", response_model=answer(memory=Fact), responses=TAGGED)

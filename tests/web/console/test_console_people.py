@@ -1,12 +1,17 @@
 """People, conversations, instructions, consent, erasure and what is kept of it all in the console."""
 
+import base64
 import json
+import re
 
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.web.console.conftest import ERIN, JASON
 
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 SHOWN = [{"id": "r1", "name": "Lemon chicken"}, {"id": "r2", "name": "Chicken curry"}]
 
 
@@ -121,3 +126,53 @@ def test_a_stopped_database_is_said_on_the_page(memory, operator, monkeypatch):
     page = operator.see("people", status=503)
     assert "cannot be reached" in page
     assert "does not answer" not in page
+
+
+@pytest.mark.spec("U-4", "P-6", "P-5")
+def test_a_picture_that_was_sent_is_shown_to_whoever_may_read_the_conversation_and_noted(memory, operator):
+    block = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}}
+    memory.sessions.record(ERIN, HumanMessage([{"type": "text", "text": "Look"}, block]))
+    memory.sessions.add_message(JASON, "user", "hello")
+    [session], [other] = memory.sessions.sessions(ERIN), memory.sessions.sessions(JASON)
+    page = operator.see(operator.of(ERIN, f"/conversations/{session.session_id}"))
+    [address] = set(re.findall(r'src="/console/(people/[^"]+/pictures/[0-9a-f]{64})"', page))
+    picture = operator.get(address)
+    assert (picture.status_code, picture.headers["content-type"], picture.content) == (200, "image/png", PNG)
+    assert picture.headers["cache-control"] == "no-store"
+    assert memory.audit.newest(1)[0].subject == session.session_id
+    digest = address.rpartition("/")[2]
+    for wrong in (
+        operator.of(JASON, f"/conversations/{session.session_id}/pictures/{digest}"),
+        operator.of(JASON, f"/conversations/{other.session_id}/pictures/{digest}"),
+        operator.of(ERIN, f"/conversations/{session.session_id}/pictures/{'0' * 64}"),
+    ):
+        assert operator.get(wrong).status_code == 404
+
+
+@pytest.mark.spec("U-4")
+def test_static_files_are_kept_for_a_year_under_the_address_of_their_content_alone(memory, operator):
+    addresses = set(re.findall(r'(?:href|src)="(/look/[^"]+)"', operator.see("people")))
+    assert len(addresses) >= 4
+    for address in addresses:
+        kept = operator.client.get(address)
+        assert (kept.status_code, kept.headers["cache-control"]) == (200, "public, max-age=31536000, immutable")
+        name = address.rpartition("/")[2]
+        for other in (f"/look/000000000000/{name}", f"/look/{name}"):
+            now = operator.client.get(other)
+            assert (now.status_code, now.headers["cache-control"], now.content) == (200, "no-store", kept.content)
+
+
+@pytest.mark.spec("U-4", "C-13")
+def test_what_was_changed_lately_is_listed_and_each_change_is_undone(memory, operator):
+    assert "Nothing was changed lately" in operator.see(operator.of(ERIN, "/recent"))
+    moved = memory.service.remember(ERIN, "I live in Haifa")
+    gone = memory.service.remember(ERIN, "I like tea")
+    memory.service.correct(ERIN, moved.id, text="I live in Eilat")
+    memory.service.forget(ERIN, gone.id)
+    page = operator.see(operator.of(ERIN, "/recent"))
+    assert "I live in Haifa" in page
+    assert "I live in Eilat" in page
+    assert "I like tea" not in page
+    for action in re.findall(r'action="/console/([^"]+/restore)"', page):
+        operator.do(action)
+    assert {each.text for each in memory.service.list_memories(ERIN)} >= {"I like tea", "I live in Haifa"}
