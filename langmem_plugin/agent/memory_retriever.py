@@ -1,5 +1,6 @@
 """One person's memory as a LangChain retriever: for chains, agents and whatever else takes one."""
 
+from datetime import datetime
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -76,31 +77,18 @@ class MemoryRetriever(BaseRetriever):
 
 def _fact(found: Found, owner: OwnerKey) -> Document:
     memory = found.memory
-    metadata = {
-        "id": memory.id,
-        "type": memory.fact_type,
-        "category": memory.category,
-        "tags": list(memory.tags),
-        "score": found.similarity,
-        "signals": dict(found.signals),
-        "created_at": memory.created_at.isoformat(),
-        "shared": memory.owner != owner,
-    }
-    return Document(id=memory.id, page_content=memory.text, metadata=metadata)
+    about: dict[str, Any] = {"type": memory.fact_type, "category": memory.category, "tags": list(memory.tags)}
+    about |= {"shared": memory.owner != owner}
+    return _document(memory.id, memory.text, found, memory.created_at, about)
 
 
 def _message(found: FoundMessage) -> Document:
     message = found.message
-    metadata: dict[str, Any] = {
-        "id": message.message_id,
-        "type": PAST,
-        "category": None,
-        "tags": [],
-        "score": found.similarity,
-        "signals": dict(found.signals),
-        "created_at": message.said_at.isoformat(),
-        "session_id": message.session_id,
-        "by": message.speaker,
-        "note": found.note,
-    }
-    return Document(id=message.message_id, page_content=message.text, metadata=metadata)
+    about: dict[str, Any] = {"type": PAST, "category": None, "tags": [], "session_id": message.session_id}
+    about |= {"by": message.speaker, "note": found.note}
+    return _document(message.message_id, message.text, found, message.said_at, about)
+
+
+def _document(known_by: str, text: str, found: Found | FoundMessage, at: datetime, about: dict[str, Any]) -> Document:
+    metadata = {"id": known_by, "score": found.similarity, "signals": dict(found.signals), "created_at": at.isoformat()}
+    return Document(id=known_by, page_content=text, metadata={**metadata, **about})

@@ -247,7 +247,9 @@ class Commands:
         if found is None:
             return None
         call = self._call(owner, text, found.rest)
-        return _kept(call, "why", of_last_reply) if found.command == "why" else self._answered(call, found.command)
+        if found.command is None or found.command == "why":
+            return _kept(call, "why", of_last_reply)
+        return self._answered(call, found.command)
 
     def _answered(self, call: CommandCall, command: CommandName, *, links: bool = True) -> str:
         if not self.parts.settings.remembers and command not in _OF_CONVERSATION:

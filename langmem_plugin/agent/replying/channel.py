@@ -29,7 +29,7 @@ from langmem_plugin.agent.replying.incoming_message import (
 )
 from langmem_plugin.agent.replying.languages import Replies
 from langmem_plugin.agent.replying.notices import Notices, note_missing, watched
-from langmem_plugin.agent.replying.steps import Begin, End, Graph, Meanwhile, Pause, Reply, Run, Send, Steps
+from langmem_plugin.agent.replying.steps import Graph, Meanwhile, Reply, Steps, begin, end, pause, run, send
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.wiring import check
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
@@ -235,7 +235,7 @@ class Channel:
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
         config = _bounded(task.graph, without_trace(owner))
-        result = yield Run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
+        result = yield run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
         text = self.answers.text(result, [said], owner, task.replies, sources=task.message.sources)
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self.parts.settings.enable_memory_system:
@@ -286,7 +286,7 @@ class Channel:
                 break
             if polls == 1:
                 break
-            yield Pause(_POLL_SECONDS)
+            yield pause(_POLL_SECONDS)
         return answer
 
     def _only_recorded(self, task: _Task) -> Reply:
@@ -310,7 +310,7 @@ class Channel:
         thread = task.message.owner
         try:
             turn = self.parts.turns.turn(task.message.source, claim, person=thread)
-            config = yield Begin(turn)
+            config = yield begin(turn)
             claim.session_id = session_id_of(config)
         except StorageFull:
             raise
@@ -329,7 +329,7 @@ class Channel:
             raise
         finally:
             try:
-                yield End(turn, error)
+                yield end(turn, error)
             except StoreUnavailable as unavailable:
                 # With a reply all is kept; only the turn's place could not be given back, and others take it away.
                 if reply is None:
@@ -363,9 +363,9 @@ class Channel:
         burst, album = self.parts.settings.burst, message.album
         if album is None and (burst is None or message.ends_sentence):
             return
-        pause = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
+        seconds = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
         for _ in range(_MOST_PAUSES):
-            yield Pause(pause)
+            yield pause(seconds)
             joined = self.claims.join(config, claim)
             if not joined or (album is None and ends_sentence(claim.together[-1].message.text)):
                 return
@@ -442,13 +442,13 @@ class Channel:
         plan = self.answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
-        result = yield Run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
+        result = yield run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
         sources, replies = task.message.sources, task.replies
         worded = self.answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
         if not plan.wish or worded.asks:
             return worded, plan.others
         of_wish = plan.of_wish()
-        result = yield Run(task.graph, of_wish.given, _bounded(task.graph, config), self._meanwhile(task))
+        result = yield run(task.graph, of_wish.given, _bounded(task.graph, config), self._meanwhile(task))
         then = self.answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
         return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
 
@@ -481,7 +481,7 @@ class Channel:
         done = self.claims.parts_sent(thread, ids) if len(parts) > 1 else 0
         for number, part in enumerate(parts[done:], done + 1):
             try:
-                sent_as = yield Send(task.message.send, part)
+                sent_as = yield send(task.message.send, part)
             except Exception as error:  # whatever it is, it is the channel's own
                 raise _NotSent(error) from error
             if not ids:

@@ -112,15 +112,12 @@ _SHORT = 5  # letters of a word in which one slip is as much as can be told from
 
 
 @dataclass(frozen=True)
-class Typed:
-    """A text that begins with a slash and a word: the word as it is compared, and what follows."""
+class Said:
+    """The command that a text is, if it is a known one, what follows its words, and the `word` behind a slash."""
 
-    word: str
-    rest: str
-
-    @property
-    def command(self) -> CommandName | None:
-        return _COMMAND_OF.get(self.word)
+    command: CommandName | None
+    rest: str = ""
+    word: str = ""
 
 
 def may_be_typed(text: str) -> bool:
@@ -141,14 +138,15 @@ def cleaned(text: str) -> str:
     return kept[start:end]
 
 
-def typed(text: str) -> Typed | None:
+def typed(text: str) -> Said | None:
     """Reads a command; None for a text that is no slash and word: a path, "/5", or text. `text` is cleaned."""
     first, *_ = text.split(maxsplit=1) or [""]
     word = "".join(each for each in unicodedata.normalize("NFKC", first[:100]) if unicodedata.category(each) != "Cf")
     found = _TYPED.fullmatch(word + text[len(first) :])
     if found is None:
         return None
-    return Typed(found["word"].casefold().replace("-", "_"), cleaned(found["rest"] or ""))
+    word = found["word"].casefold().replace("-", "_")
+    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
 
 
 def nearest(word: str, language: str) -> str | None:
@@ -239,14 +237,6 @@ def _evidence(said: Sequence[str], words: frozenset[str], sure: frozenset[str]) 
     """How many of `words` were said; one that is as short as "te" or "no" is none by itself."""
     found = [word for word in said if word in words]
     return len(found) if len(found) > 1 or any(word in sure or len(word) > _SHORT_WORD for word in found) else 0
-
-
-@dataclass(frozen=True)
-class Said:
-    """Which command a text is, with what follows the command's words."""
-
-    command: CommandName
-    rest: str = ""
 
 
 _LONGEST_SAYING = 600  # letters of a text that is looked at

@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
@@ -46,14 +46,13 @@ Sending = Callable[[str], Awaitable[object] | object]
 _Result = TypeVar("_Result")
 
 
-class Step(Protocol):
-    def here(self) -> Any:
-        """Done in this thread."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One act: done `here`, in this thread, or `awaited` in a place without holding up the event loop."""
 
-    async def awaited(self, place: "Place") -> Any:
-        """Done without holding up the event loop."""
-        ...
+    here: Callable[[], Any]
+    awaited: Callable[["Place"], Awaitable[Any]]
+    ends_turn: bool = False
 
 
 Steps = Generator[Step, Any, _Result]
@@ -110,31 +109,42 @@ class Place:
         return future.result()
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+def begin(turn: Turn) -> Step:
     """Waits for the turn; gives its config."""
-
-    turn: Turn
-
-    def here(self) -> RunnableConfig:
-        return self.turn.__enter__()
-
-    async def awaited(self, place: Place) -> RunnableConfig:
-        return await place.in_task(self.turn.__aenter__())
+    return Step(turn.__enter__, lambda place: place.in_task(turn.__aenter__()))
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+def end(turn: Turn, error: BaseException | None) -> Step:
     """Gives the turn back, also after an error."""
+    kind = error and type(error)
+    return Step(
+        lambda: turn.__exit__(kind, error, None),
+        lambda place: place.in_task_to_its_end(turn.__aexit__(kind, error, None)),
+        ends_turn=True,
+    )
 
-    turn: Turn
-    error: BaseException | None
 
-    def here(self) -> None:
-        self.turn.__exit__(self.error and type(self.error), self.error, None)
+def pause(seconds: float) -> Step:
+    return Step(lambda: time.sleep(seconds), lambda _: asyncio.sleep(seconds))
 
-    async def awaited(self, place: Place) -> None:
-        await place.in_task_to_its_end(self.turn.__aexit__(self.error and type(self.error), self.error, None))
+
+def send(sending: Sending, text: str) -> Step:
+    """Hands a text to the channel's own function; gives what that returns."""
+
+    def here() -> Any:
+        if inspect.isawaitable(sent := sending(text)):
+            if inspect.iscoroutine(sent):
+                sent.close()
+            raise InvalidInput("`send` is asynchronous: use `await memory.areply(…)`, or give a plain function")
+        return sent
+
+    async def awaited(place: Place) -> Any:
+        if inspect.iscoroutinefunction(sending):
+            return await place.in_task(sending(text))
+        sent = await place.in_thread(sending, text)
+        return await place.in_task(sent) if inspect.isawaitable(sent) else sent
+
+    return Step(here, awaited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,81 +157,45 @@ class Meanwhile:
 
     def here(self) -> None:
         try:
-            Send(self.send, self.text).here()
+            send(self.send, self.text).here()
         except Exception:
             log.warning("reply.moment_not_sent", exc_info=True)
 
     async def awaited(self, place: Place) -> None:
         await asyncio.sleep(self.seconds)
         try:
-            await Send(self.send, self.text).awaited(place)
+            await send(self.send, self.text).awaited(place)
         except Exception:
             log.warning("reply.moment_not_sent", exc_info=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Runs the graph; gives what it ends with."""
+def run(graph: Graph, given: Any, config: RunnableConfig, meanwhile: Meanwhile | None = None) -> Step:
+    """Runs the graph; gives what it ends with. Nothing is sent meanwhile once that is there."""
 
-    graph: Graph
-    given: Any
-    config: RunnableConfig
-    meanwhile: Meanwhile | None = None
-
-    def here(self) -> Any:
-        if self.meanwhile is None:
-            return self.graph.invoke(self.given, self.config)
-        timer = threading.Timer(self.meanwhile.seconds, self.meanwhile.here)
+    def here() -> Any:
+        if meanwhile is None:
+            return graph.invoke(given, config)
+        timer = threading.Timer(meanwhile.seconds, meanwhile.here)
         timer.start()
         try:
-            return self.graph.invoke(self.given, self.config)
+            return graph.invoke(given, config)
         finally:
             timer.cancel()
-            timer.join()  # nothing is sent after the answer
+            timer.join()
 
-    async def awaited(self, place: Place) -> Any:
+    async def awaited(place: Place) -> Any:
         telling = None
-        if self.meanwhile is not None:
+        if meanwhile is not None:
             # A context of its own: two threads must not be in one.
-            telling = asyncio.create_task(self.meanwhile.awaited(Place(place.executor, copy_context())))
+            telling = asyncio.create_task(meanwhile.awaited(Place(place.executor, copy_context())))
         try:
-            return await place.in_task(self.graph.ainvoke(self.given, self.config))
+            return await place.in_task(graph.ainvoke(given, config))
         finally:
             if telling is not None:
                 telling.cancel()
                 await asyncio.wait([telling])
 
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    seconds: float
-
-    def here(self) -> None:
-        time.sleep(self.seconds)
-
-    async def awaited(self, place: Place) -> None:  # noqa: ARG002 - others need it
-        await asyncio.sleep(self.seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Hands a text to the channel's own function; gives what that returns."""
-
-    send: Sending
-    text: str
-
-    def here(self) -> Any:
-        if inspect.isawaitable(sent := self.send(self.text)):
-            if inspect.iscoroutine(sent):
-                sent.close()
-            raise InvalidInput("`send` is asynchronous: use `await memory.areply(…)`, or give a plain function")
-        return sent
-
-    async def awaited(self, place: Place) -> Any:
-        if inspect.iscoroutinefunction(self.send):
-            return await place.in_task(self.send(self.text))
-        sent = await place.in_thread(self.send, self.text)
-        return await place.in_task(sent) if inspect.isawaitable(sent) else sent
+    return Step(here, awaited)
 
 
 def perform(steps: Steps[_Result]) -> _Result:
@@ -251,7 +225,7 @@ async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
                 raise place.cancelled from None
             result: _Result = end.value
             return result
-        if place.cancelled is not None and not isinstance(step, End):
+        if place.cancelled is not None and not step.ends_turn:
             proceed = partial(steps.throw, place.cancelled)
             place.cancelled = None
             continue
