@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.references import clear_cache, describe, resolve
+from langmem_plugin.references.meant.resolver import shows_something
 
 from .scenes import SCENES, used
 
@@ -240,3 +241,13 @@ print([[entry.title for entry in listed.entries] for listed in ledger.shown_list
         for seed in range(4)
     }
     assert len(said) == 1
+
+
+@pytest.mark.spec("R-1")
+@given(utterance=utterances, replies=st.lists(st.text("ab1 2.)-*\n①1️⃣", max_size=30), min_size=1, max_size=3))
+@example("number 1", ["1. tea\n2. milk"])
+@example("the first one", ["hello"])
+def test_the_quick_look_never_hides_a_reference(utterance: str, replies: list[str]) -> None:
+    messages = [part for reply in replies for part in (HumanMessage("what is there?"), AIMessage(reply))]
+    assert shows_something(messages) or describe(resolve(utterance, messages)) == ""
+    assert shows_something([*messages, *used("find", [{"id": "r-1"}])])

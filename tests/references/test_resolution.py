@@ -30,6 +30,21 @@ def test_a_list_that_is_only_text_gives_its_lines() -> None:
     assert resolve("the second", SCENES["text"]).items == [{"number": 2, "text": "Pepper"}]
 
 
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "meant"),
+    [
+        ("please proceed with booking the HAT102 flight for all of us", "n2"),
+        ("what is Margot's phone number, and do they open on a Sunday?", "n3"),
+        ("can u move margot's and leo's things", None),
+    ],
+)
+def test_a_code_is_one_word_and_who_owns_something_is_named(utterance: str, meant: str | None) -> None:
+    found = [{"id": "n1", "title": "Flight HAT052"}, {"id": "n2", "title": "Flight HAT102"}]
+    shown = used("find", [*found, {"id": "n3", "title": "Margot Bar"}])
+    assert [each["id"] for each in resolve(utterance, shown).items] == ([meant] if meant else [])
+
+
 @pytest.mark.spec("R-4")
 def test_it_asks_when_several_are_equally_meant() -> None:
     found = resolve("save it", SCENES["recipes"])

@@ -174,7 +174,9 @@ def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
 def _is_meant(sentence: Sentence, each: Named) -> bool:
     """Tell whether the sentence points at the item that it names, and does not merely mention it."""
     named_so = any(word.capital for word in sentence.words[each.start : each.end])
-    if each.listed.of_data and each.whole and (each.size > 1 or named_so):
+    possessive = sentence.words[each.end - 1].text.endswith("'s")
+    owns = possessive and not sentence.at(each.end).any_of("and", "break")  # "Effie's address"
+    if each.listed.of_data and ((each.whole and (each.size > 1 or named_so)) or owns):
         return "owner" not in sentence.at(each.start - 1)
     if each.listed.kind == "headings":  # "the overlays" are no heading "UI overlay"
         name = normal(each.entry.proper_name)
