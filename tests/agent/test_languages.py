@@ -94,6 +94,8 @@ def test_a_text_that_says_nothing_is_answered_in_the_language_before(people):
     assert languages.language_for(ERIN, "👍") is replies_in("en")
     assert languages.language_for(ERIN, "שלום") is replies_in("he")
     assert languages.language_for(ERIN, "/reset") is replies_in("he")
+    assert languages.language_for(ERIN, "/instructions always answer in English") is replies_in("en")
+    assert languages.language_for(ERIN, "https://a.example/one/two/three TestCorp") is replies_in("he")
     assert languages.language_for(JASON, "/reset") is replies_in("en")
     assert languages.language_for(ERIN, "¿qué tal?") is replies_in("es")
     assert languages.language_for(ERIN, "2") is replies_in("es")

@@ -186,10 +186,11 @@ def _is_unseen(letter: str) -> bool:
     return letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc")
 
 
-_SHORT_WORD = 3
+_SHORT_WORD, _A_FEW = 3, 2
 _LONGEST = 2_000  # letters that are looked at
 _NO_WORD = re.compile(r"https?://|.{1,99}@", re.DOTALL)
 _HEBREW = re.compile("[\u05d0-\u05ea]")
+_LATIN_WORD = re.compile("[a-z]+")
 _LETTERS = re.compile(r"[^\W\d_]")
 _SPANISH_LETTERS = re.compile("[ñ¿¡]")
 _ACCENTS = re.compile("[áéíóú]")
@@ -211,17 +212,17 @@ class Languages:
         """The texts for who wrote `text`. A text that says nothing, such as "👍" or "/reset", changes nothing."""
         written = written_in(text)
         if written is None:
-            return replies_in(self._person_settings.language(person))
+            before, words = self._person_settings.language(person), _own_words(text)
+            # Several words in Latin letters alone are no Hebrew.
+            is_latin = len(_LATIN_WORD.findall(words)) > _A_FEW and not _HEBREW.search(words)
+            return ENGLISH if before == "he" and is_latin else replies_in(before)
         self._person_settings.set_language(person, written)
         return replies_in(written)
 
 
 def written_in(text: str) -> LanguageCode | None:
     """The language of a text; None where it does not tell, or is none of those that people are answered in."""
-    text = storable(text[:_LONGEST])
-    of_command = language_of_command(text)
-    parts = [each for each in text.casefold().split() if not _NO_WORD.match(each)]
-    words = " ".join(parts[1:] if may_be_typed(text) else parts)
+    of_command, words = language_of_command(text), _own_words(text)
     if hebrew := len(_HEBREW.findall(words)):
         return "he" if 2 * hebrew >= len(_LETTERS.findall(words)) else None
     said = words_of(words)
@@ -231,6 +232,13 @@ def written_in(text: str) -> LanguageCode | None:
         if english != spanish:
             return "en" if english > spanish else "es"
     return of_command
+
+
+def _own_words(text: str) -> str:
+    """The words of a text but for addresses and a command's."""
+    text = storable(text[:_LONGEST])
+    parts = [each for each in text.casefold().split() if not _NO_WORD.match(each)]
+    return " ".join(parts[1:] if may_be_typed(text) else parts)
 
 
 def _evidence(said: Sequence[str], words: frozenset[str], sure: frozenset[str]) -> int:
