@@ -1,6 +1,8 @@
 """Checks that a graph is put together so that its memory works, and says what to add if it is not."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, PIIMiddleware, SummarizationMiddleware
@@ -16,74 +18,45 @@ from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.tool_node import may_ask
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.logs import event_log
 
-log = event_log(__name__)
-
-_NO_RECALL = (
-    'nothing is recalled: add_node("recall", memory.recall_node()) before the agent, or '
-    "create_agent(…, middleware=[memory.middleware()])"
-)
-_LATE_RECALL = (
-    "the recall node comes after the agent, which answers without it: lead START to it, and from it to the agent"
-)
-_EARLY_DEBUG = "the debug node stands before the write node, and cannot report what that does: put it last"
-_NO_CHANNEL = (
-    "the state has no channel `recalled`, so what is recalled gets lost: use MemoryState, or add the key to yours"
-)
-_SUMMARIES = (
-    "SummarizationMiddleware takes messages out of the conversation, also those that no fact was found in yet:"
-    " PhoneMemory(summarise=model) puts what falls out of the window in a few sentences and keeps them"
-)
-_REDACTS_LATE = (
-    "PIIMiddleware redacts a message after it was stored and after the orders in it were noticed: redact the text"
-    " before memory.reply where neither may hold it"
-)
-_AGAIN = (
-    "the node {node!r} does its tools again when a person has answered {tools}, which asks them: make it by"
-    " memory.tool_node(tools)"
-)
-_BESIDE = {SummarizationMiddleware: _SUMMARIES, PIIMiddleware: _REDACTS_LATE}
-
-
+_TELLS: dict[str, str] = json.loads(files("langmem_plugin.agent").joinpath("words/advice.json").read_text("utf-8"))
+_BESIDE = (SummarizationMiddleware, PIIMiddleware)
 _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
 def check(graph: Graph, saver: ConversationSaver) -> list[str]:
     """See PhoneMemory.check. Raises ConfigurationError."""
-    if not isinstance(graph, Pregel):
-        raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
-    if "messages" not in graph.channels:
-        raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
-    if isinstance(graph.channels["messages"], DeltaChannel):
-        raise ConfigurationError(
-            "the graph keeps its messages in a DeltaChannel, whose contents nobody else can read:"
-            " create_deep_agent(…, state_schema=MemoryState), or add_messages as their reducer"
-        )
-    if graph.checkpointer is None or graph.checkpointer is False:
-        raise ConfigurationError(
-            "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
-        )
-    if graph.checkpointer is not saver:
-        raise ConfigurationError(
-            f"the graph's checkpointer, of type {type(graph.checkpointer).__name__}, is not that of this memory: "
-            "compile(checkpointer=memory.saver)"
-        )
+    if (wrong := _wrong(graph, saver)) is not None:
+        raise ConfigurationError(wrong)
     saver.allow_state_of(graph)
     ours = _ours(graph)
     recalls = {name for name, which in ours.items() if which == "recall"}
-    again = [_AGAIN.format(node=name, tools=", ".join(tools)) for name, tools in _done_again(graph).items()]
-    if not recalls:
-        return [_NO_RECALL, *again]
-    if "recalled" not in graph.channels:
-        return [_NO_CHANNEL, *again]
-    beside = set(map(type, _middleware(graph)))
+    told = [_TELLS["done_again"].format(node=name, tools=", ".join(each)) for name, each in _done_again(graph).items()]
+    if not recalls or "recalled" not in graph.channels:
+        return [_TELLS["no_channel" if recalls else "no_recall"], *told]
     following = _following(graph)
-    late = [_LATE_RECALL] if _comes_late(graph, following, recalls, ours) else []
     debugs = {name for name, which in ours.items() if which == "debug"}
     if any(ours.get(name) == "write" for name in _reached(following, debugs, stop=set())):
-        late.append(_EARLY_DEBUG)
-    return late + again + [told for which, told in _BESIDE.items() if which in beside]
+        told.insert(0, _TELLS["early_debug"])
+    if _comes_late(graph, following, recalls, ours):
+        told.insert(0, _TELLS["late_recall"])
+    beside = set(map(type, _middleware(graph)))
+    return told + [_TELLS[each.__name__] for each in _BESIDE if each in beside]
+
+
+def _wrong(graph: Graph, saver: ConversationSaver) -> str | None:
+    """Says what keeps a graph from remembering anything."""
+    if not isinstance(graph, Pregel):
+        return _TELLS["no_graph"].format(kind=type(graph).__name__)
+    if "messages" not in graph.channels:
+        return _TELLS["no_messages"]
+    if isinstance(graph.channels["messages"], DeltaChannel):
+        return _TELLS["delta_messages"]
+    if graph.checkpointer is None or graph.checkpointer is False:
+        return _TELLS["no_checkpointer"]
+    if graph.checkpointer is not saver:
+        return _TELLS["other_checkpointer"].format(kind=type(graph.checkpointer).__name__)
+    return None
 
 
 def _ours(graph: Graph) -> dict[str, str]:
@@ -153,8 +126,7 @@ def _reached(following: Mapping[str, set[str]], begin: set[str], *, stop: set[st
     found: set[str] = set()
     ahead = set(begin)
     while ahead:
-        name = ahead.pop()
-        new = following.get(name, set()) - found - stop
+        new = following.get(ahead.pop(), set()) - found - stop
         found |= new
         ahead |= new
     return found
