@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.replying import steps
+from langmem_plugin.agent.replying import channel
+from langmem_plugin.agent.replying.steps import Step
 from tests.agent.test_exactly_once import Echo, _rows, history, until
 
 ERIN = "+972501234567"
@@ -25,11 +26,11 @@ def pauses(memory, monkeypatch):
     meanwhile = {}
     taken = []
 
-    def pause(step):
-        taken.append(step.seconds)
+    def pause(seconds):
+        taken.append(seconds)
         meanwhile.get(len(taken), lambda: None)()
 
-    monkeypatch.setattr(steps.Pause, "here", pause)
+    monkeypatch.setattr(channel, "pause", lambda seconds: Step(lambda: pause(seconds), None))
     meanwhile["taken"] = taken
     return meanwhile
 
