@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import itertools
 import os
 import shutil
 import tempfile
@@ -18,9 +17,11 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from langmem_plugin.database import Database, postgresql, sqlite
+from langmem_plugin.database.schema import metadata
+from langmem_plugin.database.upkeep_tables import secret
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
-pytest_plugins = ["tests.spec_table"]
+pytest_plugins = ["tests.cases", "tests.spec_table"]
 _TESTS = Path(__file__).parent
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to
@@ -30,21 +31,24 @@ if "TMPDIR" not in os.environ and os.access(_IN_MEMORY, os.W_OK) and shutil.disk
     os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
-_OF_THE_ENGINES = ("conversation", "database", "memory/index")
-"""Rooms whose tests run on PostgreSQL with all their cases; those of the others do with the first of them."""
+_STORING = ("conversation", "database", "memory", "people", "portability", "privacy", "store")
+"""Rooms whose tests run on both engines; of those of the other rooms the ones that are marked `both_engines` do."""
+_EACH_ROW = ("conversation", "database", "memory/index")
+"""Rooms whose tables of rows run whole on PostgreSQL; in the others the first row does."""
 
 
 def pytest_collection_modifyitems(config, items):
-    """Whatever needs the server can be left out by its marker, as `make quick` does."""
-    first, kept, left = set(), [], []
+    """Takes what needs no second engine away, and marks the rest: `make quick` leaves it out."""
+    kept, left = [], []
     for item in items:
-        if "postgresql" in item.name or "postgresql_server" in item.fixturenames:
+        room = str(item.path.relative_to(_TESTS))
+        on_postgresql = "postgresql" in item.name.partition("[")[2]
+        if on_postgresql or "postgresql_server" in item.fixturenames:
             item.add_marker("postgresql")
-        test = item.path, item.parent.name, item.originalname
-        one_will_do = not str(item.path.relative_to(_TESTS)).startswith(_OF_THE_ENGINES)
-        again = "postgresql" in item.name and one_will_do and test in first
-        if "postgresql" in item.name:
-            first.add(test)
+        if on_postgresql and item.get_closest_marker("in_a_table") and not room.startswith(_EACH_ROW):
+            item.rows = item.rows[:1]
+        stores = room.startswith(_STORING) or item.get_closest_marker("both_engines")
+        again = on_postgresql and not stores
         (left if again else kept).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
@@ -102,6 +106,16 @@ class PostgreSQL:
     """A real server from a wheel, on a socket in a directory of its own, with a migrated database to copy."""
 
     _KEPT_BY_NOTHING = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")  # only speed is to be had here
+    _TABLES = """
+        SELECT count(*), sum(hashtext(concat(attrelid, attname, atttypid, attnotnull))) FROM pg_attribute
+        UNION ALL SELECT count(*), sum(hashtext(concat(oid, relname))) FROM pg_class
+        UNION ALL SELECT count(*), sum(hashtext(concat(oid, conname))) FROM pg_constraint
+    """
+    _ALONE = """
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+    """
+    _EMPTY = ";".join(f"DELETE FROM {table}" for table in reversed(metadata.sorted_tables) if table is not secret)
 
     def __init__(self, folder: Path) -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
@@ -115,6 +129,7 @@ class PostgreSQL:
         self.psql("SELECT pg_reload_conf()")
         self.psql("CREATE DATABASE migrated")
         Database(self.get_uri(database="migrated")).close()
+        self._shared, self._tables = None, []
 
     def psql(self, command: str) -> None:
         self._connection.execute(command)
@@ -122,12 +137,35 @@ class PostgreSQL:
     @contextlib.contextmanager
     def copy(self, name: str) -> Iterator[str]:
         """The URL of a migrated database, which is dropped: thousands of files take long to delete in the end."""
-        self.psql(f"CREATE DATABASE {name} TEMPLATE migrated STRATEGY file_copy")
+        self._copied(name)
         yield self.get_uri(database=name)
         self.psql(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def emptied(self) -> str:
+        """The URL of the database that tests share, without what others left: a new one takes longer than most tests.
+
+        It is made anew where a test has changed a table.
+        """
+        url = self.get_uri(database="shared")
+        if self._shared is not None:
+            self._shared.execute(self._ALONE)
+            if self._shared.execute(self._TABLES).fetchall() == self._tables:
+                self._shared.execute(self._EMPTY)
+                return url
+            self._shared.close()
+            self.psql("DROP DATABASE shared WITH (FORCE)")
+        self._copied("shared")
+        self._shared = psycopg.connect(url, autocommit=True)
+        self._tables = self._shared.execute(self._TABLES).fetchall()
+        return url
+
+    def _copied(self, name: str) -> None:
+        self.psql(f"CREATE DATABASE {name} TEMPLATE migrated STRATEGY file_copy")
+
     def close(self) -> None:
         self._connection.close()
+        if self._shared is not None:
+            self._shared.close()
         self._server.cleanup()
 
 
@@ -140,9 +178,6 @@ def postgresql_server() -> Iterator[PostgreSQL]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-_number = itertools.count()
-
-
 @pytest.fixture(scope="session")
 def migrated_file(tmp_path_factory) -> Path:
     """A migrated SQLite file to copy: making its tables takes 80 ms, and most tests need them."""
@@ -153,10 +188,8 @@ def migrated_file(tmp_path_factory) -> Path:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request, tmp_path):
-    """An empty database of its own, on each engine in turn."""
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
-        yield f"sqlite:///{tmp_path}/langmem.db"
-        return
-    with request.getfixturevalue("postgresql_server").copy(f"test_{next(_number)}") as url:
-        yield url
+    """An empty database, on each engine in turn."""
+    if request.param == "postgresql":
+        return request.getfixturevalue("postgresql_server").emptied()
+    shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
+    return f"sqlite:///{tmp_path}/langmem.db"

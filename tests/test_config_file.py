@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import ConfigurationError, PhoneMemory, SessionManager, Settings
 from langmem_plugin.config_file import settings_of
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.stated import stated
@@ -104,7 +105,7 @@ def test_what_the_file_leaves_out_has_the_defaults_of_the_specification(caplog):
 
 
 @pytest.mark.spec("U-8", "P-8")
-@pytest.mark.parametrize("content", ["{ broken", "[]", "null", "", None, b"\xff\xfe"])
+@for_each("content", ["{ broken", "[]", "null", "", None, b"\xff\xfe"])
 def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(content, caplog):
     if content is not None:
         Path("config.json").write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -119,7 +120,7 @@ def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize(
+@for_each(
     ("path", "value", "field", "default"),
     [
         ("memory__session__session_timeout_hours", "soon", "session_timeout", timedelta(hours=24)),
@@ -185,7 +186,7 @@ def _errors(caplog):
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize(
+@for_each(
     ("path", "key", "meant"),
     [
         ("memry", "memry", "memory"),
@@ -212,8 +213,8 @@ def test_a_key_that_nobody_knows_is_an_error_that_names_the_one_that_was_meant(p
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize("value", [[], "x", None, 5, True])
-@pytest.mark.parametrize("path", ["memory", "memory__session", "memory__longterm", "langmem", "feature_flags"])
+@for_each("value", [[], "x", None, 5, True])
+@for_each("path", ["memory", "memory__session", "memory__longterm", "langmem", "feature_flags"])
 def test_a_section_that_is_no_object_is_an_error_and_the_rest_is_used(path, value, caplog):
     name = _file(**OFFLINE)
     said = json.loads(Path(name).read_text())
@@ -232,8 +233,8 @@ def test_a_section_that_is_no_object_is_an_error_and_the_rest_is_used(path, valu
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize("value", ["false", "true", "yes", 1, [], None])
-@pytest.mark.parametrize("path", ["feature_flags__enable_memory_system", "langmem__enable_memory_system"])
+@for_each("value", ["false", "true", "yes", 1, [], None])
+@for_each("path", ["feature_flags__enable_memory_system", "langmem__enable_memory_system"])
 def test_nothing_but_true_switches_something_on(path, value, caplog):
     said = {"godfather_phone": "+972501234567", "feature_flags": {"enable_memory_system": False}, "langmem": {}}
     section, name = path.split("__")
@@ -245,7 +246,7 @@ def test_nothing_but_true_switches_something_on(path, value, caplog):
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("recall_limit", "7"),
@@ -280,7 +281,7 @@ def test_one_limit_that_is_wrong_leaves_the_other_as_it_is_given(caplog):
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize("blank", ["", "  ", "\t"])
+@for_each("blank", ["", "  ", "\t"])
 def test_a_blank_phone_is_an_error_and_nobody_is_the_godfather(blank, caplog):
     with PhoneMemory.from_config(_file(**OFFLINE | {"godfather_phone": blank})) as memory:
         assert memory.settings.godfather_phone is None
@@ -305,7 +306,7 @@ def test_a_file_of_5_000_brackets_is_one_that_cannot_be_read(caplog):
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "told"),
     [
         ("RECALL_LIMIT", "many", '"many": input should be a valid integer'),
@@ -366,7 +367,7 @@ def test_a_variable_that_nobody_knows_is_a_warning_that_names_the_one_that_was_m
 
 
 @pytest.mark.spec("U-8", "C-3")
-@pytest.mark.parametrize(
+@for_each(
     ("written", "meant"),
     [
         ("30m", timedelta(minutes=30)),
@@ -388,7 +389,7 @@ def test_a_duration_is_written_as_people_do(written, meant, monkeypatch):
 
 
 @pytest.mark.spec("U-8", "C-4")
-@pytest.mark.parametrize("never", ["never", "NONE", " never "])
+@for_each("never", ["never", "NONE", " never "])
 def test_never_means_for_ever(never, monkeypatch):
     for name in ("ARCHIVE_DAYS", "INTERRUPT_TIMEOUT", "BURST", "SWEEP_EVERY"):
         monkeypatch.setenv(f"LANGMEM_{name}", never)
@@ -421,7 +422,7 @@ def test_switched_off_it_makes_no_file_and_asks_nothing_and_replies_work(caplog)
 
 
 @pytest.mark.spec("P-8")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@for_each("durability", ["sync", "async", "exit"])
 def test_switched_off_it_keeps_nothing_of_plain_runs_either(durability):
     with PhoneMemory.from_config(_file()) as memory:
         graph = _graph(memory)
@@ -531,7 +532,7 @@ def test_a_memory_that_cannot_be_made_leaves_nothing_open(tmp_path, monkeypatch)
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize(
+@for_each(
     ("given", "told"),
     [
         ({"session_timeout": "2 hourz"}, r"session_timeout='2 hourz': a duration such as 45s, 30m, 24h"),

@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage
 
 from benchmarks import followups
 from langmem_plugin.offline.chat_model import OfflineChatModel
+from tests.cases import for_each
 
 PHONE = "+12025550199"
 
@@ -31,7 +32,7 @@ SOUP, PIE = call("save_recipe", recipe_id="minestrone"), call("save_recipe", rec
 
 
 @pytest.mark.spec("R-3")
-@pytest.mark.parametrize(
+@for_each(
     ("made", "expected", "right", "wrong_write"),
     [
         ([SOUP], [one_of(SOUP)], True, False),
@@ -72,7 +73,7 @@ def test_an_order_is_meant_of_what_was_on_the_list_before(household, tools):
 
 
 @pytest.mark.spec("R-3")
-@pytest.mark.parametrize(
+@for_each(
     ("made", "expected", "right"),
     [
         ([call("get_calendar")], call("get_calendar", week="this week"), True),

@@ -24,8 +24,11 @@ from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.housekeeping import ClockCheck, Swept
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, MOM = "+972501234567", "+972509999999"
 BY_HAND = Settings(sweep_every=None, search_past_sessions=False)
@@ -244,7 +247,7 @@ class HandSet:
 
 
 @pytest.mark.spec("C-22")
-@pytest.mark.parametrize("jump", [timedelta(days=400), timedelta(days=-400), timedelta(minutes=61)])
+@for_each("jump", [timedelta(days=400), timedelta(days=-400), timedelta(minutes=61)])
 def test_by_a_clock_that_jumped_nothing_is_archived_or_deleted(jump, database_url, clock, offline_model, caplog):
     with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model, now=clock) as memory:
         machine = HandSet()

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import identified, is_group, masked, normalised, refuse_unknown, thread_key
-from tests.cases import each
+from tests.cases import for_each
 
 MOM = "+972501234567"
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     "form",
     [
         "+972501234567",
@@ -54,8 +54,8 @@ def test_every_international_form_is_one_key(form, caplog):
 
 
 @pytest.mark.spec("C-1", "C-20")
-@each("region", [None, "IL", "US", "GB", "DE", "BR"])
-@each("digits", ["972501234567", "447911123456", "12025550123", "5511987654321", "4915112345678"])
+@for_each("region", [None, "IL", "US", "GB", "DE", "BR"])
+@for_each("digits", ["972501234567", "447911123456", "12025550123", "5511987654321", "4915112345678"])
 def test_digits_as_the_cloud_api_sends_them_are_the_person_of_the_number_in_every_region(digits, region, caplog):
     assert normalised(digits, region) == f"+{digits}" == normalised(f"+{digits}", region)
     assert thread_key(digits, region) == (f"+{digits}" if region else digits)
@@ -63,7 +63,7 @@ def test_digits_as_the_cloud_api_sends_them_are_the_person_of_the_number_in_ever
 
 
 @pytest.mark.spec("C-1", "C-20")
-@each(
+@for_each(
     ("digits", "region", "key"),
     [
         ("2025550123", "US", "+12025550123"),  # of a length that Egypt has too, but no number there
@@ -83,7 +83,7 @@ def test_digits_are_national_only_where_no_other_reading_is_as_good(digits, regi
 
 
 @pytest.mark.spec("C-20")
-@each(
+@for_each(
     ("written", "kind", "key"),
     [
         ("US.13491208655302741918", "whatsapp", "US.13491208655302741918"),
@@ -108,7 +108,7 @@ def test_digits_are_national_only_where_no_other_reading_is_as_good(digits, regi
         ("langgraph-studio-user", "user", "langgraph-studio-user"),
     ],
 )
-@each("region", [None, "IL", "US"])
+@for_each("region", [None, "IL", "US"])
 def test_every_known_kind_has_one_key_and_no_warning(written, kind, key, region, caplog):
     assert normalised(written, region) == thread_key(written, region) == key == thread_key(key, region)
     assert (identified(written, region).kind, identified(key).kind) == (kind, kind)
@@ -127,7 +127,7 @@ def test_a_number_that_is_no_text_is_telegrams():
 
 
 @pytest.mark.spec("C-1", "P-6")
-@pytest.mark.parametrize(
+@for_each(
     "opaque",
     [
         "telegram:0123",
@@ -160,7 +160,7 @@ def test_two_zeros_for_the_plus_are_read_where_a_phone_is_meant_and_in_a_region(
 
 
 @pytest.mark.spec("C-1")
-@each("form", ["050-123-4567", "0501234567", "972-50-123-4567", "(050) 123 4567"])
+@for_each("form", ["050-123-4567", "0501234567", "972-50-123-4567", "(050) 123 4567"])
 def test_national_forms_are_read_in_their_region(form):
     assert normalised(form, "IL") == thread_key(form, "IL") == MOM
 
@@ -207,7 +207,7 @@ def test_a_known_number_or_group_is_taken_without_a_warning(caplog):
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     "nobody",
     [
         "",
@@ -242,7 +242,7 @@ def test_what_names_nobody_is_refused(nobody):
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     "nobody",
     ["None", "null", "undefined", "whatsapp:undefined", "user:None", "null@c.us", "0", "+0000000", "0@lid"],
 )
@@ -252,7 +252,7 @@ def test_what_programs_write_for_nothing_is_nobody(nobody):
 
 
 @pytest.mark.spec("C-20")
-@each(
+@for_each(
     ("by_sms", "by_whatsapp", "region"),
     [
         ("+525512345678", "5215512345678", "MX"),
@@ -263,7 +263,7 @@ def test_what_programs_write_for_nothing_is_nobody(nobody):
         ("+5493512345678", "543512345678", "AR"),
     ],
 )
-@each("form", ["+{}", "whatsapp:+{}", "{}", "00{}", "{}@c.us", "{}:3@s.whatsapp.net", "tel:+{}", "whatsapp:{}"])
+@for_each("form", ["+{}", "whatsapp:+{}", "{}", "00{}", "{}@c.us", "{}:3@s.whatsapp.net", "tel:+{}", "whatsapp:{}"])
 def test_a_number_that_whatsapp_writes_in_another_way_is_one_key(by_sms, by_whatsapp, region, form, caplog):
     for digits in (by_sms[1:], by_whatsapp):
         for of in (None, region, "IL", "US"):
@@ -272,13 +272,13 @@ def test_a_number_that_whatsapp_writes_in_another_way_is_one_key(by_sms, by_what
 
 
 @pytest.mark.spec("C-20")
-@each("other", ["+553132345678", "+552134567890", "+5215512345", "+54800123456", "+541145", "+5255123456"])
+@for_each("other", ["+553132345678", "+552134567890", "+5215512345", "+54800123456", "+541145", "+5255123456"])
 def test_other_numbers_of_these_countries_stay_as_they_are(other):
     assert normalised(other) == other
 
 
 @pytest.mark.spec("C-1")
-@each("national", ["0501234567", "050-123-4567", "+0501234567"])
+@for_each("national", ["0501234567", "050-123-4567", "+0501234567"])
 def test_a_number_without_its_country_names_the_setting_that_says_it(national, caplog):
     assert normalised(national) == national
     assert "LANGMEM_DEFAULT_REGION" in caplog.text
@@ -295,7 +295,7 @@ def test_a_door_takes_known_kinds_alone():
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     "thread",
     [
         "1f1e6085-c4aa-61b0-8000-000000000000",
@@ -310,21 +310,21 @@ def test_a_door_takes_known_kinds_alone():
         " padded ",
     ],
 )
-@each("region", [None, "IL", "US", "DE"])
+@for_each("region", [None, "IL", "US", "DE"])
 def test_a_thread_that_is_no_phone_stays_as_it_is_without_a_word(thread, region, caplog):
     assert thread_key(thread, region) == thread
     assert caplog.records == []
 
 
 @pytest.mark.spec("C-1")
-@each("thread", ["20241122", "0501234567", "1586000000", "00972501234567", "050-123-4567"])
+@for_each("thread", ["20241122", "0501234567", "1586000000", "00972501234567", "050-123-4567"])
 def test_a_thread_of_digits_is_a_phone_only_where_a_region_says_how_to_read_it(thread):
     assert thread_key(thread) == thread
     assert thread_key(thread, "IL").startswith("+")
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     ("one", "another"),
     [
         ("bob", "bob "),
@@ -344,7 +344,7 @@ def test_what_is_no_phone_is_told_apart_to_the_last_byte(one, another):
 
 
 @pytest.mark.spec("C-13")
-@each("broken", ["bob\0", "bob\n", "\x1fshared", "\x1b[31mbob", "\x85bob", "bob\ud83d", "b" * 1_001, "é" * 501])
+@for_each("broken", ["bob\0", "bob\n", "\x1fshared", "\x1b[31mbob", "\x85bob", "bob\ud83d", "b" * 1_001, "é" * 501])
 def test_what_no_database_can_hold_or_no_screen_show_is_no_key(broken):
     for key in (normalised, thread_key):
         with pytest.raises(InvalidInput, match="control characters"):
@@ -451,7 +451,7 @@ def test_masks_tell_two_people_apart():
 
 
 @pytest.mark.spec("C-1")
-@each(
+@for_each(
     ("key", "told"),
     [
         ("+972501234567", "…567"),

@@ -20,6 +20,7 @@ from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.instructions import split
 from langmem_plugin.memory.models import plain
 from langmem_plugin.references import clear_cache, resolve
+from tests.cases import for_each
 from tests.growth import is_linear
 
 pytestmark = pytest.mark.slow
@@ -73,7 +74,7 @@ def resolved(utterance, messages):
 
 
 @pytest.mark.spec("R-4")
-@pytest.mark.parametrize("part", REPEATED)
+@for_each("part", REPEATED)
 def test_what_is_meant_is_found_in_time_whoever_said_the_long_text(part):
     for work in (
         lambda text: resolved(text, shown()),
@@ -85,7 +86,7 @@ def test_what_is_meant_is_found_in_time_whoever_said_the_long_text(part):
 
 
 @pytest.mark.spec("R-4")
-@pytest.mark.parametrize(
+@for_each(
     "result_of",
     [
         lambda length: json.dumps([{"title": f"Soup {number}", "price": number} for number in range(length // 30)]),
@@ -106,7 +107,7 @@ def test_long_results_and_long_replies_are_matched_in_time(result_of):
 
 
 @pytest.mark.spec("C-13")
-@pytest.mark.parametrize("part", REPEATED)
+@for_each("part", REPEATED)
 def test_a_long_text_is_read_in_time_by_everything_that_reads_texts(part, tmp_path):
     memory = Memory(id="m", owner=ERIN, text="owes me 5000", created_at=NOW, updated_at=NOW)
     for work in (
@@ -133,7 +134,7 @@ def test_a_condition_that_is_too_long_is_refused_unread():
 
 
 @pytest.mark.spec("C-17", "U-2")
-@pytest.mark.parametrize("part", ["number two ", "is it? ", "[memory: ", "data:;a="])
+@for_each("part", ["number two ", "is it? ", "[memory: ", "data:;a="])
 def test_a_prompt_and_a_command_are_made_in_time(memory, part):
     assert is_linear(
         lambda text: memory.prompt({"messages": [*shown(), HumanMessage(text)]}, "", phone=ERIN), repeating(part)

@@ -8,6 +8,8 @@ from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory
 
+pytestmark = pytest.mark.both_engines
+
 _SESSIONS, _PEOPLE = 60_000, 20_000
 _NOW = "(extract(epoch from now()) * 1000000)::bigint"
 _PHONE = "'+97250' || lpad((g % 20000)::text, 7, '0')"

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmem_plugin import PhoneMemory, resolve
 from langmem_plugin.notebook_view import LONGEST, LONGEST_OF_MANY, MOST, Listed, Mark, Name, Share, card, table
 from langmem_plugin.people.people import Person
+from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("U-7")
 
@@ -43,9 +44,7 @@ def assert_is_only_text(html):
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", html)
 
 
-@pytest.mark.parametrize(
-    "value", [HOSTILE, [HOSTILE], Mark(HOSTILE), Name(HOSTILE)], ids=["text", "list", "mark", "id"]
-)
+@for_each("value", [HOSTILE, [HOSTILE], Mark(HOSTILE), Name(HOSTILE)], ids=["text", "list", "mark", "id"])
 def test_what_people_wrote_is_text_and_nothing_else(value):
     for html in (card(HOSTILE, {HOSTILE: value}), table([{HOSTILE: value}], HOSTILE)):
         assert_is_only_text(html)

@@ -6,15 +6,15 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+from tests.cases import for_each
 
-EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.slow
 @pytest.mark.spec("U-7")
 @pytest.mark.filterwarnings("default")  # the kernel's own libraries are not ours to mend
-@EACH
+@for_each("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_something(path):
     notebook = nbformat.read(path, as_version=4)
 
@@ -24,7 +24,7 @@ def test_a_notebook_runs_and_shows_something(path):
 
 
 @pytest.mark.spec("U-7")
-@EACH
+@for_each("path", NOTEBOOKS)
 def test_a_notebook_was_kept_with_what_it_shows_and_nothing_of_the_machine_it_ran_on(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     outputs = [output for cell in cells for output in cell.outputs]

@@ -11,6 +11,8 @@ from langmem_plugin import PhoneMemory, resolve
 from langmem_plugin.conversation.storage import runs
 from langmem_plugin.references import clear_cache
 
+pytestmark = pytest.mark.both_engines
+
 PHONE = "+972501234567"
 ANSWER = "I found these:\n1. Pasta al forno\n2. Shakshuka\n3. Lentil soup\nWhich one do you want?"
 

@@ -5,6 +5,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send, interrupt
 
+from tests.cases import for_each
+
 ERIN = "+972501234567"
 
 
@@ -26,7 +28,7 @@ def says(name, text):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("many", [1, 2, 5])
+@for_each("many", [1, 2, 5])
 def test_each_worker_that_was_sent_for_is_heard(memory, many):
     cities = [f"City {number}" for number in range(many)]
     graph = StateGraph(MessagesState).add_node("weather", lambda asked: {"messages": AIMessage(f"{asked['city']}: 20")})

@@ -13,7 +13,10 @@ from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from tests.agent.test_exactly_once import Echo, history
+from tests.cases import for_each
 from tests.log_events import events
+
+pytestmark = pytest.mark.both_engines
 
 ERIN = "+972501234567"
 LONG_AGO = timedelta(days=2)
@@ -76,7 +79,7 @@ def test_an_answer_to_a_commands_question_that_is_delivered_twice_at_once_is_giv
 
 
 @pytest.mark.spec("C-21", "W-1")
-@pytest.mark.parametrize("text", ["/help", ""])
+@for_each("text", ["/help", ""])
 def test_what_is_delivered_twice_while_its_answer_is_being_sent_is_sent_once(memory, text):
     echo, sent, sending, goes_on = Echo(memory), [], threading.Event(), threading.Event()
 
@@ -137,8 +140,8 @@ def test_a_message_from_the_future_is_answered(memory):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("error", [ConnectionError("down"), StopIteration()])
-@pytest.mark.parametrize("way", ["in a thread", "in a loop"])
+@for_each("error", [ConnectionError("down"), StopIteration()])
+@for_each("way", ["in a thread", "in a loop"])
 def test_nothing_else_is_sent_where_sending_failed_and_the_channel_is_told(memory, error, way):
     echo, tried = Echo(memory), []
 

@@ -22,7 +22,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from langmem_plugin import ConfigurationError, MemoryState
+from tests.cases import for_each
 from tests.stated import conversation
+
+pytestmark = pytest.mark.both_engines
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -101,12 +104,12 @@ def stored(memory):
     return of
 
 
-ORDERS = pytest.mark.parametrize("ours_first", [True, False])
+ORDERS = for_each("ours_first", [True, False])
 
 
 @pytest.mark.spec("U-1", "R-1", "C-2")
 @ORDERS
-@pytest.mark.parametrize("name", OTHERS)
+@for_each("name", OTHERS)
 def test_number_2_is_understood_and_each_message_stored_once(memory, agent, scripted, stored, name, ours_first):
     cook_model = scripted(cook)
     first = scripted(failing) if name == "fallback" else cook_model
@@ -166,7 +169,7 @@ def test_a_summary_within_a_turn_is_not_read_as_what_the_person_says(memory, age
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize(
+@for_each(
     ("other", "advice"),
     [
         (SummarizationMiddleware(SUMMARISER), "summarise=model"),

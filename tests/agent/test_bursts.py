@@ -9,6 +9,9 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replying import channel
 from langmem_plugin.agent.replying.steps import Step
 from tests.agent.test_exactly_once import Echo, _rows, history, until
+from tests.cases import for_each
+
+pytestmark = pytest.mark.both_engines
 
 ERIN = "+972501234567"
 
@@ -40,7 +43,7 @@ def came(memory, many):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("with_ids", [True, False])
+@for_each("with_ids", [True, False])
 def test_messages_of_a_burst_become_one_run_and_all_get_its_answer(memory, pauses, with_ids):
     echo = Echo(memory)
     with ThreadPoolExecutor(3) as pool:
@@ -81,7 +84,7 @@ def test_the_answer_to_a_burst_is_sent_once(memory, pauses):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("text", ["What is for dinner?", "I am hungry.", "Now!", "/memories"])
+@for_each("text", ["What is for dinner?", "I am hungry.", "Now!", "/memories"])
 def test_the_end_of_a_sentence_and_a_command_are_not_delayed(memory, pauses, text):
     memory.reply(Echo(memory).graph, ERIN, text)
 

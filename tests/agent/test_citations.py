@@ -7,6 +7,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.prompt_texts import Citation, citations_in, with_sources
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.stated import stated
@@ -84,7 +85,7 @@ SHOWN = [
 
 
 @pytest.mark.spec("M-12")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "numbers"),
     [
         ("so it is [Memory: 1]", [1]),

@@ -3,13 +3,14 @@
 import pytest
 
 from langmem_plugin.agent.replying.languages import CommandName, cleaned, typed
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 REMEMBERED = "✅ Remembered: I drink tea"
 
 
 @pytest.mark.spec("U-2", "W-1")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "/remember I drink tea",
@@ -34,7 +35,7 @@ def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "answer"),
     [
         ("/זכור אני שותה תה", "✅ נזכר: אני שותה תה"),

@@ -7,6 +7,9 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.errors import StoreUnavailable
+from tests.cases import for_each
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -56,7 +59,7 @@ def test_reset_starts_afresh_and_keeps_the_long_term_memory(memory, graph_of, sc
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "answer"),
     [
         ("/help", "/remember <fact>"),
@@ -70,7 +73,7 @@ def test_help_is_given_where_it_is_needed(memory, text, answer):
     assert answer in memory.command(ERIN, text)
 
 
-@pytest.mark.parametrize("text", ["/shrug", "remember me", "1/2 cup"])
+@for_each("text", ["/shrug", "remember me", "1/2 cup"])
 def test_what_is_no_command_belongs_to_the_agent(memory, text):
     assert memory.command(ERIN, text) is None
 
@@ -153,7 +156,7 @@ def test_a_number_of_the_list_is_forgotten_after_a_yes(memory):
 
 
 @pytest.mark.spec("U-2", "I-4")
-@pytest.mark.parametrize("typed", ["delete x", "off", "delete", "of 1", "priority", "מחק", "borrar todo", "on #"])
+@for_each("typed", ["delete x", "off", "delete", "of 1", "priority", "מחק", "borrar todo", "on #"])
 def test_an_unfinished_change_of_an_instruction_is_asked_about_and_is_none(memory, typed):
     memory.command(ERIN, "/instructions never use emojis")
 

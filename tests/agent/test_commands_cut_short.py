@@ -12,8 +12,11 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import event
 
 from langmem_plugin import PhoneMemory
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+
+pytestmark = pytest.mark.both_engines
 
 _MOST_CUTS = 8
 _WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE)", re.IGNORECASE)
@@ -166,7 +169,7 @@ def told(memory, phone, text, message_id="the one"):
 
 @pytest.mark.slow
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("command", CASES)
+@for_each("command", CASES)
 def test_cut_short_at_any_write_and_delivered_again_a_command_is_done_once(memory, phones, clock, command):
     cuts = Cuts(memory.database.engine)
 

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END, START, StateGraph
 
 from langmem_plugin import InvalidInput, MemoryState
+from tests.cases import for_each
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -68,7 +69,7 @@ def test_anything_else_belongs_to_the_agent_and_closes_the_question(memory, text
     assert memory.service.count(ERIN) == 1
 
 
-@pytest.mark.parametrize("said", ["/reset", "/link", "/link 123456", "/privacy erase", "/privacy restore", "/מחק"])
+@for_each("said", ["/reset", "/link", "/link 123456", "/privacy erase", "/privacy restore", "/מחק"])
 def test_no_session_ends_and_nobody_is_joined_or_erased_inside_of_a_run(memory, text, said):
     text("good morning")
     session = memory.sessions.get_session(ERIN).session_id

@@ -15,6 +15,7 @@ from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.memory.keep.usage_log import Verdicts
 from langmem_plugin.writing.confirmation import Confirmations
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 pytestmark = pytest.mark.spec("W-5", "U-2")
@@ -53,7 +54,7 @@ def history(graph, phone=ERIN):
     return [each.text for each in found]
 
 
-@pytest.mark.parametrize("reply", ["reply", "areply"])
+@for_each("reply", ["reply", "areply"])
 def test_a_reply_asks_at_its_end_and_yes_remembers(memory, graph, unsure, reply):
     made = unsure()
 
@@ -77,9 +78,7 @@ def test_no_forgets_and_it_is_never_asked_again(memory, graph, unsure):
     assert memory.reply(graph, ERIN, "find another") == "Done."
 
 
-@pytest.mark.parametrize(
-    "other", ["no, it is Dr. Cohen", "find another", "yes, and find a recipe", "/help", "👍🏿 or not"]
-)
+@for_each("other", ["no, it is Dr. Cohen", "find another", "yes, and find a recipe", "/help", "👍🏿 or not"])
 def test_anything_else_leaves_it_waiting_and_closes_the_question(memory, graph, unsure, other):
     made = unsure()
     memory.reply(graph, ERIN, "find a recipe")
@@ -93,7 +92,7 @@ def test_anything_else_leaves_it_waiting_and_closes_the_question(memory, graph, 
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "said", "yes", "no"),
     [
         ("he", "תמצא לי מתכון", "כן, תזכור את זה", "לא, אל תזכור"),
@@ -110,7 +109,7 @@ def test_it_is_asked_and_answered_in_the_persons_language(memory, graph, unsure,
     assert memory.reply(graph, ERIN, no) == texts.declined.format(fact=first.text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "yes",
@@ -132,14 +131,12 @@ def test_a_yes_is_understood(said):
     assert verdict(said) is True
 
 
-@pytest.mark.parametrize(
-    "said", ["no", "No!", "don’t remember that", "not any more", "no longer", "לא", "אל תזכור", "ya no", "👎"]
-)
+@for_each("said", ["no", "No!", "don’t remember that", "not any more", "no longer", "לא", "אל תזכור", "ya no", "👎"])
 def test_a_no_is_understood(said):
     assert verdict(said) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     ["", "yes, forget it", "yes but call him Bob", "no, remember it", "maybe", "\ud83d", "nothing", "2", "yes " * 40],
 )
@@ -178,7 +175,7 @@ def test_what_waves_a_question_away_is_neither():
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("said", ["never mind", "no thanks", "no worries", "לא תודה"])
+@for_each("said", ["never mind", "no thanks", "no worries", "לא תודה"])
 def test_a_doubt_that_is_waved_away_leaves_the_memory_as_it_is_and_closes_the_question(memory, graph, clock, said):
     made = memory.service.remember(ERIN, "My gym is Holmes Place", slot="self/gym")
     with memory.database.write() as connection:
@@ -190,7 +187,7 @@ def test_a_doubt_that_is_waved_away_leaves_the_memory_as_it_is_and_closes_the_qu
     assert status(memory, made) == "active"
 
 
-@pytest.mark.parametrize("over", ["silence", "ended"])
+@for_each("over", ["silence", "ended"])
 def test_a_question_lapses_with_the_session_that_it_was_asked_in(memory, graph, unsure, clock, over):
     made = unsure()
     memory.reply(graph, ERIN, "find a recipe")
@@ -213,9 +210,7 @@ def test_a_question_is_open_while_its_session_goes_on(memory, graph, unsure, clo
     assert status(memory, made) == "active"
 
 
-@pytest.mark.parametrize(
-    "reply", ["Shall I order it?", "Which one?\n1. Soup\n2. Pasta", "¿Lo pido?", "Order it?! 🙂", "האם להזמין?"]
-)
+@for_each("reply", ["Shall I order it?", "Which one?\n1. Soup\n2. Pasta", "¿Lo pido?", "Order it?! 🙂", "האם להזמין?"])
 def test_a_reply_that_asks_something_itself_is_left_alone(memory, scripted, unsure, reply):
     unsure()
     graph = built("nodes", memory, scripted(lambda _: AIMessage(reply)))
@@ -439,7 +434,7 @@ def test_confirm_takes_numbers_all_and_no(memory, unsure, clock):
     assert memory.confirmations.verdicts() == Verdicts(confirmed=2, declined=2)
 
 
-@pytest.mark.parametrize("rest", ["x", "-1", "0", "1.5", "²", "99999999999999999999", "\ud83d", "1 " * 500])
+@for_each("rest", ["x", "-1", "0", "1.5", "²", "99999999999999999999", "\ud83d", "1 " * 500])
 def test_what_names_nothing_that_waits_decides_nothing(memory, unsure, rest):
     made = unsure()
 

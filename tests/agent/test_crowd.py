@@ -9,6 +9,8 @@ from langchain_core.messages import AIMessage
 from langmem_plugin import PhoneMemory, Settings
 from tests.chat_graph import chat_graph
 
+pytestmark = pytest.mark.both_engines
+
 ERIN, MANY = "+972501234567", 150
 
 

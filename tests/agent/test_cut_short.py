@@ -13,7 +13,10 @@ from langmem_plugin.agent.replying import channel
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable
+from tests.cases import for_each
 from tests.log_events import events
+
+pytestmark = pytest.mark.both_engines
 
 ERIN = "+972501234567"
 
@@ -27,7 +30,7 @@ def heard(messages):
 
 
 @pytest.mark.spec("C-21", "C-5")
-@pytest.mark.parametrize("stored", range(6))
+@for_each("stored", range(6))
 def test_a_run_cut_short_before_any_of_its_checkpoints_goes_on(memory, graph_of, scripted, monkeypatch, stored):
     """After what the node wrote, and before the checkpoint that follows from it, no node is left to run either."""
     graph, sent = graph_of(scripted(heard)), []
@@ -117,7 +120,7 @@ def test_what_sending_raises_reaches_the_caller_and_the_answer_goes_out_with_the
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("content", [{"text": " "}, {"text": "look", "image": b"no picture"}])
+@for_each("content", [{"text": " "}, {"text": "look", "image": b"no picture"}])
 def test_what_cannot_be_answered_is_said_so_once(memory, graph_of, scripted, content):
     graph, sent = graph_of(scripted(heard)), []
 
@@ -129,7 +132,7 @@ def test_what_cannot_be_answered_is_said_so_once(memory, graph_of, scripted, con
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("text", ["hello", "/remember I like tea", " "])
+@for_each("text", ["hello", "/remember I like tea", " "])
 def test_a_message_delivered_again_while_its_answer_is_being_sent_is_not_sent_twice(memory, graph_of, scripted, text):
     graph, sent = graph_of(scripted(heard)), []
 
@@ -171,7 +174,7 @@ def test_a_command_that_is_still_being_answered_is_not_taken_up_by_the_next_mess
 
 
 @pytest.mark.spec("C-21", "C-23")
-@pytest.mark.parametrize("text", ["hello", "/help"])
+@for_each("text", ["hello", "/help"])
 def test_a_person_who_has_the_answer_is_not_told_that_noting_it_failed(
     memory, graph_of, scripted, monkeypatch, caplog, text
 ):

@@ -11,10 +11,13 @@ from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.stated import stated
 from tests.unreliable import WAYS, Unreliable
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 QUESTION = "What about TestCorp?"
@@ -220,7 +223,7 @@ PNG = bytes.fromhex(
 
 
 @pytest.mark.spec("C-8", "C-19")
-@pytest.mark.parametrize("way", ["sync", "async"])
+@for_each("way", ["sync", "async"])
 def test_after_an_interrupt_the_model_sees_the_picture_again(memory, scripted, way):
     from langgraph.graph import START, MessagesState, StateGraph
     from langgraph.types import Command, interrupt
@@ -291,7 +294,7 @@ def _reminded(memory, model):
 
 
 @pytest.mark.spec("M-14")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_whatever_the_embedding_model_does_every_message_is_answered(opened, unreliable, scripted, way):
     graph = _reminded(opened, scripted())
     unreliable.way = WAYS[way]

@@ -7,13 +7,14 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
 
 
 @pytest.mark.spec("C-21", "M-14")
-@pytest.mark.parametrize("limit", [None, 10])
+@for_each("limit", [None, 10])
 def test_a_model_that_calls_tools_for_ever_is_stopped(database_url, offline_model, limit):
     def look() -> str:
         """Look."""

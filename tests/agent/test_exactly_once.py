@@ -13,8 +13,11 @@ from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settin
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, turn
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -116,7 +119,7 @@ def test_the_same_id_from_two_people_is_two_messages(memory):
 
 
 @pytest.mark.spec("C-21", "C-13")
-@pytest.mark.parametrize("blank", ["", "  "])
+@for_each("blank", ["", "  "])
 def test_a_blank_id_is_refused_and_none_is_no_id(memory, blank):
     """Nothing would tell what is delivered twice, and nobody would notice."""
     echo = Echo(memory)
@@ -153,7 +156,7 @@ def test_a_command_delivered_twice_is_done_once(memory):
 
 
 @pytest.mark.spec("C-21", "C-5")
-@pytest.mark.parametrize("where", ["in a node", "before its answer is kept"])
+@for_each("where", ["in a node", "before its answer is kept"])
 def test_a_message_whose_process_was_killed_is_answered_when_it_is_delivered_again(memory, where, monkeypatch):
     echo = Echo(memory)
     memory.reply(echo.graph, ERIN, "hello", message_id="m1")

@@ -7,6 +7,7 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.languages import replies_in
 from langmem_plugin.database.conversation_tables import question
 from langmem_plugin.memory.find.recall import SHARED, share
+from tests.cases import for_each
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -16,7 +17,7 @@ def texts(memory, owner=ERIN):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("wanted", ["a", "I", "the", "have a", "og", "do", "-", "4"])
+@for_each("wanted", ["a", "I", "the", "have a", "og", "do", "-", "4"])
 def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
     memory.command(ERIN, "/remember I have a dog")
 
@@ -41,7 +42,7 @@ def test_what_means_nearly_the_same_is_offered(memory):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("yes", ["yes", "Yes.", "YES!", "כן", "sí", "Si", "👍", "👍🏿", "1", "ok"])
+@for_each("yes", ["yes", "Yes.", "YES!", "כן", "sí", "Si", "👍", "👍🏿", "1", "ok"])
 def test_yes_in_any_language_forgets_what_was_shown(memory, yes):
     memory.command(ERIN, "/remember I have a dog")
     memory.command(ERIN, "/forget dog")
@@ -52,7 +53,7 @@ def test_yes_in_any_language_forgets_what_was_shown(memory, yes):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("no", ["no", "No!", "לא", "never mind", "no gracias", "👎"])
+@for_each("no", ["no", "No!", "לא", "never mind", "no gracias", "👎"])
 def test_no_keeps_it_and_closes_the_question(memory, no):
     memory.command(ERIN, "/remember I have a dog")
     memory.command(ERIN, "/forget dog")
@@ -63,9 +64,7 @@ def test_no_keeps_it_and_closes_the_question(memory, no):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
-    "other", ["yes, and find me a vet", "what is the weather?", "/help", "/etc/hosts", "yes " * 100, "1.5"]
-)
+@for_each("other", ["yes, and find me a vet", "what is the weather?", "/help", "/etc/hosts", "yes " * 100, "1.5"])
 def test_anything_else_drops_the_question_and_goes_where_it_belongs(memory, other):
     memory.command(ERIN, "/remember I have a dog")
     memory.command(ERIN, "/forget dog")
@@ -272,9 +271,7 @@ def test_replies_of_the_channel_are_in_the_persons_language(memory, graph_of, sc
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
-    ("said", "gone"), [("the first one", 1), ("the last one", 2), ("השני", 2), ("number 2 please", 2)]
-)
+@for_each(("said", "gone"), [("the first one", 1), ("the last one", 2), ("השני", 2), ("number 2 please", 2)])
 def test_a_question_is_answered_by_a_place_in_words(memory, said, gone):
     memory.command(ERIN, "/remember green tea in the morning")
     memory.command(ERIN, "/remember black tea at noon")
@@ -288,7 +285,7 @@ def test_a_question_is_answered_by_a_place_in_words(memory, said, gone):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("said", ["yep, go ahead", "sure thing", "do it", "יאללה"])
+@for_each("said", ["yep, go ahead", "sure thing", "do it", "יאללה"])
 def test_a_question_is_answered_by_any_yes_that_a_graphs_is(memory, said):
     memory.command(ERIN, "/remember green tea in the morning")
     memory.command(ERIN, "/forget tea")
@@ -298,7 +295,7 @@ def test_a_question_is_answered_by_any_yes_that_a_graphs_is(memory, said):
 
 
 @pytest.mark.spec("U-2", "W-9")
-@pytest.mark.parametrize(
+@for_each(
     ("kept", "said"),
     [
         ("The garage code is 8812", "please delete the garage code"),
@@ -319,7 +316,7 @@ def test_what_is_to_be_deleted_in_plain_words_is_found_and_asked_about(memory, k
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
+@for_each(
     "said",
     ["delete the milk from the list", "remove the recipe", "delete the second one", "forget the milk", "borra la cita"],
 )

@@ -11,6 +11,7 @@ from langgraph.types import interrupt
 from langmem_plugin import InvalidInput, MemoryState
 from langmem_plugin.conversation.own_words import own_words, quoted_of
 from langmem_plugin.conversation.transcript import NOTES
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 pytestmark = pytest.mark.spec("W-7", "P-7")
@@ -50,8 +51,8 @@ def held(memory):
     )
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("as_what", ["forwarded", "quoted", "below a mark"])
+@for_each("order", ORDERS)
+@for_each("as_what", ["forwarded", "quoted", "below a mark"])
 def test_no_order_of_another_is_obeyed_and_the_model_is_given_it(memory, graph, order, as_what):
     memory.service.remember(ERIN, KNOWN)
     before = held(memory)
@@ -64,7 +65,7 @@ def test_no_order_of_another_is_obeyed_and_the_model_is_given_it(memory, graph, 
     assert held(memory) == before
 
 
-@pytest.mark.parametrize("order", [each for each in ORDERS if each not in ANSWERS])
+@for_each("order", [each for each in ORDERS if each not in ANSWERS])
 def test_in_ones_own_words_they_are_obeyed(memory, graph, order):
     memory.service.remember(ERIN, KNOWN)
     before = held(memory)
@@ -103,8 +104,8 @@ def test_a_forwarded_code_links_nobody(memory, graph):
     assert memory.people.resolve(ERIN) != memory.people.resolve(MALLORY)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("how", ["nodes", "agent"])
+@for_each("order", ORDERS)
+@for_each("how", ["nodes", "agent"])
 def test_a_graph_that_is_run_by_itself_obeys_it_no_more(memory, scripted, order, how):
     memory.service.remember(ERIN, KNOWN)
     before, model = held(memory), scripted(lambda _: AIMessage("ok"))
@@ -120,7 +121,7 @@ def test_a_graph_that_is_run_by_itself_obeys_it_no_more(memory, scripted, order,
     assert "[forwarded" in model.seen[-1][-1].text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "given"),
     [
         ("remember_fact", {"text": "I owe Dan 5000"}),
@@ -176,7 +177,7 @@ def test_what_is_quoted_is_kept_with_the_message(memory, graph):
     assert quoted_of(one) is None
 
 
-@pytest.mark.parametrize("wrong", [7, "text", [], {}, {"id": 3}, {"text": ["x"]}, {"id": "", "text": ""}])
+@for_each("wrong", [7, "text", [], {}, {"id": 3}, {"text": ["x"]}, {"id": "", "text": ""}])
 def test_what_somebody_else_wrote_there_is_nothing_quoted(wrong):
     assert quoted_of(HumanMessage("hi", additional_kwargs={"langmem_quoted": wrong})) is None
 
@@ -202,7 +203,7 @@ def test_nothing_of_a_quoted_line_is_ones_own(own, another):
     assert not set(kept) & set("xyz")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["I forwarded it to Dan", "forwarded it", "RV", "הועבר לי כסף", "5 > 3, so yes", "/remember he wrote:\n> I owe 5"],
 )

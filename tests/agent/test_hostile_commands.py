@@ -10,6 +10,7 @@ from langgraph.prebuilt import ToolNode
 from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 from tests.memory.test_bad_text import Letters
 
 ERIN = "+972501234567"
@@ -25,9 +26,7 @@ def cheap(database_url, clock):
 
 
 @pytest.mark.spec("U-2", "M-5")
-@pytest.mark.parametrize(
-    "wanted", ["[", "]", "[]", ".", "…", "  -  ", "te", "ea", "ack", "i", "%", "_", "tea!coffee", "\x00"]
-)
+@for_each("wanted", ["[", "]", "[]", ".", "…", "  -  ", "te", "ea", "ack", "i", "%", "_", "tea!coffee", "\x00"])
 def test_forgetting_by_no_word_or_part_of_a_word_forgets_nothing(cheap, wanted):
     cheap.command(ERIN, "/remember My black tea.")
 
@@ -38,7 +37,7 @@ def test_forgetting_by_no_word_or_part_of_a_word_forgets_nothing(cheap, wanted):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("wanted", ["TEA", "tea!", "black, my", "“black tea”"])
+@for_each("wanted", ["TEA", "tea!", "black, my", "“black tea”"])
 def test_forgetting_by_whole_words_in_any_case_asks_about_the_one_that_has_them_all(cheap, wanted):
     cheap.command(ERIN, "/remember My black tea.")
     cheap.command(ERIN, "/remember My green teacup")
@@ -49,7 +48,7 @@ def test_forgetting_by_whole_words_in_any_case_asks_about_the_one_that_has_them_
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("wanted", ["my black tea", "My  black\ttea.", "“my BLACK tea”", "\u200fMy black tea.\u200e"])
+@for_each("wanted", ["my black tea", "My  black\ttea.", "“my BLACK tea”", "\u200fMy black tea.\u200e"])
 def test_the_whole_text_in_any_case_spacing_and_marks_is_forgotten_at_once(cheap, wanted):
     cheap.command(ERIN, "/remember My black tea.")
 
@@ -84,7 +83,7 @@ def test_no_text_breaks_a_command_or_is_answered_with_what_cannot_be_sent(offlin
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize(
+@for_each(
     "text", ["x" * 64_000, "(" * 5_000, "remember that " * 4_000, "/" * 9_000, "/" + "r" * 64_000, "\u200f" * 9_000]
 )
 def test_endless_texts_are_told_apart_at_once(offline_commands, text):
@@ -123,7 +122,7 @@ CALLS = {
 
 
 @pytest.mark.spec("U-1", "W-1")
-@pytest.mark.parametrize("call", CALLS)
+@for_each("call", CALLS)
 def test_a_tool_tells_the_model_what_it_cannot_do_and_the_person_is_answered(cheap, call):
     tool, arguments, told = CALLS[call]
 
@@ -151,7 +150,7 @@ STEERING = "\x1b\x07\x9b\u202a\u202d\u202e\u2066\u2067\u2069"
 
 
 @pytest.mark.spec("U-2", "P-7")
-@pytest.mark.parametrize(
+@for_each(
     "said", ["/memories", "/search Dan", "/why 1", "/forget owes", "/instructions", "/export", "/remember Dan {}owes"]
 )
 def test_no_reply_to_a_command_steers_a_screen_or_turns_the_words_around(cheap, said):

@@ -16,6 +16,7 @@ from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.offline.chat_model import OfflineChatModel
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 from tests.memory.test_bad_text import Letters
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -183,7 +184,7 @@ HOSTILE_RESULTS = {
 
 
 @pytest.mark.spec("C-2", "C-13", "R-1")
-@pytest.mark.parametrize("what", HOSTILE_RESULTS)
+@for_each("what", HOSTILE_RESULTS)
 def test_a_hostile_result_is_plain_text_and_is_kept(memory, what):
     result = HOSTILE_RESULTS[what]
 
@@ -201,7 +202,7 @@ UNSTORABLE = {
 
 
 @pytest.mark.spec("C-13")
-@pytest.mark.parametrize("what", UNSTORABLE)
+@for_each("what", UNSTORABLE)
 def test_what_cannot_be_stored_ends_its_run_with_an_answer_and_nothing_else(memory, what):
     answer, said = goes_on(memory, Script({}, "1. Soup", UNSTORABLE[what], "Here it is.", None))
 
@@ -210,9 +211,7 @@ def test_what_cannot_be_stored_ends_its_run_with_an_answer_and_nothing_else(memo
 
 
 @pytest.mark.spec("C-2", "C-13")
-@pytest.mark.parametrize(
-    "message_id", ["i" * 3_000, "a\x00b", "a\ud83d", "\x1b"], ids=["long", "NUL", "half", "escape"]
-)
+@for_each("message_id", ["i" * 3_000, "a\x00b", "a\ud83d", "\x1b"], ids=["long", "NUL", "half", "escape"])
 def test_a_message_keeps_whatever_id_its_graph_gives_it_and_can_be_searched_for(memory, message_id):
     phone, said = next(_phones), AIMessage("I recommend the lentil soup", id=message_id)
     graph = StateGraph(MemoryState).add_node("agent", lambda _: {"messages": said}).add_edge(START, "agent")
@@ -228,7 +227,7 @@ def test_a_message_keeps_whatever_id_its_graph_gives_it_and_can_be_searched_for(
 
 
 @pytest.mark.spec("U-1", "C-13")
-@pytest.mark.parametrize("what", HOSTILE_RESULTS)
+@for_each("what", HOSTILE_RESULTS)
 def test_the_offline_model_says_what_a_hostile_result_says(what):
     call = {"name": "find_soups", "args": {"query": "soup"}, "id": "call"}
     said = [

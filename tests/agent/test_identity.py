@@ -11,6 +11,7 @@ from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.find.recall import SHARED, share
+from tests.cases import for_each
 from tests.stated import stated
 
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -73,9 +74,7 @@ def told(memory):
 
 
 @pytest.mark.spec("P-6", "M-16")
-@pytest.mark.parametrize(
-    "identity", ["ben", BEN, "501234567", "0501234567", "972501234567", "00972501234567", "shared"]
-)
+@for_each("identity", ["ben", BEN, "501234567", "0501234567", "972501234567", "00972501234567", "shared"])
 def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, identity):
     alone = told(authenticated(identity))
     assert alone.startswith(f"{identity}: ")
@@ -94,7 +93,7 @@ def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, ide
 
 
 @pytest.mark.spec("P-6", "C-1")
-@pytest.mark.parametrize("identity", [ANNA, "+972 50-123-4567", "972501234567@c.us"])
+@for_each("identity", [ANNA, "+972 50-123-4567", "972501234567@c.us"])
 def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, identity):
     for config, context in (
         (authenticated(identity), None),
@@ -107,7 +106,7 @@ def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, id
 
 
 @pytest.mark.spec("P-6", "U-6")
-@pytest.mark.parametrize(
+@for_each(
     "user",
     [
         {"langgraph_auth_user": ServerUser("backend"), "langgraph_auth_user_id": "backend"},
@@ -155,7 +154,7 @@ def whose(memory):
 
 
 @pytest.mark.spec("C-20", "P-6")
-@pytest.mark.parametrize("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
+@for_each("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
 def test_a_user_id_says_whom_a_run_serves(whose, name, caplog):
     assert whose({name: "ben"}) == whose(Plain(**{name: "ben"})) == "ben"
     assert whose({name: 42, "theme": "dark"}) == "42"
@@ -169,7 +168,7 @@ def test_a_user_id_says_whom_a_run_serves(whose, name, caplog):
 
 
 @pytest.mark.spec("C-20", "P-6")
-@pytest.mark.parametrize("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
+@for_each("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
 def test_the_authenticated_user_wins_over_every_id_a_client_names(whose, name):
     caller = {"langgraph_auth_user": ServerUser("ben"), "langgraph_auth_user_id": "ben"}
     assert whose({name: "ben"}, **caller) == whose({"theme": "dark"}, **caller) == "ben"
@@ -182,10 +181,10 @@ def test_the_authenticated_user_wins_over_every_id_a_client_names(whose, name):
 
 
 @pytest.mark.spec("C-20", "P-6")
-@pytest.mark.parametrize(
+@for_each(
     "key", ["phon", "Phone", "PHONE", "phones", "phoen", "userid", "user-id", "userId", "User_ID", "langgraph_userid"]
 )
-@pytest.mark.parametrize("thread", [SERVER_THREAD, "+972507654321"])
+@for_each("thread", [SERVER_THREAD, "+972507654321"])
 def test_a_key_that_is_nearly_one_of_ours_is_refused_by_its_name(whose, key, thread):
     for context in ({key: ANNA}, Plain(**{key: ANNA})):
         with pytest.raises(InvalidInput, match="phone, user_id, langgraph_user_id") as refused:
@@ -280,7 +279,7 @@ def test_a_thread_that_looks_like_a_number_is_not_the_person_of_that_phone(datab
 
 
 @pytest.mark.spec("C-13", "P-6")
-@pytest.mark.parametrize("key", ["", "\x1fshared", "bob\0", "\ud83d"])
+@for_each("key", ["", "\x1fshared", "bob\0", "\ud83d"])
 def test_a_run_of_nobody_and_one_with_a_broken_key_are_refused(told, key):
     for config, context in (
         ({"configurable": {"thread_id": key}}, None),

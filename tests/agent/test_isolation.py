@@ -17,7 +17,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.memory.find.recall import share
 from tests.chat_graph import chat_graph
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 _PHONE = itertools.count(1)
 _ACTIONS = ["tell", "list", "list alike", "choose", "revise", "remember", "ask", "reset", "restart"]

@@ -15,6 +15,7 @@ from langmem_plugin.database.encryption.encrypted_columns import REPLY
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.facts.is_redacted import MASK, without_secrets
 from tests.agent.test_exactly_once import Echo
+from tests.cases import for_each
 
 ERIN, TELEGRAM = "+972501234567", "telegram:4242777"
 
@@ -36,7 +37,7 @@ def kept(memory):
 
 
 @pytest.mark.spec("P-1", "C-21")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("/link", r"/link (\S+)"),

@@ -7,6 +7,9 @@ from langchain_core.messages import AIMessage, ToolMessage
 
 from langmem_plugin import KEY_VALUE_RULES, KeyValueMemory, PhoneMemory, inject_memory_context
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972507654321"
 NAMES = ["save_memory", "load_memory", "delete_memory", "list_memory", "search_memory", "classify_memory"]
@@ -69,7 +72,7 @@ def test_nobody_gets_what_was_saved_for_another(use):
 
 
 @pytest.mark.spec("M-6")
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "error"),
     [
         ("save_memory", {"key": " ", "value": "x"}, "INVALID_KEY"),

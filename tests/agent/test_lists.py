@@ -7,6 +7,7 @@ import pytest
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 
@@ -109,7 +110,7 @@ def test_yesterday_in_a_search_is_yesterday_where_the_person_is(memory, clock):
 
 
 @pytest.mark.spec("U-2", "I-4")
-@pytest.mark.parametrize("remove", ["remove", "delete", "מחק", "eliminar"])
+@for_each("remove", ["remove", "delete", "מחק", "eliminar"])
 def test_an_instruction_is_removed_by_its_number(memory, clock, remove):
     memory.command(ERIN, "/instructions Answer briefly")
     clock.forward(minutes=1)

@@ -9,6 +9,7 @@ from langmem_plugin import ConfigurationError
 from langmem_plugin.agent.models import chat_model, model_failures
 from langmem_plugin.offline import chat_model as chat_model_module
 from langmem_plugin.offline.chat_model import OfflineChatModel
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ def test_without_a_name_it_is_the_offline_model(monkeypatch):
     assert isinstance(chat_model(), OfflineChatModel)
 
 
-@pytest.mark.parametrize(("name", "level"), [(None, "WARNING"), ("offline", "INFO")])
+@for_each(("name", "level"), [(None, "WARNING"), ("offline", "INFO")])
 def test_the_offline_model_says_once_that_it_is_for_trying_out(name, level, caplog):
     chat_model_module._say_once.cache_clear()
     with caplog.at_level("INFO"):
@@ -53,7 +54,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_provider(monkeypatch):
     assert model.openai_api_base == "http://127.0.0.1:9/v1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "told"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),

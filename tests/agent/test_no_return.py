@@ -7,6 +7,7 @@ from sqlalchemy import delete
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.stated import stated
 from tests.writing.extraction.conftest import Extracting, fact
@@ -135,7 +136,7 @@ def test_what_the_assistant_repeats_of_the_past_is_not_taken_for_the_persons_wor
 
 
 @pytest.mark.spec("W-6", "M-9")
-@pytest.mark.parametrize("change", ["correct", "forget"])
+@for_each("change", ["correct", "forget"])
 def test_what_another_process_corrects_within_a_turn_is_not_in_its_prompt(memory, opened, graph_with, clock, change):
     other = opened()
     made = memory.service.remember(ERIN, OLD)
@@ -167,7 +168,7 @@ def _remembering(text):
 
 
 @pytest.mark.spec("W-6", "M-15")
-@pytest.mark.parametrize(
+@for_each(
     ("said", "kept"),
     [
         ("what is the weather like?", [NEW]),

@@ -13,6 +13,7 @@ from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.agent import prompt_texts
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 
@@ -32,7 +33,7 @@ def graph_with(memory, model):
 
 
 @pytest.mark.spec("I-1", "I-2", "I-4")
-@pytest.mark.parametrize(
+@for_each(
     ("said", "kept", "told"),
     [
         (
@@ -296,7 +297,7 @@ def test_only_the_winner_is_in_the_prompt_and_the_list_says_who_lost(memory, gra
 
 
 @pytest.mark.spec("I-1", "I-4", "U-2")
-@pytest.mark.parametrize(
+@for_each(
     ("command", "add", "rank", "done"),
     [
         ("/instructions", "add if I ask about recipes then be brief", "priority 1 9", "✅ Priority 9 of 10:"),
@@ -323,7 +324,7 @@ def test_a_wrong_priority_or_number_is_refused_with_what_to_do(memory):
 
 
 @pytest.mark.spec("I-4", "U-2")
-@pytest.mark.parametrize("said", ["forget that rule", "תבטל את ההוראה האחרונה", "olvida esa regla", "delete rule 1"])
+@for_each("said", ["forget that rule", "תבטל את ההוראה האחרונה", "olvida esa regla", "delete rule 1"])
 def test_a_rule_is_taken_back_in_plain_words_where_it_is_sure_which(memory, said, clock):
     memory.command(ERIN, "/instructions be brief")
     assert "be brief" in memory.command(ERIN, said)
@@ -345,7 +346,7 @@ def test_where_it_is_not_sure_which_rule_is_meant_the_person_is_asked(memory, cl
 
 
 @pytest.mark.spec("I-4")
-@pytest.mark.parametrize(
+@for_each(
     ("order", "release"),
     [
         ("never use exclamation marks", "you can use exclamation marks again"),
@@ -368,7 +369,7 @@ def test_a_rule_ends_when_the_person_says_that_it_need_not_be_kept(memory, graph
 
 
 @pytest.mark.spec("I-4")
-@pytest.mark.parametrize(
+@for_each(
     "said", ["you can use the oven again", "can you use emojis again?", "you can come over now", "ya puedes venir"]
 )
 def test_what_is_allowed_besides_ends_no_rule(memory, graph_of, scripted, said):

@@ -15,6 +15,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langmem_plugin import InvalidInput, PhoneMemory
 from langmem_plugin.agent.replying.languages import ENGLISH
 from tests.agent.test_exactly_once import Echo, history
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 
@@ -50,7 +51,7 @@ def test_marks_of_citations_go_out_only_with_sources(memory):
 
 
 @pytest.mark.spec("C-21", "C-13")
-@pytest.mark.parametrize("text", ["a\x1b[2Jb", "half \ud83d an emoji", "NUL\x00", "\x07bell", "two\r\nlines"])
+@for_each("text", ["a\x1b[2Jb", "half \ud83d an emoji", "NUL\x00", "\x07bell", "two\r\nlines"])
 def test_control_characters_and_halves_of_characters_come_neither_in_nor_out(memory, text):
     def repeat(state):
         return {"messages": AIMessage(state["messages"][-1].text + text)}
@@ -78,7 +79,7 @@ def test_a_node_that_raises_is_answered_and_the_log_has_the_details(memory, capl
 
 
 @pytest.mark.spec("C-21", "C-8")
-@pytest.mark.parametrize("image", ["no/such/file.png", b"", b"%PDF-1.4", 5])
+@for_each("image", ["no/such/file.png", b"", b"%PDF-1.4", 5])
 def test_a_picture_that_cannot_be_read_is_answered(memory, image):
     graph = Echo(memory).graph
 
@@ -169,7 +170,7 @@ def test_people_who_write_at_once_are_answered_at_once_and_the_loop_goes_on(memo
 
 
 @pytest.mark.spec("C-21", "C-9")
-@pytest.mark.parametrize("when", ["in the run", "while it waits", "at any moment"])
+@for_each("when", ["in the run", "while it waits", "at any moment"])
 def test_a_cancelled_reply_gives_its_turn_back(memory, when):
     async def slow(state):
         if state["messages"][-1].text == "slow":

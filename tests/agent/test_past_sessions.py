@@ -21,9 +21,10 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine, reb
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.cases import for_each
 from tests.log_events import events
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 ERIN, JASON = "+972501234567", "+972501234568"
 FAMILY = "120363041234567890@g.us"
@@ -167,7 +168,7 @@ def test_a_message_taken_out_of_or_changed_in_a_session_is_so_in_the_search(quie
 
 
 @pytest.mark.spec("C-4", "P-4")
-@pytest.mark.parametrize("way", ["purge", "expire", "delete_thread", "prune"])
+@for_each("way", ["purge", "expire", "delete_thread", "prune"])
 def test_whatever_deletes_a_session_deletes_what_is_searchable_of_it(quiet, clock, way):
     session_id = _talk(quiet, ERIN, "The safe opens with 4711", "I keep that to myself.")
     _talk(quiet, JASON, "The safe is heavy")

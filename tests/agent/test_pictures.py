@@ -12,6 +12,7 @@ from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
+from tests.cases import for_each
 
 ERIN, JASON = "+972501234567", "+972501234568"
 HERS = b"\x89PNG\r\n\x1a\n" + b"".join(sha256(bytes([number])).digest() for number in range(30))
@@ -57,7 +58,7 @@ def _naming(reference, form):
 
 
 @pytest.mark.spec("C-1", "C-8", "P-6")
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 def test_another_persons_picture_is_not_shown_to_who_knows_its_reference_nor_kept_for_them(
     memory, graph_of, scripted, form
 ):
@@ -80,7 +81,7 @@ def test_another_persons_picture_is_not_shown_to_who_knows_its_reference_nor_kep
 
 
 @pytest.mark.spec("C-1", "C-8", "P-6")
-@pytest.mark.parametrize("where", ["content", "artifact"])
+@for_each("where", ["content", "artifact"])
 def test_a_tools_result_that_names_another_persons_picture_stays_a_line(memory, graph_of, scripted, where):
     known = []
 

@@ -10,6 +10,7 @@ import pytest
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.languages import cleaned, said
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 CASES = {
@@ -25,13 +26,13 @@ def understood(text):
 
 
 @pytest.mark.spec("U-2", "W-1", "I-4", "M-9")
-@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_seen")])
+@for_each("file", [each for each in CASES if each.endswith("_seen")])
 def test_the_cases_that_the_rules_were_written_with_are_understood(file):
     assert [text for command, rest, text in CASES[file] if understood(text) != (command, rest)] == []
 
 
 @pytest.mark.spec("U-2", "W-1", "I-4", "M-9")
-@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_judge")])
+@for_each("file", [each for each in CASES if each.endswith("_judge")])
 def test_of_unseen_cases_no_text_is_taken_from_the_agent_and_nearly_all_commands_are_understood(file):
     cases = CASES[file]
     wrong = [text for command, rest, text in cases if understood(text) != (command, rest)]
@@ -75,7 +76,7 @@ def test_from_now_on_adds_a_standing_instruction_with_its_condition(memory):
 
 
 @pytest.mark.spec("M-9")
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "nothing"),
     [
         ("What do you remember about me?", "I remember nothing yet"),
@@ -113,9 +114,7 @@ def test_without_a_long_term_memory_plain_words_belong_to_the_agent(database_url
 
 
 @pytest.mark.spec("U-2", "P-4")
-@pytest.mark.parametrize(
-    "text", ["forget everything", "Forget everything you know about me.", "תשכח הכל", "olvida todo"]
-)
+@for_each("text", ["forget everything", "Forget everything you know about me.", "תשכח הכל", "olvida todo"])
 def test_who_wants_everything_forgotten_is_asked_first_as_by_the_command(memory, text):
     memory.command(ERIN, "/remember I am vegan")
     asked = memory.command(ERIN, text)

@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN, GROUP = "+972501234567", "972501234567-1@g.us"
@@ -26,7 +27,7 @@ def test_it_shows_that_nothing_is_remembered_before_they_agreed(memory):
     assert allowed(memory) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "expected"),
     [
         ("on", (True, True, None)),
@@ -42,7 +43,7 @@ def test_it_switches_what_is_named(memory, typed, expected):
     assert allowed(memory) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("language", "typed", "expected"),
     [
         ("he", "/פרטיות הפעל", (True, True, None)),
@@ -60,15 +61,13 @@ def test_it_is_typed_in_each_language_as_its_own_text_says(memory, language, typ
     assert answer.splitlines()[-1] == texts.privacy.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    "rest", ["maybe", "on off", "sensitive", "sensitive personal on", "on on", "on it", "\ud83d", "x " * 900]
-)
+@for_each("rest", ["maybe", "on off", "sensitive", "sensitive personal on", "on on", "on it", "\ud83d", "x " * 900])
 def test_what_is_not_understood_switches_nothing_and_says_so(memory, rest):
     assert memory.command(ERIN, f"/privacy {rest}").startswith(ENGLISH.privacy_unknown)
     assert allowed(memory) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Stop remembering things about me",
@@ -88,7 +87,7 @@ def test_stop_is_understood_in_plain_words(memory, said):
     assert allowed(memory)[0] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "You may remember what I tell you",
@@ -105,7 +104,7 @@ def test_leave_is_understood_in_plain_words(memory, said):
     assert allowed(memory) == (True, True, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "Can you remember what I told you?",
@@ -141,7 +140,7 @@ def test_what_they_ask_for_is_remembered_whatever_they_forbid(memory):
 
 
 @pytest.mark.spec("W-7")
-@pytest.mark.parametrize(("agreed", "stored"), [(False, []), (True, ["I am vegan"])])
+@for_each(("agreed", "stored"), [(False, []), (True, ["I am vegan"])])
 def test_a_tool_remembers_nothing_by_itself_of_who_has_not_agreed(memory, agreed, stored):
     if agreed:
         memory.consent.switch_on(ERIN)
@@ -156,9 +155,7 @@ def test_a_tool_remembers_nothing_by_itself_of_who_has_not_agreed(memory, agreed
 
 
 @pytest.mark.spec("P-2", "U-2")
-@pytest.mark.parametrize(
-    ("language", "typed"), [("en", "/privacy on"), ("he", "/פרטיות הפעל"), ("es", "/privacidad activar")]
-)
+@for_each(("language", "typed"), [("en", "/privacy on"), ("he", "/פרטיות הפעל"), ("es", "/privacidad activar")])
 def test_where_nothing_is_taken_in_by_itself_agreeing_promises_nothing(
     database_url, clock, offline_model, language, typed
 ):
@@ -188,7 +185,7 @@ _ERASING = {
 
 
 @pytest.mark.spec("P-4")
-@pytest.mark.parametrize("language", _ERASING)
+@for_each("language", _ERASING)
 def test_everything_is_deleted_after_one_yes_and_can_be_taken_back(memory, language):
     erase, yes, restore = _ERASING[language]
     texts = replies_in(language)
@@ -207,7 +204,7 @@ def test_everything_is_deleted_after_one_yes_and_can_be_taken_back(memory, langu
 
 
 @pytest.mark.spec("P-4")
-@pytest.mark.parametrize("said", ["no", "what is the weather?", "yes if you like"])
+@for_each("said", ["no", "what is the weather?", "yes if you like"])
 def test_without_a_yes_nothing_is_deleted(memory, said):
     memory.service.remember(ERIN, "Erin sails")
     memory.command(ERIN, "/privacy erase everything")
@@ -250,7 +247,7 @@ _STATED = {
 
 
 @pytest.mark.spec("P-2")
-@pytest.mark.parametrize("language", _STATED)
+@for_each("language", _STATED)
 def test_who_states_something_is_asked_once_and_their_yes_is_kept_with_its_words(asking, scripted, language):
     stated, question, yes, _ = _STATED[language]
     graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
@@ -276,7 +273,7 @@ def test_a_no_or_no_answer_is_not_asked_again(asking):
 
 
 @pytest.mark.spec("P-2")
-@pytest.mark.parametrize(("answer", "allowed"), [("yes", True), ("no", False), ("what a lovely day", False)])
+@for_each(("answer", "allowed"), [("yes", True), ("no", False), ("what a lovely day", False)])
 def test_who_states_something_sensitive_is_asked_once_for_that_too(asking, answer, allowed):
     graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
     asking.consent.switch_on(ERIN)

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langmem_plugin import InvalidInput, PhoneMemory, Settings
 from langmem_plugin.memory.find.recall import share
+from tests.cases import for_each
 from tests.log_events import events
 from tests.stated import conversation, stated
 
@@ -242,7 +243,7 @@ def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("form", [lambda said: said, lambda said: {"messages": said}], ids=["alone", "in a state"])
+@for_each("form", [lambda said: said, lambda said: {"messages": said}], ids=["alone", "in a state"])
 def test_messages_are_taken_in_every_form_that_langchain_takes(memory, form):
     for said in ([("user", "hello")], [{"role": "user", "content": "hello"}], [HumanMessage("hello")]):
         [system, shown] = memory.prompt(form(said), "You are Mom Bot.", phone=ERIN)
@@ -250,7 +251,7 @@ def test_messages_are_taken_in_every_form_that_langchain_takes(memory, form):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("wrong", ["hello", {}, {"messages": "hello"}, None, [5], {"messages": [object()]}])
+@for_each("wrong", ["hello", {}, {"messages": "hello"}, None, [5], {"messages": [object()]}])
 def test_what_holds_no_messages_is_refused(memory, wrong):
     with pytest.raises(InvalidInput, match="pass"):
         memory.prompt(wrong, "You are Mom Bot.", phone=ERIN)

@@ -17,6 +17,7 @@ from langchain_core.tools import tool
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.own_words import looks_like_context, with_context, without_context
 from tests.agent.conftest import Scripted
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.memory.test_bad_text import Letters
 from tests.stated import conversation, stated
@@ -114,7 +115,7 @@ texts = st.sampled_from(
 
 @pytest.mark.slow
 @pytest.mark.spec("C-7", "M-9", "R-1")
-@pytest.mark.parametrize("kind", ["nodes", "create_agent"])
+@for_each("kind", ["nodes", "create_agent"])
 @settings(max_examples=6, deadline=None)
 @given(said=st.lists(texts, min_size=2, max_size=8))
 def test_what_a_turn_was_given_is_the_beginning_of_what_the_next_is_given(remembering, kind, said):
@@ -253,7 +254,7 @@ def test_the_block_is_in_nothing_that_is_stored(memory, graph_of, scripted):
 
 
 @pytest.mark.spec("P-7")
-@pytest.mark.parametrize(
+@for_each(
     "typed",
     [
         "</context>",
@@ -264,7 +265,7 @@ def test_the_block_is_in_nothing_that_is_stored(memory, graph_of, scripted):
         "why does <Context.Provider> render twice?",
     ],
 )
-@pytest.mark.parametrize("known", [True, False])
+@for_each("known", [True, False])
 def test_who_types_the_delimiters_is_told_apart_from_them(memory, typed, known):
     if known:
         memory.service.remember(ERIN, "I like pea soup")
@@ -411,7 +412,7 @@ def test_words_and_block_can_always_be_parted_again(content, known):
 
 
 @pytest.mark.spec("P-7")
-@pytest.mark.parametrize("part", ["<", "< ", "<context>\n", "\n</context>", "\n\n<context>\n"])
+@for_each("part", ["<", "< ", "<context>\n", "\n</context>", "\n\n<context>\n"])
 def test_a_long_text_of_delimiters_is_read(part):
     text = part * (64_000 // len(part))
     assert without_context(with_context(HumanMessage(text), "known"))[0].text == text

@@ -19,6 +19,7 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.utterance import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed, until
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
@@ -72,9 +73,7 @@ def test_a_word_or_a_sign_says_yes_or_no():
     assert [each for each in NO if agrees(each) != Verdict(yes=False)] == []
 
 
-@pytest.mark.parametrize(
-    "words", ["", "  ", "maybe", "yesterday", "november", "noodles", "okra soup", "what?", "2", "🍕"]
-)
+@for_each("words", ["", "  ", "maybe", "yesterday", "november", "noodles", "okra soup", "what?", "2", "🍕"])
 def test_other_words_are_neither(words):
     assert agrees(words) is None
 
@@ -86,7 +85,7 @@ def test_whatever_is_said_is_understood_in_one_of_three_ways(said):
 
 
 @pytest.mark.spec("C-21", "C-19")
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said", "given"),
     [
         ("Pay $20? (yes/no)", "YES", "yes"),
@@ -182,8 +181,8 @@ def pizzeria(memory, scripted):
 
 
 @pytest.mark.spec("C-21", "C-19")
-@pytest.mark.parametrize("mode", ["batched", "per_call"])
-@pytest.mark.parametrize(
+@for_each("mode", ["batched", "per_call"])
+@for_each(
     ("said", "ordered"),
     [
         ("yes", [("large", 1)]),
@@ -208,7 +207,7 @@ def test_a_tool_is_approved_changed_or_refused_in_words(memory, pizzeria, mode, 
 
 
 @pytest.mark.spec("C-21", "R-6")
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "right now? how much is it", "ok wait", "sure? I am not sure", "yes, cancel it", "ok no", "yes if it is cheap",
@@ -225,9 +224,7 @@ def test_nothing_is_done_on_words_that_do_not_approve_it(memory, pizzeria, said)
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize(
-    "said", ["no problem", "no worries, go ahead", "yes, the large one please", "כן, בבקשה", "sí, claro"]
-)
+@for_each("said", ["no problem", "no worries, go ahead", "yes, the large one please", "כן, בבקשה", "sí, claro"])
 def test_words_that_approve_it_in_another_way_are_understood(memory, pizzeria, said):
     graph = pizzeria()
     memory.reply(graph, ERIN, "large")
@@ -249,7 +246,7 @@ def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
 
 
 @pytest.mark.spec("C-21", "C-10")
-@pytest.mark.parametrize("answer", ["no", "what is on at the cinema?"])
+@for_each("answer", ["no", "what is on at the cinema?"])
 def test_another_wish_is_no_reason_of_a_refusal_and_is_seen_to_after_the_answer(memory, pizzeria, answer):
     graph = pizzeria()
     memory.reply(graph, ERIN, "large")
@@ -274,7 +271,7 @@ def memory_config(memory):
 
 
 @pytest.mark.spec("C-10")
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "is_still_open"),
     [
         ("Pay $20? (yes/no)", False),
@@ -299,7 +296,7 @@ def test_a_question_about_money_ends_with_the_session_unless_the_graph_says_so(m
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@for_each("mode", ["batched", "per_call"])
 def test_two_calls_are_approved_one_by_one(memory, pizzeria, mode):
     graph = pizzeria(mode)
 
@@ -452,7 +449,7 @@ def test_whatever_a_graph_asks_can_be_worded_and_answered(value, said):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         {"action_requests": [{}], "review_configs": [{}]},
@@ -477,7 +474,7 @@ def test_an_action_that_may_only_be_changed_goes_on_with_yes(memory):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize(("value", "asked"), [("Pay\x00 it\ud800?", "Pay it??"), ("", ENGLISH.stopped)])
+@for_each(("value", "asked"), [("Pay\x00 it\ud800?", "Pay it??"), ("", ENGLISH.stopped)])
 def test_a_question_goes_out_cleaned_and_is_never_nothing(memory, value, asked):
     assert memory.reply(asking(memory, value), ERIN, "go") == asked
 

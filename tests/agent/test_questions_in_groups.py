@@ -7,8 +7,9 @@ from langgraph.types import interrupt
 
 from langmem_plugin import MemoryState
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 
-pytestmark = pytest.mark.spec("C-21")
+pytestmark = [pytest.mark.both_engines, pytest.mark.spec("C-21")]
 
 GROUP, ERIN, JASON, DANA = "120363000000000001@g.us", "+972501234567", "+972501234568", "+972501234569"
 OF_ANOTHER = ENGLISH.asked_another.format(question="Pay 900?")
@@ -36,7 +37,7 @@ def test_who_was_asked_answers(says):
     assert group(ERIN, "no") == "paid: no"
 
 
-@pytest.mark.parametrize("question", [{"question": "Pay 900?"}, "Pay 900? (yes/no)"])
+@for_each("question", [{"question": "Pay 900?"}, "Pay 900? (yes/no)"])
 def test_whatever_is_asked(says, question):
     group = says(question)
     group(ERIN, "pay it")
@@ -45,7 +46,7 @@ def test_whatever_is_asked(says, question):
     assert group(ERIN, "yes") == "paid: yes"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answered_by", "who", "paid"),
     [
         ("anybody", JASON, True),

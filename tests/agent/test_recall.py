@@ -6,6 +6,7 @@ from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
 from langmem_plugin.memory.find.recall import SHARED, share
+from tests.cases import for_each
 from tests.stated import stated
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -33,7 +34,7 @@ def test_what_is_recalled_is_refreshed_as_the_conversation_moves_on(memory, grap
 
 
 @pytest.mark.spec("M-9")
-@pytest.mark.parametrize("greeting", ["hello", "good morning!", "hey", "how are you?", "שלום", "👋"])
+@for_each("greeting", ["hello", "good morning!", "hey", "how are you?", "שלום", "👋"])
 def test_with_no_topic_the_most_recent_and_most_used_are_recalled(memory, clock, greeting):
     often = memory.service.remember(ERIN, "The cat is called Biscuit")
     for number in range(6):
@@ -48,9 +49,7 @@ def test_with_no_topic_the_most_recent_and_most_used_are_recalled(memory, clock,
 
 
 @pytest.mark.spec("M-9", "M-8")
-@pytest.mark.parametrize(
-    "said", ["👍", "hi", "123", "haha thanks", "what is the capital of Mongolia?", "תודה", "jajaja"]
-)
+@for_each("said", ["👍", "hi", "123", "haha thanks", "what is the capital of Mongolia?", "תודה", "jajaja"])
 def test_what_asks_nothing_of_the_memory_is_near_nothing_and_uses_nothing(memory, graph_of, scripted, said):
     for text in ("The code of the gate is 8841", "My sister's birthday is on 3 June", "I like tea"):
         memory.service.remember(ERIN, text)

@@ -21,6 +21,7 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.settings import Settings
 from tests.agent.conftest import Scripted
 from tests.agent.red_team import MARK, POISONS, TAGS
+from tests.cases import for_each
 from tests.memory.test_bad_text import Letters
 
 pytestmark = pytest.mark.spec("P-7")
@@ -210,7 +211,7 @@ def test_the_red_team_is_large_enough_to_mean_something():
     assert all(MARK in each for each in POISONS)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@for_each("place", PLACES)
 def test_a_poisoned_text_stays_inside_its_block(opened, place):
     put, said = PLACES[place]
     inside = 0
@@ -307,7 +308,7 @@ def test_a_tools_result_that_looks_like_the_block_is_named_as_a_quotation(opened
         assert "the only such block" in late_block(shown)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "harmless",
     [
         "a ‹quote›",

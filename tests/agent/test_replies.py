@@ -9,6 +9,7 @@ import pytest
 
 from langmem_plugin import agent
 from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
+from tests.cases import for_each
 
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {
@@ -64,7 +65,7 @@ def filled_in(text):
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("language", ["en", "he", "es"])
+@for_each("language", ["en", "he", "es"])
 def test_every_text_is_there_in_every_language_and_is_filled_in_with_the_same(language):
     translated, english = texts_of(replies_in(language)), texts_of(ENGLISH)
 
@@ -76,7 +77,7 @@ def test_every_text_is_there_in_every_language_and_is_filled_in_with_the_same(la
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("language", ["he", "es"])
+@for_each("language", ["he", "es"])
 def test_every_text_is_translated_and_no_sentence_stands_twice(language):
     translated, english = texts_of(replies_in(language)), texts_of(ENGLISH)
 
@@ -91,7 +92,7 @@ def test_a_text_that_is_not_there_is_named():
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("language", ["he", "es"])
+@for_each("language", ["he", "es"])
 def test_help_names_commands_that_are_known_in_the_language(memory, language):
     for usage in replies_in(language).usage.values():
         assert memory.commands.knows(usage.split()[0])

@@ -11,7 +11,10 @@ from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, ModelUnavailable, PhoneMemory, SessionExpired
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.log_events import events
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -42,7 +45,7 @@ def test_half_an_hour_of_silence_starts_afresh(memory, graph_of, scripted, clock
 
 
 @pytest.mark.spec("C-13")
-@pytest.mark.parametrize("text", ["", "   ", "\n"])
+@for_each("text", ["", "   ", "\n"])
 def test_an_empty_message_is_answered_without_a_run(memory, graph_of, scripted, text):
     model = scripted()
 
@@ -66,7 +69,7 @@ def test_no_phone_at_all_is_refused(memory, graph_of, scripted):
         memory.reply(graph_of(scripted()), " ", "hello")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "failure",
     [
         ModelUnavailable("no model"),

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from langmem_plugin.agent.tool_node import changes
+from tests.cases import for_each
 from tests.stated import conversation
 
 pytestmark = pytest.mark.spec("R-7")
@@ -57,7 +58,7 @@ def graph(memory, scripted):
     return create_agent(scripted(answer), tools, middleware=[memory.middleware()], checkpointer=memory.saver)
 
 
-@pytest.mark.parametrize("reply", ["reply", "areply"])
+@for_each("reply", ["reply", "areply"])
 def test_what_was_shown_can_be_bought_and_what_was_not_is_refused_with_what_was(memory, graph, reply):
     def text(said):
         made = getattr(memory, reply)(graph, ERIN, said)

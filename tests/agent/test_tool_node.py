@@ -18,6 +18,8 @@ from langgraph.types import Command, interrupt
 from langmem_plugin import MemoryState
 from tests.agent.test_exactly_once import die, killed, until
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 
 

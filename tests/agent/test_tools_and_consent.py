@@ -4,6 +4,8 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 
+from tests.cases import for_each
+
 pytestmark = pytest.mark.spec("P-2", "W-7")
 
 ERIN = "+972501234567"
@@ -37,7 +39,7 @@ def says(memory, scripted, request):
     return say
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "ugh, my diabetes is acting up",
@@ -49,14 +51,14 @@ def says(memory, scripted, request):
         "yes",
     ],
 )
-@pytest.mark.parametrize("switch", ["/privacy off", "/privacy sensitive off"])
+@for_each("switch", ["/privacy off", "/privacy sensitive off"])
 def test_after_a_no_nothing_is_kept_that_was_not_asked_for(says, said, switch):
     says(switch)
 
     assert says(said) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "please remember that I have diabetes, ok?",

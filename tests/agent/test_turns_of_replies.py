@@ -12,7 +12,10 @@ from langmem_plugin import PhoneMemory, TurnLost
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.storage import runs
 from langmem_plugin.database.conversation_tables import turn
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
+
+pytestmark = pytest.mark.both_engines
 
 ERIN = "+972501234567"
 
@@ -74,7 +77,7 @@ def test_a_tool_of_an_overtaken_run_remembers_nothing_and_forgets_nothing(memory
 
 
 @pytest.mark.spec("C-5", "P-4")
-@pytest.mark.parametrize("gone", ["thread", "session"])
+@for_each("gone", ["thread", "session"])
 def test_a_person_is_answered_when_the_conversation_is_deleted_meanwhile(memory, gone):
     def delete_it(text):
         if text != "slow":

@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin.agent.replying.languages import ENGLISH, asks_why
 from langmem_plugin.memory.find.recall import share
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -63,9 +64,7 @@ def test_a_number_that_the_last_reply_cites_is_what_it_cites(memory, graph):
     assert memory.command(ERIN, "/why 1").startswith(f"My favourite drink is tea [{tea.id[:8]}]")
 
 
-@pytest.mark.parametrize(
-    "asked", ["how do you know that?", "Why do you think so?", "איך אתה יודע את זה?", "¿Cómo lo sabes?"]
-)
+@for_each("asked", ["how do you know that?", "Why do you think so?", "איך אתה יודע את זה?", "¿Cómo lo sabes?"])
 def test_asked_right_after_a_reply_what_that_used_is_explained(memory, graph, asked):
     memory.service.remember(ERIN, "My favourite drink is tea", quote="tea is the best")
     memory.reply(graph, ERIN, "what is my favourite drink?")
@@ -93,7 +92,7 @@ def test_after_a_reply_that_used_nothing_the_question_is_the_agents(memory, scri
     assert memory.command(JASON, "/why") == ENGLISH.why_what
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "why?",

@@ -9,6 +9,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from typing_extensions import TypedDict
 
 from langmem_plugin import ConfigurationError, MemoryState, ReportedState
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
@@ -114,7 +115,7 @@ def test_the_first_reply_logs_the_advice_once_and_readably(memory, caplog):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize(("last", "told"), [(["write", "debug"], 0), (["debug", "write"], 1), (["debug"], 0)])
+@for_each(("last", "told"), [(["write", "debug"], 0), (["debug", "write"], 1), (["debug"], 0)])
 def test_a_debug_node_comes_last(memory, last, told):
     nodes = {"recall": memory.recall_node(), "agent": agent, "write": memory.write_node(), "debug": memory.debug_node()}
     names = ["recall", "agent", *last]

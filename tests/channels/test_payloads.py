@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from langmem_plugin.channels import telegram, twilio, whatsapp
+from tests.cases import for_each
 
 NUMBERS = itertools.count(1_000)
 
@@ -104,7 +105,7 @@ def test_all_of_them_at_once_each_delivered_twice_at_once(webhook, clock):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize(("provider", "least"), [("whatsapp", 25), ("telegram", 20), ("twilio", 12)])
+@for_each(("provider", "least"), [("whatsapp", 25), ("telegram", 20), ("twilio", 12)])
 def test_many_kinds_of_update_are_known(provider, least):
     assert len({each["name"] for each in fixtures(provider)}) >= least
 

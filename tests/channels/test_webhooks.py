@@ -15,9 +15,12 @@ from langmem_plugin.channels import Incoming, TryLater
 from langmem_plugin.channels.webhook import Webhook
 from langmem_plugin.conversation.own_words import Quoted
 from langmem_plugin.database.conversation_tables import acknowledged
+from tests.cases import for_each
 from tests.channels.conftest import Kept
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON, FAMILY = "+972501230001", "+972501230002", "family@g.us"
 
@@ -198,7 +201,7 @@ def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_her
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("dies_in", ["graph", "send"])
+@for_each("dies_in", ["graph", "send"])
 def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_looks(
     database_url, memory, webhook, clock, offline_model, dies_in
 ):

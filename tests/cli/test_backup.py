@@ -22,6 +22,8 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from tests.cli.conftest import QUIET, langmem
 from tests.conversation.encrypted_talk import PNG
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 
 

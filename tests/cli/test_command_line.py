@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from langmem_plugin import ConversationSaver, SessionManager
 from langmem_plugin.cli import COMMANDS, app, loaded
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 
 

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from tests.cases import for_each
 from tests.cli.conftest import langmem
 
 ERIN = "+972501234567"
@@ -48,7 +49,7 @@ ON_WHAT_IS_THERE = [
 
 
 @pytest.mark.spec("U-5")
-@pytest.mark.parametrize("arguments", ON_WHAT_IS_THERE, ids=" ".join)
+@for_each("arguments", ON_WHAT_IS_THERE, ids=" ".join)
 def test_no_database_is_made_for_a_mistyped_name(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ended = langmem(*arguments, "--database", f"sqlite:///{tmp_path}/folder/typo.db", code=1)

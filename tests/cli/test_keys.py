@@ -14,7 +14,10 @@ from langmem_plugin.database.conversation_tables import question
 from langmem_plugin.database.encryption import conversion
 from langmem_plugin.database.encryption.master_keys import MasterKeys, new_master_key
 from langmem_plugin.errors import ConfigurationError
+from tests.cases import for_each
 from tests.conversation.encrypted_talk import DAD, MOM, WORDS, raw, talk, unread
+
+pytestmark = pytest.mark.both_engines
 
 
 @pytest.fixture(params=["folder", "database"])
@@ -64,7 +67,7 @@ def test_a_new_key_is_one_that_the_settings_take(run):
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("command", ["status", "rotate", "encrypt"])
+@for_each("command", ["status", "rotate", "encrypt"])
 def test_without_keys_it_says_how_to_get_one(run, command):
     assert "langmem keys new" in run("keys", command, exit_code=1).stderr
 

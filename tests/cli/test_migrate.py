@@ -18,6 +18,7 @@ from langmem_plugin import ConversationSaver, SessionManager
 from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
+from tests.cases import for_each
 from tests.portability.stock import ERIN, echo, say, stock_saver
 
 DAN = "+972509999999"
@@ -65,7 +66,7 @@ def test_a_stock_database_is_migrated_with_a_mapping_and_a_report(run, database_
 
 
 @pytest.mark.spec("U-9", "U-5", "C-13")
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (("langgraph-saver", "none.db"), "there is no file"),

@@ -13,6 +13,7 @@ from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session
 from langmem_plugin.database.people_tables import link_code
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 A_DAY = Settings(session_timeout=timedelta(hours=24), archive_days=None, sweep_every=None, search_past_sessions=False)
@@ -60,8 +61,8 @@ def _sessions(database_url):
 
 
 @pytest.mark.spec("U-5", "C-22")
-@pytest.mark.parametrize("command", ["expire", "sweep"])
-@pytest.mark.parametrize("content", [None, "{ broken", "[]", b"\xff\xfe"])
+@for_each("command", ["expire", "sweep"])
+@for_each("content", [None, "{ broken", "[]", b"\xff\xfe"])
 def test_a_file_of_settings_that_cannot_be_read_ends_the_command_and_changes_nothing(
     command, content, run, database_url, tmp_path
 ):
@@ -78,7 +79,7 @@ def test_a_file_of_settings_that_cannot_be_read_ends_the_command_and_changes_not
 
 
 @pytest.mark.spec("U-5", "C-22", "C-3")
-@pytest.mark.parametrize("command", ["expire", "sweep"])
+@for_each("command", ["expire", "sweep"])
 def test_a_command_without_settings_ends_nothing_that_the_service_counts_as_alive(command, run, database_url):
     _silent_for(database_url, settings=A_DAY, hours=23)
     run(command)
@@ -90,7 +91,7 @@ def test_a_command_without_settings_ends_nothing_that_the_service_counts_as_aliv
 
 
 @pytest.mark.spec("U-5", "C-22", "C-4")
-@pytest.mark.parametrize("command", ["expire", "sweep"])
+@for_each("command", ["expire", "sweep"])
 def test_a_command_without_settings_deletes_nothing_that_the_service_keeps(command, run, database_url):
     _silent_for(database_url, settings=A_DAY, ended=True, days=400)
     run(command)
@@ -98,7 +99,7 @@ def test_a_command_without_settings_deletes_nothing_that_the_service_keeps(comma
 
 
 @pytest.mark.spec("U-5", "C-22")
-@pytest.mark.parametrize("command", ["expire", "sweep"])
+@for_each("command", ["expire", "sweep"])
 def test_the_longer_of_what_is_told_and_what_the_service_has_counts_and_is_said(
     command, run, database_url, monkeypatch, config
 ):
@@ -149,7 +150,7 @@ def test_a_sweep_by_hand_says_what_it_did_of_each_kind(run, database_url):
 
 
 @pytest.mark.spec("U-5", "P-8")
-@pytest.mark.parametrize("command", ["expire", "sweep"])
+@for_each("command", ["expire", "sweep"])
 def test_where_the_memory_is_switched_off_nothing_is_made(command, tmp_path, config):
     file = config(enable_memory_system=False)
     arguments = [command, "--config", file, "--database", f"sqlite:///{tmp_path}/new.db"]
@@ -198,7 +199,7 @@ def test_a_file_is_checked_and_the_settings_in_force_are_printed(config, monkeyp
 
 
 @pytest.mark.spec("U-5")
-@pytest.mark.parametrize(
+@for_each(
     ("command", "told"),
     [
         (["sessions", "show", "nobody's"], "no session"),
@@ -220,7 +221,7 @@ def test_every_error_is_one_line_and_exit_code_1(command, told, tmp_path, monkey
 
 
 @pytest.mark.spec("U-5", "U-8")
-@pytest.mark.parametrize("command", [["expire"], ["sweep"], ["doctor"], ["say", ERIN, "/help"], ["reindex"]])
+@for_each("command", [["expire"], ["sweep"], ["doctor"], ["say", ERIN, "/help"], ["reindex"]])
 def test_a_wrong_variable_is_one_line_for_every_command(command, monkeypatch, tmp_path):
     monkeypatch.setenv("LANGMEM_SESSION_TIMEOUT", "soon")
     monkeypatch.chdir(tmp_path)
@@ -229,7 +230,7 @@ def test_a_wrong_variable_is_one_line_for_every_command(command, monkeypatch, tm
 
 
 @pytest.mark.spec("U-5")
-@pytest.mark.parametrize("command", [["expire"], ["sweep"], ["doctor"], ["sessions", "list"]])
+@for_each("command", [["expire"], ["sweep"], ["doctor"], ["sessions", "list"]])
 def test_a_database_that_is_none_is_one_line_and_stays_as_it_is(command, tmp_path):
     file = tmp_path / "letter.txt"
     file.write_text("Dear Mom, this is a letter. " * 100)

@@ -14,6 +14,8 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.models import Candidate, Explanation
 from tests.cli.conftest import langmem
 
+pytestmark = pytest.mark.both_engines
+
 ERIN, DAD = "+972501234567", "+972507654321"
 
 

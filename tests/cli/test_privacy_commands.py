@@ -14,6 +14,8 @@ from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.database.upkeep_tables import audit
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 QUIET = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
 

@@ -12,7 +12,7 @@ from tests.log_events import events
 
 ANNA = "+972501234567"
 
-pytestmark = [pytest.mark.spec("U-5", "M-4"), pytest.mark.slow]
+pytestmark = [pytest.mark.both_engines, pytest.mark.spec("U-5", "M-4"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from langmem_plugin.cli.texted_agent import demo_agent
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.web.api.conftest import ANNA, HEADER
 
 COMMAND = [sys.executable, "-c", "from langmem_plugin.cli import app; app()", "serve", "--port", "0"]
@@ -68,7 +69,7 @@ def test_it_serves_with_a_first_token_chats_and_stops_when_it_is_told(file):
 
 
 @pytest.mark.spec("U-5", "C-13", "P-6")
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         (["--host", "0.0.0.0"], "langmem token new --operator"),

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -23,8 +22,6 @@ from pydantic import BaseModel
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.database import Database
-from langmem_plugin.database.schema import metadata
-from langmem_plugin.database.upkeep_tables import secret
 
 settings.register_profile(
     "suite",
@@ -37,27 +34,6 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile("suite")
-
-
-@pytest.fixture(scope="session")
-def shared_postgresql(postgresql_server):
-    """One database for all: to create one takes longer than most tests here."""
-    with postgresql_server.copy("conversations") as url, Database(url) as opened:
-        yield opened
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request, tmp_path):
-    """An empty database, on each engine in turn."""
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
-        return f"sqlite:///{tmp_path}/langmem.db"
-    shared = request.getfixturevalue("shared_postgresql")
-    with shared.write() as connection:
-        for table in reversed(metadata.sorted_tables):
-            if table is not secret:  # made with the database
-                connection.execute(table.delete())
-    return shared.url.render_as_string(hide_password=False)
 
 
 @pytest.fixture

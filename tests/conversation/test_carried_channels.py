@@ -21,6 +21,7 @@ from langgraph.types import Command, interrupt
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionExpired, SessionManager, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
+from tests.cases import for_each
 from tests.conversation.conftest import Scripted
 
 MOM, DAD = "+972501234567", "+972507654321"
@@ -59,7 +60,7 @@ def carrying(fresh):
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("durability", DURABILITIES)
+@for_each("durability", DURABILITIES)
 def test_after_silence_the_carried_channels_are_there_and_nothing_else(carrying, fresh, clock, durability):
     graph = shop(carrying)
     first = {"messages": "soup", "cart": ["soup"], "note": "gone by then", "big": "x" * 5_000}
@@ -149,7 +150,7 @@ class Logbook(MessagesState):
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("durability", DURABILITIES)
+@for_each("durability", DURABILITIES)
 def test_a_delta_channel_begins_empty_also_where_others_are_carried(fresh, clock, durability):
     saver = fresh(carry=("log", "messages"))
 
@@ -197,7 +198,7 @@ class Shopping(AgentMiddleware):
 
 
 @pytest.mark.spec("C-3", "C-19")
-@pytest.mark.parametrize("durability", DURABILITIES)
+@for_each("durability", DURABILITIES)
 def test_an_agent_carries_what_the_application_names(database_url, offline_model, clock, durability):
     with PhoneMemory(database_url, carry=("cart",), embeddings=offline_model, now=clock) as memory:
         model = Scripted(lines=[AIMessage("Here you are.")])
@@ -231,7 +232,7 @@ def test_a_picture_that_is_carried_stays_with_the_session_it_is_carried_into(fre
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("archived", [False, True], ids=["silent", "archived by then"])
+@for_each("archived", [False, True], ids=["silent", "archived by then"])
 def test_what_is_written_by_hand_after_silence_is_seen_by_the_next_run(saver, clock, archived):
     graph = shop(saver)
     graph.invoke({"messages": "soup", "note": "old"}, of())
@@ -275,10 +276,10 @@ def asking(saver, done, entered=None):
 
 
 @pytest.mark.spec("C-3", "C-19")
-@pytest.mark.parametrize("durability", ["sync", "async"])
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("in_turn", [False, True], ids=["alone", "in a turn"])
-@pytest.mark.parametrize("carry", [(), ("messages",)], ids=["", "carrying"])
+@for_each("durability", ["sync", "async"])
+@for_each("asynchronous", [False, True], ids=["sync", "async"])
+@for_each("in_turn", [False, True], ids=["alone", "in a turn"])
+@for_each("carry", [(), ("messages",)], ids=["", "carrying"])
 def test_an_answer_that_comes_too_late_is_refused_and_leaves_nothing(
     fresh, clock, durability, asynchronous, in_turn, carry
 ):

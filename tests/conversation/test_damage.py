@@ -15,6 +15,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine, reb
 from langmem_plugin.conversation.storage.session_messages import TEXT
 from langmem_plugin.conversation.window import estimated_tokens, window
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
+from tests.cases import for_each
 from tests.conversation.test_window import assert_paired
 from tests.log_events import events
 
@@ -73,7 +74,7 @@ def session_ids(saver):
 
 
 @pytest.mark.spec("C-15", "ERR-SESSION-001")
-@pytest.mark.parametrize("which", range(4))
+@for_each("which", range(4))
 def test_a_message_that_cannot_be_read_is_marked_where_it_was_and_the_session_goes_on(fresh, database, caplog, which):
     graph = graph_of(fresh())
     say(graph, "one")
@@ -242,7 +243,7 @@ def test_writes_that_cannot_be_read_are_a_task_that_has_not_run(fresh, database)
 
 
 @pytest.mark.spec("C-15", "C-19")
-@pytest.mark.parametrize("lost", [checkpoint, pending], ids=["its checkpoint", "the question"])
+@for_each("lost", [checkpoint, pending], ids=["its checkpoint", "the question"])
 def test_a_question_that_cannot_be_read_is_not_answered_by_the_next_message(fresh, database, offline_model, lost):
     def ask(_):
         return {"messages": AIMessage(f"you chose {interrupt('which one?')}")}

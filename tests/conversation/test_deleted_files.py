@@ -11,6 +11,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langmem_plugin import ConversationSaver, SessionManager, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
+from tests.cases import for_each
 
 MOM, DAD = "+972501234567", "+972507654321"
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\x00" * 16
@@ -64,7 +65,7 @@ WAYS = {
 
 
 @pytest.mark.spec("C-8", "P-4")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_whatever_way_a_conversation_is_deleted_its_pictures_go_at_once(saver, clock, way):
     say(saver, DAD, OTHER)
     say(saver, MOM, PICTURE, OTHER, metadata={"run_id": "hers"})
@@ -100,7 +101,7 @@ def test_an_earlier_session_of_the_same_person_keeps_its_pictures(saver, clock):
 
 
 @pytest.mark.spec("C-8", "C-9")
-@pytest.mark.parametrize("same_process", [True, False], ids=["same process", "another process"])
+@for_each("same_process", [True, False], ids=["same process", "another process"])
 def test_a_picture_that_is_brought_again_while_it_is_being_deleted_stays(
     saver, database_url, clock, monkeypatch, same_process
 ):

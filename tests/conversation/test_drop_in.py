@@ -17,6 +17,7 @@ from sqlalchemy import select
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, Silence, StoreUnavailable
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import message
+from tests.cases import for_each
 from tests.conversation.test_peers import Sealed
 
 MOM = "+972501234567"
@@ -96,7 +97,7 @@ def test_what_is_asked_for_without_a_trace_leaves_none(saver):
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize("form", [str, Path, lambda path: f"sqlite:///{path}"], ids=["text", "path", "url"])
+@for_each("form", [str, Path, lambda path: f"sqlite:///{path}"], ids=["text", "path", "url"])
 def test_it_opens_what_the_stock_savers_open(tmp_path, form):
     with ConversationSaver.from_conn_string(form(tmp_path / "my talks.db"), silence=None) as saver:
         saver.setup()
@@ -129,7 +130,7 @@ WRONG = {
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+@for_each(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
 def test_an_argument_that_cannot_be_used_is_refused_at_once(tmp_path, name, value):
     with pytest.raises(InvalidInput, match=r"pass|give"):
         ConversationSaver(tmp_path / "talks.db", **{name: value})
@@ -137,7 +138,7 @@ def test_an_argument_that_cannot_be_used_is_refused_at_once(tmp_path, name, valu
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize("wrong", [None, 5, ["sqlite://"]])
+@for_each("wrong", [None, 5, ["sqlite://"]])
 def test_a_database_that_is_none_is_refused(wrong):
     with pytest.raises(InvalidInput, match="give"):
         ConversationSaver(wrong)
@@ -159,7 +160,7 @@ def test_without_silence_a_conversation_never_ends(fresh, clock):
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("silence", [timedelta(hours=2), Silence(timedelta(hours=2)), timedelta.max])
+@for_each("silence", [timedelta(hours=2), Silence(timedelta(hours=2)), timedelta.max])
 def test_a_silence_may_be_a_plain_timedelta(fresh, clock, silence):
     saver = fresh(silence=silence)
     say(saver, "hello", of())

@@ -8,6 +8,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine, exa
 from langmem_plugin.database.encryption.encrypted_columns import ENCRYPTED
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DamagedSession, SessionRefused
+from tests.cases import for_each
 from tests.conversation.encrypted_talk import DAD, MOM, WORDS, raw, readers, talk
 
 OF_CONVERSATIONS = [each for each in ENCRYPTED if each.refusal is SessionRefused]
@@ -80,7 +81,7 @@ def _holds(text, clock, column, person):
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("column", OF_CONVERSATIONS, ids=lambda each: str(each.column))
+@for_each("column", OF_CONVERSATIONS, ids=lambda each: str(each.column))
 def test_what_is_not_encrypted_for_its_row_is_shown_to_nobody(opened, clock, column):
     saver = opened()
     for person in (MOM, DAD):

@@ -11,6 +11,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine, exa
 from langmem_plugin.database.conversation_tables import media, message
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DecryptionRefused
+from tests.cases import for_each
 from tests.conversation.encrypted_talk import DAD, MOM, WORDS, picture_of, readers, talk, unread
 from tests.log_events import events
 
@@ -135,7 +136,7 @@ def test_a_picture_is_kept_once_for_a_person_and_apart_for_each(talked, opened, 
 
 @pytest.mark.spec("P-1", "C-8")
 @pytest.mark.parametrize("settings", ["folder"], indirect=True)
-@pytest.mark.parametrize("how", ["another's", "plain"])
+@for_each("how", ["another's", "plain"])
 def test_a_file_that_was_put_in_anothers_place_is_not_shown(talked, opened, clock, tmp_path, how, caplog):
     read, _ = readers(clock)[next(each for each in readers(clock) if each.column.table is media)]
     files = list((tmp_path / "photos").iterdir())

@@ -31,6 +31,7 @@ from langmem_plugin.errors import (
     StorageFull,
     StoreUnavailable,
 )
+from tests.cases import for_each
 from tests.conversation.conftest import history
 
 pytestmark = pytest.mark.slow
@@ -76,7 +77,7 @@ def unstorable() -> dict[str, Any]:
 
 
 @pytest.mark.spec("C-13")
-@pytest.mark.parametrize("name", unstorable())
+@for_each("name", unstorable())
 def test_what_cannot_be_stored_is_refused_and_nothing_of_its_step_is_written(fresh, name):
     saver, value = fresh(), unstorable()[name]
     config = {"configurable": {"thread_id": MOM, "checkpoint_ns": ""}}
@@ -103,7 +104,7 @@ def test_what_cannot_be_stored_is_refused_and_nothing_of_its_step_is_written(fre
 
 
 @pytest.mark.spec("C-14")
-@pytest.mark.parametrize("place", ["a file in the way", "no directory can be made", "a directory in the way"])
+@for_each("place", ["a file in the way", "no directory can be made", "a directory in the way"])
 def test_a_data_directory_that_cannot_be_written_is_a_fatal_error_that_names_it(tmp_path, place):
     (tmp_path / "file").touch()
     (tmp_path / "folder.db").mkdir()
@@ -212,8 +213,8 @@ def flip_a_bit(payload: bytes, at: int) -> bytes:
 
 
 @pytest.mark.spec("C-15")
-@pytest.mark.parametrize("table", [message_table, checkpoint_table], ids=["a message", "a checkpoint"])
-@pytest.mark.parametrize("at", [0, 1, 9, -6])
+@for_each("table", [message_table, checkpoint_table], ids=["a message", "a checkpoint"])
+@for_each("at", [0, 1, 9, -6])
 def test_a_single_flipped_bit_is_noticed_named_and_stops_nobody(fresh, table, at):
     graph = echo(fresh())
     say(graph, "precious words")

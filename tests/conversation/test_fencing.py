@@ -22,6 +22,7 @@ from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, Stor
 from langmem_plugin.conversation.turns.turns import SILENT_SECONDS, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint, turn
+from tests.cases import for_each
 
 MOM = "+972501234567"
 
@@ -181,7 +182,7 @@ def clock_of_another_machine(monkeypatch, **ahead):
 
 
 @pytest.mark.spec("C-5", "C-9")
-@pytest.mark.parametrize("ahead", [{"seconds": 90}, {"seconds": 0.2}, {"hours": -2}, {"days": 3650}])
+@for_each("ahead", [{"seconds": 90}, {"seconds": 0.2}, {"hours": -2}, {"days": 3650}])
 def test_machines_whose_clocks_differ_lose_no_turn(saver, fresh, monkeypatch, ahead):
     graph, other = echo(saver), echo(fresh())
     for number in range(3):
@@ -266,7 +267,7 @@ def test_a_row_number_given_away_behind_the_back_of_a_process_is_found_out(saver
 
 
 @pytest.mark.spec("C-5")
-@pytest.mark.parametrize("gone", ["thread", "session"])
+@for_each("gone", ["thread", "session"])
 def test_a_conversation_deleted_in_the_middle_of_a_turn_does_not_come_back(saver, fresh, database, gone):
     other = fresh()
 

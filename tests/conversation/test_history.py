@@ -11,6 +11,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, StoreUnavailable
 from langmem_plugin.conversation.window import estimated_tokens, window
+from tests.cases import for_each
 
 ERIN = "972501234567@c.us"
 
@@ -191,7 +192,7 @@ PICTURE = {"type": "image", "base64": "iVBORw0KGgoAAAANSUhEUg==", "mime_type": "
 
 
 @pytest.mark.spec("C-7", "C-11")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "tokens"),
     [
         (HumanMessage("x" * 40), 10),
@@ -220,7 +221,7 @@ def test_a_stored_picture_counts_as_much_as_the_one_that_came(manager, saver):
 
 
 @pytest.mark.spec("C-7")
-@pytest.mark.parametrize("args", [{"a": float("nan")}, {"a": "\ud800"}, {"a": b"x"}, {(1, 2): 3}, {"a": 10**5_000}])
+@for_each("args", [{"a": float("nan")}, {"a": "\ud800"}, {"a": b"x"}, {(1, 2): 3}, {"a": 10**5_000}])
 def test_no_argument_keeps_a_message_from_being_counted(args):
     message = AIMessage("x" * 8)
     message.tool_calls = [{"name": "find", "args": args, "id": "c1", "type": "tool_call"}]

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from langmem_plugin.conversation.media.media_store import Media
+from tests.cases import for_each
 
 
 def python_calls(work):
@@ -25,8 +26,8 @@ def python_calls(work):
 
 
 @pytest.mark.spec("C-8", "C-17")
-@pytest.mark.parametrize("place", ["database", "leave"])
-@pytest.mark.parametrize("row", [list(range(1_000)), ["a word"] * 1_000], ids=["numbers", "texts"])
+@for_each("place", ["database", "leave"])
+@for_each("row", [list(range(1_000)), ["a word"] * 1_000], ids=["numbers", "texts"])
 def test_the_numbers_and_texts_of_a_table_are_not_looked_at_one_by_one(place, row):
     media, table = Media(place), [list(row) for _ in range(20)]
     assert media.reduced_state(table) is table

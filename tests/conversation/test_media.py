@@ -34,6 +34,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.database import Database
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import InvalidInput, StorageFull
+from tests.cases import for_each
 from tests.log_events import events
 
 PHONE = "+972501234567"
@@ -237,7 +238,7 @@ def assert_stored(found: Any, media: Media, data: bytes, kind: str, mime_type: s
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_a_block_of_any_provider_becomes_a_text_that_leads_to_its_bytes(media, shape):
     block, data, kind, mime_type = SHAPES[shape]
 
@@ -267,8 +268,8 @@ def test_every_shape_is_stored_as_a_reference(database, saver, media):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("call", ["invoke", "ainvoke"])
+@for_each("durability", ["sync", "async", "exit"])
+@for_each("call", ["invoke", "ainvoke"])
 def test_no_file_of_the_database_holds_a_picture(database, saver, durability, call):
     graph = built(saver, Listening("snapshot"), snapshot)
     said = {"messages": [human(SHAPES["OpenAI"][0])]}
@@ -298,7 +299,7 @@ def test_a_tools_result_is_a_reference_and_its_artifact_is_the_programs_own(save
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(("sound", "mime_type"), [(WAV, "audio/wav"), (NOISE, "application/octet-stream")])
+@for_each(("sound", "mime_type"), [(WAV, "audio/wav"), (NOISE, "application/octet-stream")])
 def test_what_a_model_says_aloud_is_a_reference(media, sound, mime_type):
     said = AIMessage("", additional_kwargs={"audio": {"id": "a1", "data": text(sound), "transcript": "hello"}})
 
@@ -311,7 +312,7 @@ def test_what_a_model_says_aloud_is_a_reference(media, sound, mime_type):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         {"role": "user", "content": [{"type": "text", "text": "look"}, SHAPES["OpenAI"][0]]},
@@ -462,7 +463,7 @@ def test_a_picture_by_url_stays_a_url(saver, media):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
+@for_each(
     ("block", "line"),
     [
         (
@@ -489,7 +490,7 @@ def test_what_is_no_base64_is_said_to_be_none(media, caplog, block, line):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
+@for_each(
     "encoded",
     [
         base64.encodebytes(PNG).decode(),
@@ -510,9 +511,7 @@ def test_base64_is_read_in_every_form_that_occurs(media, encoded):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
-    "encode", [json.dumps, lambda value: json.dumps(value).replace("/", "\\/")], ids=["json", "php"]
-)
+@for_each("encode", [json.dumps, lambda value: json.dumps(value).replace("/", "\\/")], ids=["json", "php"])
 def test_a_picture_inside_a_text_is_cut_out_of_it(media, encode):
     value = {"name": "stew", "photo": text(JPEG), "scan": text(PNG), "link": url(PDF, "application/pdf"), "minutes": 20}
 
@@ -525,7 +524,7 @@ def test_a_picture_inside_a_text_is_cut_out_of_it(media, encode):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "A data URL begins with data:image/png;base64, and goes on.",
@@ -661,7 +660,7 @@ def test_a_deleted_picture_that_is_sent_again_is_stored_again(media):
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize("path", ["../../etc/passwd", f"/etc/{sha(PNG)}/..", "pictures/", f"../{sha(PNG)}.png"])
+@for_each("path", ["../../etc/passwd", f"/etc/{sha(PNG)}/..", "pictures/", f"../{sha(PNG)}.png"])
 def test_a_reference_never_leads_out_of_the_folder(media, path):
     forged = MediaReference("image", "image/png", 1, sha(PNG), path)
 
@@ -732,7 +731,7 @@ def test_a_reply_takes_a_picture_as_path_bytes_or_url(memory, tmp_path):
 
 
 @pytest.mark.spec("C-8", "C-13")
-@pytest.mark.parametrize("image", [b"", b"hello", PDF, "missing.png", "/", "nul\0.png"])
+@for_each("image", [b"", b"hello", PDF, "missing.png", "/", "nul\0.png"])
 def test_a_picture_that_cannot_be_read_is_a_clear_error(image):
     with pytest.raises(InvalidInput, match=r"image|picture"):
         image_block(image)
@@ -834,7 +833,7 @@ def test_a_picture_that_is_damaged_in_the_database_is_not_taken_for_it(without_f
 
 
 @pytest.mark.spec("C-8", "C-15")
-@pytest.mark.parametrize("damaged", [0, 1], ids=["first", "last"])
+@for_each("damaged", [0, 1], ids=["first", "last"])
 def test_a_picture_that_is_damaged_in_one_session_is_found_in_another(without_folder, damaged):
     saver, table = without_folder, metadata.tables["langmem_media"]
     graph = built(saver, Listening())
@@ -861,7 +860,7 @@ def test_left_alone_messages_are_stored_as_they_are(database, clock):
     assert second.content == [SHAPES["OpenAI"][0]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "folder"),
     [("drop", None), ("beside", "langmem-media"), ("elsewhere", "elsewhere"), ("database", None), ("leave", None)],
 )

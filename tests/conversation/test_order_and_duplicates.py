@@ -19,6 +19,7 @@ from sqlalchemy import func, select, text
 from langmem_plugin import ConversationSaver, LangMemError
 from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database import conversation_tables as tables
+from tests.cases import for_each
 from tests.conversation.conftest import history
 
 pytestmark = pytest.mark.slow
@@ -70,7 +71,7 @@ def rows_of(saver, phone=MOM):
 
 
 @pytest.mark.spec("C-5", "P-4")
-@pytest.mark.parametrize(
+@for_each(
     ("durability", "in_a_turn", "earlier"),
     [
         each
@@ -79,7 +80,7 @@ def rows_of(saver, phone=MOM):
         if each[0] == "sync" or any(each[1:])
     ],
 )
-@pytest.mark.parametrize("from_elsewhere", [True, False], ids=["deleted elsewhere", "deleted here"])
+@for_each("from_elsewhere", [True, False], ids=["deleted elsewhere", "deleted here"])
 def test_a_run_that_outlives_its_thread_brings_nothing_of_it_back(
     saver, fresh, durability, in_a_turn, earlier, from_elsewhere
 ):
@@ -99,7 +100,7 @@ def test_a_run_that_outlives_its_thread_brings_nothing_of_it_back(
 
 
 @pytest.mark.spec("C-5", "P-4")
-@pytest.mark.parametrize("late", ["put", "put_writes"])
+@for_each("late", ["put", "put_writes"])
 def test_a_turns_write_on_top_of_a_checkpoint_that_was_deleted_brings_nothing_back(saver, fresh, late):
     first, versions = checkpoint_of(saver, [HumanMessage("hello", id="1")])
     with saver.turn(MOM) as turn:
@@ -249,7 +250,7 @@ def assert_whole(saver, fresh):
 
 
 @pytest.mark.spec("C-5", "C-13")
-@pytest.mark.parametrize("in_a_turn", [True, False], ids=["in a turn", "without a turn"])
+@for_each("in_a_turn", [True, False], ids=["in a turn", "without a turn"])
 def test_a_run_cancelled_while_it_writes_leaves_a_conversation_that_goes_on(saver, fresh, in_a_turn):
     graph, other = asynchronous(saver), fresh()
 

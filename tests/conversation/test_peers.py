@@ -21,6 +21,7 @@ from sqlalchemy import select
 from langmem_plugin import ConversationSaver
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
+from tests.cases import for_each
 from tests.conversation.conftest import facts, history, lossless
 
 MOM, DAD = "+972501234567", "+972507654321"
@@ -227,8 +228,8 @@ def runs_of(phone, texts, saver):
 
 
 @pytest.mark.spec("C-2", "P-4")
-@pytest.mark.parametrize("warm", [True, False], ids=["warm", "after a restart"])
-@pytest.mark.parametrize("doomed", [["two"], ["one"], ["three"], ["one", "two", "three"]])
+@for_each("warm", [True, False], ids=["warm", "after a restart"])
+@for_each("doomed", [["two"], ["one"], ["three"], ["one", "two", "three"]])
 def test_deleting_runs_leaves_the_others_whole_and_nothing_of_their_own(fresh, doomed, warm):
     saver = fresh()
     runs_of(MOM, ["one", "two", "three"], saver)
@@ -314,7 +315,7 @@ def test_a_copy_shares_nothing_with_its_original(fresh):
 
 
 @pytest.mark.spec("C-2", "C-9")
-@pytest.mark.parametrize("attempt", range(3))
+@for_each("attempt", range(3))
 def test_calls_of_one_run_may_come_from_several_threads_in_any_order(fresh, attempt):
     stock, ours = lossless(), fresh()
     shared = [HumanMessage(f"m{number}", id=f"m{number}") for number in range(4)]

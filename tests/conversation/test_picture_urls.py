@@ -8,6 +8,7 @@ from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.conversation.media.inline_removal import image_block
 from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.errors import InvalidInput
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.memory.test_bad_text import Letters
 
@@ -128,19 +129,17 @@ PASSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "url", [*REFUSED, "http://exa\nmple.org/", "http://exam\u200bple.org/", "http://a.org/" + "x" * 5_000]
-)
+@for_each("url", [*REFUSED, "http://exa\nmple.org/", "http://exam\u200bple.org/", "http://a.org/" + "x" * 5_000])
 def test_an_address_that_may_lead_inside_is_refused(url):
     assert why_refused(url) is not None
 
 
-@pytest.mark.parametrize("url", PASSED)
+@for_each("url", PASSED)
 def test_a_public_address_is_passed_on_as_it_is(url):
     assert image_block(url) == {"type": "image", "url": url}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "image",
     [
         "http://169.254.169.254/a.png",
@@ -190,7 +189,7 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@for_each("block", BLOCKS)
 def test_no_message_or_tool_result_makes_a_provider_ask_a_private_address(memory, block):
     words = {"type": "text", "text": "look"}
     call = AIMessage("", tool_calls=[{"name": "read", "args": {}, "id": "1"}])
@@ -212,7 +211,7 @@ def test_a_public_picture_of_a_message_stays(memory):
     assert shown.content == [block]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "data:image/png;base64,!!!! not base64",

@@ -9,6 +9,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
 from langmem_plugin.conversation.media.media_store import Media
+from tests.cases import for_each
 
 MOM = "+972501234567"
 CONFIG: Any = {"configurable": {"thread_id": MOM}}
@@ -24,7 +25,7 @@ CALL = {"name": "show", "args": {"picture": DATA_URL}, "id": "1"}
 
 
 @pytest.mark.spec("C-8")
-@pytest.mark.parametrize(
+@for_each(
     "update",
     [
         {"messages": AIMessage("", tool_calls=[CALL])},
@@ -35,7 +36,7 @@ CALL = {"name": "show", "args": {"picture": DATA_URL}, "id": "1"}
     ],
     ids=["tool call", "tool call that cannot be read", "metadata", "name", "Send"],
 )
-@pytest.mark.parametrize("folder", [True, False], ids=["in a folder", "in the database"])
+@for_each("folder", [True, False], ids=["in a folder", "in the database"])
 def test_pruning_keeps_a_file_wherever_the_state_refers_to_it(fresh, tmp_path, update, folder):
     saver = fresh(media=Media(tmp_path / "media" if folder else "database"))
     graph = StateGraph(Noting).add_node("answer", lambda _: update).add_edge(START, "answer")

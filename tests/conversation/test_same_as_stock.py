@@ -23,6 +23,7 @@ from sqlalchemy import select
 
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.database.conversation_tables import message as message_table
+from tests.cases import for_each
 from tests.conversation.conftest import facts, history, lossless
 
 THREAD, AGAIN = itertools.count(), itertools.count()
@@ -398,7 +399,7 @@ def test_every_checkpoint_reads_back_as_from_the_stock_saver(fresh, taken):
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize(
+@for_each(
     "artifact",
     [{"rows": [1, 2]}, (1, Price(2)), Dish(name="soup", minutes=1), np.array([1.0, 2.0]), float("nan")],
     ids=["a dict", "a tuple", "a model", "an array", "not a number"],

@@ -17,6 +17,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 from langgraph.types import Command, Send, interrupt
 from typing_extensions import TypedDict
 
+from tests.cases import for_each
 from tests.conversation.conftest import Scripted, exact, history, lossless, without_chance
 
 pytestmark = pytest.mark.slow
@@ -261,7 +262,7 @@ TALKS = {
 }
 
 
-MANNERS = pytest.mark.parametrize(
+MANNERS = for_each(
     ("durability", "in_async"),
     [("sync", False), ("async", True), ("exit", False)],
     ids=["invoke", "ainvoke in the background", "invoke saving at the end"],
@@ -270,7 +271,7 @@ MANNERS = pytest.mark.parametrize(
 
 @pytest.mark.spec("C-2", "C-5")
 @MANNERS
-@pytest.mark.parametrize("name", TALKS)
+@for_each("name", TALKS)
 def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_async):
     build, happen = TALKS[name]
     stock, ours = (Talk(build(saver), durability, in_async) for saver in (lossless(), fresh()))
@@ -287,7 +288,7 @@ def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_asyn
 
 @pytest.mark.spec("C-2")
 @MANNERS
-@pytest.mark.parametrize("happen", [three_turns, travel])
+@for_each("happen", [three_turns, travel])
 def test_a_delta_channel_is_rebuilt_the_same(fresh, durability, in_async, happen):
     stock, ours = (Talk(delta(saver), durability, in_async) for saver in (lossless(), fresh()))
     happen(stock)

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, UnknownSession
+from tests.cases import for_each
 from tests.log_events import events
 
 ERIN = "972501234567@c.us"
@@ -128,7 +129,7 @@ def test_silence_starts_a_new_session_and_keeps_the_old_one_readable(manager, cl
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("gap", [0.05, 0.4, 0.499999, 0.5, 0.9])
+@for_each("gap", [0.05, 0.4, 0.499999, 0.5, 0.9])
 def test_silence_counts_from_the_very_last_message(manager, clock, gap):
     manager.add_message(ERIN, "user", "one")
     clock.forward(seconds=gap)

@@ -10,6 +10,7 @@ from langmem_plugin.conversation.sessions.session_rows import Client
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import is_idle, is_silent
 from langmem_plugin.database.conversation_tables import session as session_table
+from tests.cases import for_each
 
 MOM = "+972501234567"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -133,7 +134,7 @@ def test_a_session_that_is_not_there_is_an_error_and_so_is_no_conversation(sessi
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize(
+@for_each(
     ("passed", "timeout", "idle"),
     [(HOUR, HOUR, True), (HOUR - timedelta.resolution, HOUR, False), (-HOUR, HOUR, False), (HOUR, None, False)],
 )

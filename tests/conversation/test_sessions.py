@@ -18,6 +18,7 @@ from langgraph.types import Command, interrupt
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, SessionExpired
 from langmem_plugin.conversation.sessions.silence import Silence
 from langmem_plugin.errors import UnknownSession
+from tests.cases import for_each
 from tests.conversation.conftest import Scripted
 
 MOM, DAD = "+972501234567", "+972507654321"
@@ -55,7 +56,7 @@ def session(graph, config=None) -> str | None:
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize(("seconds", "heard"), [(30 * 60 - 0.000001, 4), (30 * 60, 2), (30 * 60 + 1, 2)])
+@for_each(("seconds", "heard"), [(30 * 60 - 0.000001, 4), (30 * 60, 2), (30 * 60 + 1, 2)])
 def test_a_conversation_ends_exactly_when_its_time_is_up(saver, clock, seconds, heard):
     graph = echo(saver)
     say(graph, "first")
@@ -75,7 +76,7 @@ def test_the_time_is_what_was_configured_and_every_message_begins_it_anew(fresh,
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@for_each("durability", ["sync", "async", "exit"])
 def test_a_run_that_takes_longer_than_the_silence_ends_in_the_session_it_began_in(saver, clock, durability):
     graph = echo(saver, during=lambda: clock.forward(hours=2))
     say(graph, "first", durability=durability)
@@ -269,8 +270,8 @@ class Shared(MessagesState):
 
 
 @pytest.mark.spec("C-3")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("own", [True, None], ids=["with its own checkpoints", "with its parent's"])
+@for_each("durability", ["sync", "async", "exit"])
+@for_each("own", [True, None], ids=["with its own checkpoints", "with its parent's"])
 def test_a_subgraph_belongs_to_the_session_of_its_run(saver, clock, durability, own):
     def count(state: Shared):
         clock.forward(minutes=20)
@@ -303,7 +304,7 @@ def test_a_first_run_that_leaves_nothing_until_its_end_leaves_one_session(saver)
 
 
 @pytest.mark.spec("C-3", "C-19")
-@pytest.mark.parametrize("durability", ["sync", "exit"])
+@for_each("durability", ["sync", "exit"])
 def test_a_question_keeps_the_conversation_open_longer(saver, clock, durability):
     graph = asking(saver)
     say(graph, "buy", durability=durability)
@@ -323,7 +324,7 @@ def test_a_message_instead_of_an_answer_goes_on_with_the_open_conversation(saver
 
 
 @pytest.mark.spec("C-3", "C-19", "R-5")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@for_each("durability", ["sync", "async", "exit"])
 def test_an_answer_that_comes_too_late_is_refused_by_the_recall_node(database_url, clock, offline_model, durability):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         graph = (

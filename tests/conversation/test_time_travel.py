@@ -15,6 +15,8 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, StateSnapshot, interrupt
 
+from tests.cases import for_each
+
 pytestmark = [pytest.mark.slow, pytest.mark.spec("C-25", "C-5")]
 
 THREAD: Any = {"configurable": {"thread_id": "back-in-time"}}
@@ -154,11 +156,9 @@ def seen(state: Any) -> Any:
     return state.values, state.next, sorted(each.value for each in state.interrupts), within
 
 
-@pytest.mark.parametrize(
-    ("durability", "in_async"), [("sync", False), ("async", False), ("async", True), ("exit", True)]
-)
-@pytest.mark.parametrize("asks", [False, True], ids=["silent", "asking"])
-@pytest.mark.parametrize("build", GRAPHS.values(), ids=GRAPHS)
+@for_each(("durability", "in_async"), [("sync", False), ("async", False), ("async", True), ("exit", True)])
+@for_each("asks", [False, True], ids=["silent", "asking"])
+@for_each("build", GRAPHS.values(), ids=GRAPHS)
 def test_every_replay_and_fork_finds_each_subgraph_as_it_was(saver, build, asks, in_async, durability):
     stock = Traveller(build(InMemorySaver(), asks=asks), durability, in_async=in_async)
     ours = Traveller(build(saver, asks=asks), durability, in_async=in_async)

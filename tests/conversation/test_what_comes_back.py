@@ -43,6 +43,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel, Secre
 from langmem_plugin import ConversationSaver, InvalidInput, NotSerializable, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from tests.cases import for_each
 from tests.conversation.conftest import exact
 
 pytestmark = [pytest.mark.slow, pytest.mark.spec("C-25", "C-2")]
@@ -319,7 +320,7 @@ def stored(saver: Any, values: dict[str, Any], writes: Sequence[tuple[str, Any]]
     return config
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_a_value_of_any_kind_comes_back_as_it_went_in(allowing, kind):
     value = KINDS[kind]
     result = ToolMessage("found", tool_call_id="c", id="t", artifact={"held": value})
@@ -347,7 +348,7 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: type(number).__name__)
+@for_each("number", NUMBERS, ids=lambda number: type(number).__name__)
 def test_a_number_of_numpy_comes_back_as_the_number(saver, fresh, number):
     result = ToolMessage("found", tool_call_id="c", id="t", artifact=[{"price": number, number: "key"}])
     asked = AIMessage("", id="a", tool_calls=[{"name": "n", "args": {"price": number}, "id": "c"}])
@@ -401,8 +402,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-@pytest.mark.parametrize("where", ["channel", "artifact", "write"])
+@for_each("kind", REFUSED)
+@for_each("where", ["channel", "artifact", "write"])
 def test_what_cannot_come_back_is_refused_with_its_channels_name_and_nothing_is_written(saver, fresh, kind, where):
     before = stored(saver, {"value": "first", "messages": [HumanMessage("hello", id="h")]})
     value = {"deep": [1, REFUSED[kind]]}
@@ -535,13 +536,9 @@ def extension(code: int, parts: Any) -> tuple[str, bytes]:
     return "msgpack", ormsgpack.packb(ormsgpack.Ext(code, ormsgpack.packb(parts)))
 
 
-@pytest.mark.parametrize(
-    "module", ["os", "langchain_core.load.load", "langchain_core.runnables.base", "langgraph.graph.state"]
-)
-@pytest.mark.parametrize(
-    "name", ["system", "loads", "importlib.import_module", "RunnableLambda", "CompiledStateGraph", "Popen"]
-)
-@pytest.mark.parametrize("uncalled", [False, True])
+@for_each("module", ["os", "langchain_core.load.load", "langchain_core.runnables.base", "langgraph.graph.state"])
+@for_each("name", ["system", "loads", "importlib.import_module", "RunnableLambda", "CompiledStateGraph", "Popen"])
+@for_each("uncalled", [False, True])
 def test_only_classes_of_data_are_built_of_what_names_a_package_of_langchain(module, name, uncalled):
     for code, parts in ((41, [module, name, uncalled, ["echo"]]), (45, [module, name])):
         with pytest.raises(DamagedSession):
@@ -630,7 +627,7 @@ def opened(url: str, clock: Any) -> PhoneMemory:
     return PhoneMemory(url, settings=settings, embeddings=DeterministicFakeEmbedding(size=8), now=clock)
 
 
-@pytest.mark.parametrize("build", [filled, within])
+@for_each("build", [filled, within])
 def test_the_classes_of_a_graphs_state_need_no_allowing_where_the_graph_is_known(database_url, clock, build):
     with ConversationSaver(database_url, now=clock) as saver:
         graph = build(saver)
@@ -678,7 +675,7 @@ def test_a_graph_that_is_not_compiled_is_refused(saver):
         saver.allow_state_of(StateGraph(Declared))
 
 
-@pytest.mark.parametrize("price", NUMBERS[:5], ids=lambda number: type(number).__name__)
+@for_each("price", NUMBERS[:5], ids=lambda number: type(number).__name__)
 def test_a_tool_that_finds_a_number_of_numpy_is_answered(database_url, clock, price):
     @tool(response_format="content_and_artifact")
     def cost() -> tuple[str, list[Any]]:
@@ -704,7 +701,7 @@ def test_a_tool_that_finds_a_number_of_numpy_is_answered(database_url, clock, pr
 # Lists as LangGraph's own savers give them
 
 
-@pytest.mark.parametrize(("limit", "count"), [(None, 3), (-1, 0), (0, 0), (2, 2), (9, 3)])
+@for_each(("limit", "count"), [(None, 3), (-1, 0), (0, 0), (2, 2), (9, 3)])
 def test_a_list_is_cut_as_by_the_saver_in_memory(saver, limit, count):
     for number in range(3):
         stored(saver, {"value": number})

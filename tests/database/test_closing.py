@@ -12,6 +12,7 @@ import pytest
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
+from tests.cases import for_each
 from tests.database.conftest import serving
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ def until(reached, seconds=60):
 
 
 @pytest.mark.spec("C-26")
-@pytest.mark.parametrize("kind", [Database, ConversationSaver, SessionManager, MemoryService, PhoneMemory])
+@for_each("kind", [Database, ConversationSaver, SessionManager, MemoryService, PhoneMemory])
 def test_what_goes_unclosed_is_reported(database_url, offline_model, kind):
     named = {"embeddings": offline_model} if kind in (MemoryService, PhoneMemory) else {}
 

@@ -9,6 +9,7 @@ from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, EN
 from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey
 from langmem_plugin.database.schema import GivenName, Words, metadata
 from langmem_plugin.errors import SessionRefused
+from tests.cases import for_each
 
 
 def _may_hold_words(column):
@@ -33,7 +34,7 @@ def test_no_column_is_both_and_none_is_registered_twice():
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("each", ENCRYPTED, ids=lambda each: str(each.column))
+@for_each("each", ENCRYPTED, ids=lambda each: str(each.column))
 def test_the_place_of_a_value_is_its_column_and_the_whole_key_of_its_row(each):
     assert len(each.column.table.primary_key.columns) > 0
     assert each.column.name not in each.column.table.primary_key.columns
@@ -57,7 +58,7 @@ def test_a_text_is_read_as_it_was_whatever_it_looks_like_and_encrypted_or_not(te
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("facts", [[{"text": "chicken", "said": ["שלום", None, 1.5]}], {}, []])
+@for_each("facts", [[{"text": "chicken", "said": ["שלום", None, 1.5]}], {}, []])
 def test_json_is_read_as_it_was(facts):
     stored = FACTS.encrypted_by(CIPHER, ("+1", 2), facts)
     assert "chicken" not in str(stored)
@@ -65,7 +66,7 @@ def test_json_is_read_as_it_was(facts):
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("damaged", ["\x02LM1:", "\x02LM1:no base64!", "\x02LM1:AAAA", 7, {"text": "x"}])
+@for_each("damaged", ["\x02LM1:", "\x02LM1:no base64!", "\x02LM1:AAAA", 7, {"text": "x"}])
 def test_what_is_no_encrypted_value_is_refused_by_name(damaged):
     for column in (NAME, FACTS):
         with pytest.raises(SessionRefused, match=str(column.column)):

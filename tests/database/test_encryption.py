@@ -13,6 +13,7 @@ from langmem_plugin.database.encryption.row_cipher import OwnerCipher, OwnerKey
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError, DecryptionRefused
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 
 HERE = Place("langmem_message", "payload", "+972501234567", (7, 1))
 
@@ -36,7 +37,7 @@ def test_what_is_encrypted_is_read_again_also_by_another_process(database_url, k
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize(
+@for_each(
     "elsewhere",
     [
         HERE._replace(owner="+972507654321"),
@@ -152,7 +153,7 @@ def test_another_key_database_is_refused(tmp_path, key):
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("wrong", ["", "abc", "k1:short", "K1:" + "A" * 43, ":" + "A" * 43, "k1:" + "ש" * 43])
+@for_each("wrong", ["", "abc", "k1:short", "K1:" + "A" * 43, ":" + "A" * 43, "k1:" + "ש" * 43])
 def test_what_is_no_key_is_refused_and_not_shown(wrong):
     with pytest.raises(ConfigurationError, match="LANGMEM_KEYS") as raised:
         MasterKeys.of(wrong)

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DataDirectoryError, StoreUnavailable
+from tests.cases import for_each
 from tests.database.conftest import serving
 
 pytestmark = pytest.mark.slow
@@ -17,7 +18,7 @@ MOM = "+972501234567"
 
 
 @pytest.mark.spec("C-5", "C-12")
-@pytest.mark.parametrize("another", [ConversationSaver, SessionManager, MemoryService, PhoneMemory, Database])
+@for_each("another", [ConversationSaver, SessionManager, MemoryService, PhoneMemory, Database])
 def test_a_second_object_on_the_file_loses_nothing_when_another_process_comes_and_goes(
     tmp_path, offline_model, elsewhere, another
 ):
@@ -89,7 +90,7 @@ def moved(path):
 
 
 @pytest.mark.spec("C-5", "C-14")
-@pytest.mark.parametrize("taken_away", [deleted, replaced, moved])
+@for_each("taken_away", [deleted, replaced, moved])
 def test_a_file_that_is_gone_acknowledges_nothing_more(tmp_path, offline_model, taken_away):
     folder = tmp_path / "data"
     with PhoneMemory(f"sqlite:///{folder}/langmem.db", embeddings=offline_model) as memory:

@@ -11,6 +11,7 @@ import pytest
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, DataDirectoryError, LangMemError, StoreUnavailable
+from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("P-10")
 
@@ -52,7 +53,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+@for_each("what", HOSTILE)
 def test_a_file_with_another_schema_is_refused_and_left_as_it_is(file, what):
     if not HOSTILE[what]:
         file.unlink()
@@ -68,7 +69,7 @@ def test_a_file_with_another_schema_is_refused_and_left_as_it_is(file, what):
         assert list(connection.iterdump()) == before
 
 
-@pytest.mark.parametrize("content", [b"hello", b"x" * 100_000, b"SQLite format 3\x00" + b"\xff" * 5_000])
+@for_each("content", [b"hello", b"x" * 100_000, b"SQLite format 3\x00" + b"\xff" * 5_000])
 def test_a_file_that_is_no_database_is_refused_and_not_written_over(tmp_path, content):
     path = tmp_path / "langmem.db"
     path.write_bytes(content)
@@ -171,7 +172,7 @@ with PhoneMemory(f"sqlite:///{folder}/data/deep/langmem.db", settings=kept, embe
 
 @pytest.mark.slow
 @pytest.mark.spec("P-1", "P-10")
-@pytest.mark.parametrize("umask", ["000", "022"])
+@for_each("umask", ["000", "022"])
 def test_every_file_is_its_owners_alone_whatever_the_umask(tmp_path, umask):
     done = subprocess.run(
         [sys.executable, "-c", _WRITES, str(tmp_path), umask], capture_output=True, text=True, check=True

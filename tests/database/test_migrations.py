@@ -16,6 +16,7 @@ from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
+from tests.cases import for_each
 from tests.database.conftest import MOM, SECOND_STATE
 
 GONE = "+972509999999"
@@ -84,7 +85,7 @@ def _without_row_ids(connection):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize(
+@for_each(
     ("revision", "lacks"),
     [
         ("0020", ()),

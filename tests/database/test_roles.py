@@ -7,6 +7,7 @@ from sqlalchemy import create_engine, inspect, make_url, text
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
+from tests.cases import for_each
 
 _numbers = itertools.count()
 
@@ -40,7 +41,7 @@ def test_a_role_needs_no_right_to_make_schemas_where_it_has_one(role):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize("schema", [None, "assistant"])
+@for_each("schema", [None, "assistant"])
 def test_a_role_without_rights_gets_a_clear_error(role, schema):
     url, _ = role
 
@@ -70,7 +71,7 @@ def test_a_schema_that_the_role_may_not_use_is_an_error_and_nothing_goes_elsewhe
 
 
 @pytest.mark.spec("A-4", "C-1")
-@pytest.mark.parametrize("schema", ["", "$user", "pg_mine", "a\0b", "x" * 58, "ש" * 29])
+@for_each("schema", ["", "$user", "pg_mine", "a\0b", "x" * 58, "ש" * 29])
 def test_what_postgresql_would_not_take_for_a_schema_as_it_is_cannot_be_one(schema):
     with pytest.raises(ConfigurationError, match="cannot be the name of a schema"):
         Database("postgresql://nobody@127.0.0.1:1/none", schema=schema)

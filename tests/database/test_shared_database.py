@@ -15,6 +15,7 @@ from langmem_plugin.database import Database, people_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
+from tests.cases import for_each
 from tests.database.conftest import MOM, SECOND_STATE
 
 _NAMES = {
@@ -100,7 +101,7 @@ def test_every_name_that_is_made_has_the_prefix(empty_url, application):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize(
+@for_each(
     "theirs",
     [
         "CREATE TABLE langmem_memory (id int)",
@@ -131,7 +132,7 @@ def _open(url, outcome):
 
 
 @pytest.mark.spec("A-4")
-@pytest.mark.parametrize("state", ["empty", "second_state"])
+@for_each("state", ["empty", "second_state"])
 def test_processes_that_open_it_at_once_migrate_it_once(request, empty_url, state):
     if state == "second_state":
         request.getfixturevalue(state)
@@ -195,7 +196,7 @@ def test_sqlite_has_no_schemas(tmp_path):
 
 
 @pytest.mark.spec("P-5")
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "postgresql:/me:hunter2@host/db",

@@ -16,7 +16,7 @@ from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, Settin
 from langmem_plugin.cli import app
 from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.errors import ConfigurationError, LangMemError, StoreUnavailable
-from tests.cases import each
+from tests.cases import for_each
 
 SECRET = "hunter2"
 
@@ -55,8 +55,8 @@ PLACES = {
 
 
 @pytest.mark.spec("P-5", "C-2")
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@each(
+@for_each("place", PLACES.values(), ids=PLACES)
+@for_each(
     "named",
     [
         "host=127.0.0.1 port=1 user=bot password=hunter2 dbname=chat",
@@ -82,8 +82,8 @@ def test_no_file_is_made_of_what_is_no_path_and_no_password_is_shown(tmp_path, m
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize("name", ["orders #1?.db", "a%20b.db", "my talks.db", "x=1.db", "./host=a.db", "./a:b@c.db"])
-@pytest.mark.parametrize("form", [str, "sqlite:///{}".format], ids=["path", "url"])
+@for_each("name", ["orders #1?.db", "a%20b.db", "my talks.db", "x=1.db", "./host=a.db", "./a:b@c.db"])
+@for_each("form", [str, "sqlite:///{}".format], ids=["path", "url"])
 def test_a_path_is_exactly_that_file(tmp_path, monkeypatch, offline_model, name, form):
     monkeypatch.chdir(tmp_path)
     with PhoneMemory(form(name), embeddings=offline_model) as memory:

@@ -15,7 +15,7 @@ from langmem_plugin.database.conversation_tables import incoming
 from tests.examples import payloads
 from tests.examples.conftest import ONE_REQUEST_EACH
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.both_engines, pytest.mark.slow]
 
 PEOPLE, MESSAGES = 12, 4
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import for_each
 from tests.examples.conftest import SETTINGS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -12,15 +13,15 @@ NEEDED = [(channel, name) for channel, settings in SETTINGS.items() for name in 
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("channel", SETTINGS)
+@for_each("channel", SETTINGS)
 def test_an_example_is_short_and_the_readme_says_how_to_start_it(channel):
     assert len((EXAMPLES / f"{channel}.py").read_text("utf-8").splitlines()) <= 60
     assert f"`uvicorn examples.{channel}:app`" in (EXAMPLES / "README.md").read_text("utf-8")
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("value", [None, ""])
-@pytest.mark.parametrize(("channel", "name"), NEEDED)
+@for_each("value", [None, ""])
+@for_each(("channel", "name"), NEEDED)
 def test_an_example_does_not_start_without_a_secret_and_the_readme_says_what_it_is(monkeypatch, channel, name, value):
     for each, given in (SETTINGS[channel] | {name: value}).items():
         if given is None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.examples.conftest import http
 from tests.examples.payloads import telegram, telegram_update
 
@@ -19,7 +20,7 @@ def url(one_worker):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("secret", [None, "", "hook-secre", "hook-secret ", "é"])
+@for_each("secret", [None, "", "hook-secre", "hook-secret ", "é"])
 def test_an_update_without_the_secret_is_refused(url, outside, secret):
     update = telegram(ERIN, 1, text="<forged>")
     headers = {} if secret is None else {"x-telegram-bot-api-secret-token": secret.encode("latin-1") + b"x"}
@@ -30,7 +31,7 @@ def test_an_update_without_the_secret_is_refused(url, outside, secret):
 
 
 @pytest.mark.spec("C-21", "U-1")
-@pytest.mark.parametrize("content", [{"text": "<hello>"}, {"photo": [{"file_id": "1"}], "caption": "<hello>"}])
+@for_each("content", [{"text": "<hello>"}, {"photo": [{"file_id": "1"}], "caption": "<hello>"}])
 def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, content):
     update = telegram(ERIN, 100 + len(content), **content)
 
@@ -83,7 +84,7 @@ def test_a_voice_message_is_said_to_be_unreadable_once_and_a_sticker_in_a_group_
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize(
+@for_each(
     "update",
     [
         {"update_id": 1, "my_chat_member": {"chat": {"id": ERIN}}},
@@ -99,7 +100,7 @@ def test_what_is_no_new_message_is_ignored(url, outside, update):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 5_000, b'{"message": {"date": 1e999'])
+@for_each("body", [b"", b"{", b"[]", b"\xff", b"[" * 5_000, b'{"message": {"date": 1e999'])
 def test_a_payload_that_is_none_is_a_bad_request(url, body):
     headers = telegram_update({})["headers"]
 

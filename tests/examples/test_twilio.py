@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.examples.conftest import SETTINGS, http
 from tests.examples.payloads import signed_by_twilio, twilio
 
@@ -102,7 +103,7 @@ def test_what_cannot_be_opened_is_said_so(url, outside):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("missing", ["From", "MessageSid"])
+@for_each("missing", ["From", "MessageSid"])
 def test_a_form_that_is_no_message_is_a_bad_request(url, missing):
     form = twilio(ERIN, "SM7", "<hello>")["data"]
     del form[missing]

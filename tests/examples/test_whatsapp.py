@@ -5,6 +5,7 @@ import json
 import pytest
 
 from langmem_plugin.agent.replying.languages import ENGLISH
+from tests.cases import for_each
 from tests.examples.conftest import http
 from tests.examples.payloads import NUMBER_ID, signed_by_meta, whatsapp, whatsapp_message
 
@@ -43,7 +44,7 @@ def test_a_webhook_that_meta_did_not_sign_is_refused(url, outside):
 
 
 @pytest.mark.spec("C-21", "U-1")
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content"),
     [
         ("text", {"text": {"body": "<hello>"}}),
@@ -102,7 +103,7 @@ def test_what_is_no_message_is_ignored(url, outside):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"",
@@ -120,7 +121,7 @@ def test_a_payload_that_is_none_is_a_bad_request(url, body):
 
 
 @pytest.mark.spec("C-21", "C-5")
-@pytest.mark.parametrize("status", [429, 500, 503])
+@for_each("status", [429, 500, 503])
 def test_an_answer_that_could_not_be_sent_is_sent_when_the_webhook_comes_again(url, outside, status):
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.unsent{status}", text={"body": "<unsent>"}))
     outside.failing = [status]
@@ -141,7 +142,7 @@ def test_an_answer_that_will_never_be_taken_is_not_tried_for_days(url, outside):
 
 
 @pytest.mark.spec("U-1", "C-13")
-@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "x" * 64_000, "[" * 5_000, "\u202e\u200f", "   "])
+@for_each("text", ["\ud800", "a\x00b", "x" * 64_000, "[" * 5_000, "\u202e\u200f", "   "])
 def test_whatever_is_texted_is_answered(url, outside, text):
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{hash(text)}", text={"body": text}))
 

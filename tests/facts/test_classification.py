@@ -4,11 +4,12 @@ import pytest
 
 from langmem_plugin.facts import classify
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("W-2")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "key", "value"),
     [
         ("I prefer short emails", "preference", "short emails"),
@@ -36,7 +37,7 @@ def test_what_is_worth_storing_gets_a_key_and_a_value(text, key, value):
     assert found.fact_type is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "remind me to call the bank at 3",
@@ -81,7 +82,7 @@ def test_what_is_of_the_moment_asked_imagined_or_anothers_is_not_stored(text):
     assert found.key is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "remember that I need reading glasses",

@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from langmem_plugin.facts.guards import Claim, asks_not_to_keep, corrects, sensitive_beyond, unbelieved
+from tests.cases import for_each
 
 TODAY = date(2026, 3, 4)
 
@@ -14,7 +15,7 @@ def why_not(message, fact, quote, *, following="", about_speaker=True, heard="")
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("honestly we never eat pork in this house", "Eats pork", "eat pork in this house"),
@@ -34,7 +35,7 @@ def test_a_denial_that_the_quote_leaves_out_is_not_lost(message, fact, quote):
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("I don't eat pork but I adore lamb", "Adores lamb", "I adore lamb"),
@@ -51,7 +52,7 @@ def test_a_denial_of_something_else_takes_nothing_away(message, fact, quote):
 
 
 @pytest.mark.spec("W-3", "W-7")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("asking for my brother: I'm colour blind, can I be a pilot?", "Colour blind", "I'm colour blind"),
@@ -77,7 +78,7 @@ def test_what_is_said_or_wished_by_another_is_not_about_the_person(message, fact
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote", "about_speaker"),
     [
         ("asking for my brother: I'm colour blind", "Brother is colour blind", "I'm colour blind", False),
@@ -94,7 +95,7 @@ def test_whose_words_they_are_may_be_said_in_the_fact(message, fact, quote, abou
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("my daughter is in year 4", "Daughter is in year 5", "my daughter is in year 4"),
@@ -110,7 +111,7 @@ def test_a_number_or_a_name_that_nobody_said_is_none(message, fact, quote):
 
 
 @pytest.mark.spec("W-3", "W-8")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote", "heard"),
     [
         ("we marry in October", "Wedding is in October 2026", "we marry in October", ""),
@@ -129,7 +130,7 @@ def test_a_day_may_be_counted_and_a_name_may_stand_in_what_was_said_before(messa
 
 
 @pytest.mark.spec("W-9")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("we have 4 hens, no wait, 5", "Has 4 hens", "we have 4 hens"),
@@ -152,7 +153,7 @@ def test_what_is_taken_back_in_the_same_breath_is_not_kept(message, fact, quote)
 
 
 @pytest.mark.spec("W-9")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("we have 4 hens, no wait, 5", "Has 5 hens", "we have 4 hens, no wait, 5"),
@@ -167,7 +168,7 @@ def test_the_corrected_value_and_what_only_sounds_like_a_correction_are_kept(mes
 
 
 @pytest.mark.spec("W-9")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "following"),
     [
         ("we have 4 hens", "Has 4 hens", "oops 5"),
@@ -186,15 +187,13 @@ def test_the_next_message_takes_back_what_this_one_said(message, fact, following
 
 
 @pytest.mark.spec("W-9")
-@pytest.mark.parametrize(
-    "following", ["thanks!", "what about Saturday?", "sorry for writing so late", "and a rooster", ""]
-)
+@for_each("following", ["thanks!", "what about Saturday?", "sorry for writing so late", "and a rooster", ""])
 def test_another_next_message_takes_nothing_back(following):
     assert why_not("we have 4 hens", "Has 4 hens", "we have 4 hens", following=following) is None
 
 
 @pytest.mark.spec("P-2")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "quote"),
     [
         ("Voice mail pin is 4417", "my voice mail pin is 4417"),
@@ -214,17 +213,13 @@ def test_what_the_reader_holds_to_be_sensitive_is_so_whatever_the_tables_say():
 
 
 @pytest.mark.spec("W-9")
-@pytest.mark.parametrize(
-    "text", ["I don't remember where I live", "I never save money", "¿no lo recuerdas?", "אני לא זוכר"]
-)
+@for_each("text", ["I don't remember where I live", "I never save money", "¿no lo recuerdas?", "אני לא זוכר"])
 def test_who_tells_of_remembering_asks_for_nothing(text):
     assert not asks_not_to_keep(text)
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
-    "text", ["(" * 5_000, "sorry " * 3_000, "not " * 5_000, "my dad says: " * 1_000, "א" * 20_000, "\ud83d"]
-)
+@for_each("text", ["(" * 5_000, "sorry " * 3_000, "not " * 5_000, "my dad says: " * 1_000, "א" * 20_000, "\ud83d"])
 def test_a_strange_message_takes_no_time(text):
     assert why_not(f"{text} I like tea", "Likes tea", "I like tea") in (None, *_REASONS)
 

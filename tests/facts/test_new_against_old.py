@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin import MemoryService
 from langmem_plugin.facts import Slot, relation, resting_on, statement_of
+from tests.cases import for_each
 
 SAID_AT = datetime(2026, 11, 22, 20, tzinfo=UTC)
 AGAIN = {
@@ -102,7 +103,7 @@ def outcome(offline_model, clock):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("language", ["en", "es", "he"])
+@for_each("language", ["en", "es", "he"])
 def test_the_same_in_other_words_is_known_and_another_value_takes_its_place(outcome, language):
     wanted = [(pair, "duplicate") for pair in rows(AGAIN[language])]
     wanted += [(pair, "superseded") for pair in rows(CHANGED[language])]
@@ -112,7 +113,7 @@ def test_the_same_in_other_words_is_known_and_another_value_takes_its_place(outc
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("language", ["en", "es", "he"])
+@for_each("language", ["en", "es", "he"])
 def test_what_can_both_be_so_is_kept_whichever_was_said_first(outcome, language):
     lost = [
         pair

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.facts import statement_of, statements
+from tests.cases import for_each
 from tests.growth import is_linear
 
 SAID_AT = datetime(2026, 11, 22, 20, tzinfo=UTC)
@@ -203,7 +204,7 @@ def facts(text):
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(("language", "floor"), [("en", 0.9), ("es", 0.9), ("he", 0.85)])
+@for_each(("language", "floor"), [("en", 0.9), ("es", 0.9), ("he", 0.85)])
 def test_what_is_plainly_stated_is_read(language, floor):
     rows = [line.split(" | ") for line in STATED[language].strip().splitlines()]
     missed = [text for text, key, value in rows if (key, value) not in facts(text)]
@@ -212,7 +213,7 @@ def test_what_is_plainly_stated_is_read(language, floor):
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize("language", ["en", "es", "he"])
+@for_each("language", ["en", "es", "he"])
 def test_what_only_looks_like_a_fact_is_left_alone(language):
     assert [(text, facts(text)) for text in NOT_STATED[language].strip().splitlines() if facts(text)] == []
 
@@ -335,7 +336,7 @@ def test_any_text_can_be_one_fact(text):
 
 @pytest.mark.slow
 @pytest.mark.spec("C-13")
-@pytest.mark.parametrize(
+@for_each(
     "part",
     ["[", "my ", "my daughter ", "I'm allergic to ", " ", "and ", "\ud83d ", "1 ", "'s ", '"', "ש", "peanuts, ", ". "],
 )

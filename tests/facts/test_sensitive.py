@@ -8,6 +8,7 @@ import pytest
 from langmem_plugin.facts import statements
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.sensitive import is_sensitive, kinds_of
+from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("P-2")
 
@@ -50,12 +51,12 @@ def test_the_tables_are_long_enough_to_mean_something():
     assert len(_each(PLAIN)) >= 40
 
 
-@pytest.mark.parametrize("said", _each(SENSITIVE))
+@for_each("said", _each(SENSITIVE))
 def test_a_sensitive_fact_is_known_as_one(said):
     assert is_sensitive(said)
 
 
-@pytest.mark.parametrize("said", _each(PLAIN))
+@for_each("said", _each(PLAIN))
 def test_an_ordinary_fact_is_not_taken_for_one(said):
     assert not is_sensitive(said)
 
@@ -99,14 +100,12 @@ def test_of_lines_that_no_rule_was_written_from_most_are_known_and_few_wrongly()
     assert recall >= 0.85
 
 
-@pytest.mark.parametrize("given", ["my mail is dana@example.org", "the server is 203.0.113.7"])
+@for_each("given", ["my mail is dana@example.org", "the server is 203.0.113.7"])
 def test_an_address_that_is_told_to_be_used_is_known_and_not_asked_about(given):
     assert kinds_of(given)
     assert not is_sensitive(given)
 
 
-@pytest.mark.parametrize(
-    "text", ["1" * 50_000, "1 " * 20_000, "a@" * 20_000, "::" * 20_000, "GB82" * 10_000, "eyJ" * 20_000, ""]
-)
+@for_each("text", ["1" * 50_000, "1 " * 20_000, "a@" * 20_000, "::" * 20_000, "GB82" * 10_000, "eyJ" * 20_000, ""])
 def test_a_long_text_is_read_in_no_time_and_without_an_error(text):
     assert isinstance(kinds_of(text), frozenset)

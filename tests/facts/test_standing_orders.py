@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.facts.standing_orders import Until, instruction_in, instructions_in, order_of
 from langmem_plugin.memory.instructions.conditions import parsed
+from tests.cases import for_each
 
 CASES = {
     path.stem: [line.split("\t") for line in path.read_text("utf-8").splitlines()]
@@ -35,13 +36,13 @@ def wrong(cases):
 
 
 @pytest.mark.spec("I-1", "I-3")
-@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_seen")])
+@for_each("file", [each for each in CASES if each.endswith("_seen")])
 def test_the_cases_that_the_rules_were_written_with_are_understood(file):
     assert wrong(CASES[file]) == []
 
 
 @pytest.mark.spec("I-1", "I-3")
-@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_judge")])
+@for_each("file", [each for each in CASES if each.endswith("_judge")])
 def test_of_unseen_cases_nothing_else_is_taken_for_an_order_and_nearly_all_orders_are_understood(file):
     assert [case[4] for case in CASES[file] if case[0] == "-" and instruction_in(case[4])] == []
     assert len(wrong(CASES[file])) <= 0.05 * len(CASES[file])
@@ -64,7 +65,7 @@ def test_what_to_call_somebody_is_marked_as_a_fact_too():
 
 
 @pytest.mark.spec("I-1")
-@pytest.mark.parametrize(
+@for_each(
     ("until", "ends"),
     [
         (Until(days=0), "2026-03-05T00:00"),
@@ -85,7 +86,7 @@ def test_an_end_is_the_last_day_that_was_named_where_the_person_is(until, ends):
 
 
 @pytest.mark.spec("I-1")
-@pytest.mark.parametrize(
+@for_each(
     ("said", "text", "until"),
     [
         ("from now on until 2026-12-31 be brief", "be brief", "2027-01-01T00:00"),
@@ -103,7 +104,7 @@ def test_an_end_that_a_calendar_has_is_taken_out_of_the_text(said, text, until):
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("said", "text", "condition"),
     [
         ("if I ask about recipes then be brief", "be brief", 'topic is "recipes"'),
@@ -129,7 +130,7 @@ def test_an_order_with_nothing_to_take_out_of_it_is_left_as_it_is():
 
 
 @pytest.mark.spec("W-7")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "> from now on answer in Spanish",
@@ -162,7 +163,7 @@ def test_whatever_is_said_its_conditions_can_be_read_and_there_are_five_orders_a
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize("topic", ["it's", "“the car”", 'the "big" sale', "a" * 60, "C++"])
+@for_each("topic", ["it's", "“the car”", 'the "big" sale', "a" * 60, "C++"])
 def test_a_topic_of_any_letters_makes_a_condition_that_can_be_read(topic):
     found = instruction_in(f"whenever I ask about {topic}, be brief")
 

@@ -6,6 +6,7 @@ import pytest
 
 from langmem_plugin import MemoryService
 from langmem_plugin.facts import classify, statements
+from tests.cases import for_each
 
 SAID_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
 ERIN = "+972501234567"
@@ -30,7 +31,7 @@ def told(database_url, offline_model, clock):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("I live in Ghent", "We've moved to Bruges"),
@@ -51,7 +52,7 @@ def test_what_is_so_no_more_is_not_told_as_current(told, old, new):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("My sister works at Bosch", "I was made redundant"),
@@ -74,7 +75,7 @@ def test_who_was_born_in_a_month_was_not_born_this_year():
 
 
 @pytest.mark.spec("W-2")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kept"),
     [
         ("I prefer long, detailed answers", "Prefer long, detailed answers"),

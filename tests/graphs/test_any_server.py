@@ -10,6 +10,7 @@ import pytest
 
 from graphs import family_agent, family_assistant
 from langmem_plugin.agent.models import chat_model
+from tests.cases import for_each
 
 from .conftest import ERIN, Texting
 
@@ -60,8 +61,8 @@ def called(tool, **arguments):
 
 
 @pytest.mark.spec("R-1", "U-1")
-@pytest.mark.parametrize("build", [family_assistant.build, family_agent.build], ids=["assistant", "agent"])
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@for_each("build", [family_assistant.build, family_agent.build], ids=["assistant", "agent"])
+@for_each("way", ["invoke", "ainvoke"])
 def test_a_model_is_told_what_number_2_means_and_its_call_is_done(memory, household, build, way):
     with server(small_model) as (url, requests):
         text = Texting(memory, build(memory, chat_model("any", base_url=url), household), way)

@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage
 
 from graphs import groceries, planner, recipes
 from graphs.tools import household_tools
+from tests.cases import for_each
 
 from .conftest import ERIN
 
@@ -66,7 +67,7 @@ def test_one_that_is_not_said_is_not_deleted_and_not_all_are(say, memory):
     assert len(memory.service.list_memories(ERIN)) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "cancel my order",
@@ -95,9 +96,7 @@ def test_nothing_is_ordered_that_nobody_orders(say, household, text):
     assert [line["item"] for line in groceries.show(household, ERIN)] == ["bread"]
 
 
-@pytest.mark.parametrize(
-    "text", ["order it", "please order it", "can you order it?", "ok, order it then", "pídelo", "תזמין"]
-)
+@for_each("text", ["order it", "please order it", "can you order it?", "ok, order it then", "pídelo", "תזמין"])
 def test_what_is_ordered_is_ordered_once(say, household, text):
     say("add bread to the grocery list")
     say(text)
@@ -106,7 +105,7 @@ def test_what_is_ordered_is_ordered_once(say, household, text):
 
 
 @pytest.mark.spec("R-1", "R-3")
-@pytest.mark.parametrize(
+@for_each(
     "texts",
     [
         [
@@ -131,7 +130,7 @@ def test_a_dinner_is_found_saved_and_bought_in_every_language(say, household, te
 
 
 @pytest.mark.spec("R-2")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "call"),
     [
         ("muéstrame el presupuesto", ("get_budget_summary", {})),
@@ -168,12 +167,12 @@ def test_what_nobody_wrote_writes_nothing(say, household):
     assert [line["item"] for line in groceries.show(household, ERIN)] == ["bread"]
 
 
-@pytest.mark.parametrize("text", ["hello", "flargle", "tell me a joke"])
+@for_each("text", ["hello", "flargle", "tell me a joke"])
 def test_an_unknown_request_gets_one_short_line(say, text):
     assert say(text) == "I work without a language model here, and no tool of mine does that."
 
 
-@pytest.mark.parametrize("said", ["save number 2", "save it", "save the soup with noodles"])
+@for_each("said", ["save number 2", "save it", "save the soup with noodles"])
 def test_an_id_that_nobody_showed_is_refused_with_those_that_were(memory, scripted_graph, household, said):
     graph = scripted_graph("chicken-soup")
     memory.reply(graph, ERIN, "find me a chicken dinner")

@@ -5,6 +5,7 @@ import pytest
 from graphs import family_assistant
 from graphs.tools import household_tools
 from langmem_plugin import PhoneMemory
+from tests.cases import for_each
 
 from .conftest import ERIN, JASON, Texting
 
@@ -92,7 +93,7 @@ def test_a_remembered_fact_answers_a_question_in_a_later_conversation(memory, gr
     assert "peanuts" not in memory.reply(graph, JASON, "what is Leo allergic to?")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "call"),
     [
         ("I want something quick for dinner", ("search_recipes", {"query": "quick dinner"})),
@@ -128,7 +129,7 @@ def test_what_a_person_says_first_is_the_tool_they_mean(memory, model, household
     assert [(each["name"], each["args"]) for each in calls] == ([call] if call else [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "call"),
     [
         ("what about beef?", ("search_recipes", {"query": "beef"})),

@@ -9,7 +9,10 @@ from sqlalchemy import text
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.models import FACT_TYPES
+from tests.cases import for_each
 from tests.memory.encrypted_services import encrypted_service
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, MOM = "+972501234567", "+972509999999"  # in Israel: two hours before UTC in March
 
@@ -143,7 +146,7 @@ def test_of_nobody_everything_is_zero(memory):
 
 
 @pytest.mark.spec("A-2")
-@pytest.mark.parametrize("days", [0, -1, 367, True, "7", 1.5])
+@for_each("days", [0, -1, 367, True, "7", 1.5])
 def test_days_that_cannot_be_told_are_refused(memory, days):
     with pytest.raises(InvalidInput, match="1 to 366 days"):
         memory.insight.analytics(ERIN, days=days)
@@ -183,7 +186,7 @@ def test_what_a_clock_that_ran_ahead_has_stored_counts_as_of_today(memory, clock
 
 
 @pytest.mark.spec("A-2")
-@pytest.mark.parametrize("phone", ["+972501234567", "+9779812345678", "+14155550123", "+61491570006"])
+@for_each("phone", ["+972501234567", "+9779812345678", "+14155550123", "+61491570006"])
 def test_each_memory_is_on_one_day_of_any_calendar(memory, clock, phone):
     with memory.database.write() as connection:
         vector = memory.service.embedder.texts(["x"])[0]

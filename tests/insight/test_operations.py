@@ -26,6 +26,8 @@ from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.unreliable import Unreliable
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 
 

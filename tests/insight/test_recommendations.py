@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+pytestmark = pytest.mark.both_engines
+
 ERIN, MOM = "+972501234567", "+972509999999"
 
 

@@ -3,6 +3,7 @@
 import httpx2
 import pytest
 
+from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA
 
 HOSTILE = [
@@ -21,7 +22,7 @@ HOSTILE = [
 
 
 @pytest.mark.spec("P-7", "C-13")
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_a_hostile_text_comes_out_as_it_went_in(text, anna):
     fact = anna("remember_fact", text=text)["fact"]
     anna("add_instruction", text=text)

@@ -7,6 +7,7 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.people import request_rates
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE, LARGEST_BODY
+from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, serving
 from tests.mcp_server.test_tokens import sent
 
@@ -42,7 +43,7 @@ def test_who_guesses_tokens_is_stopped_and_who_has_one_is_not(strict, token_of):
         assert sent(url, f"Bearer {token_of(ANNA)}").status_code == 200
 
 
-@pytest.mark.parametrize("is_said", [True, False])
+@for_each("is_said", [True, False])
 def test_a_body_that_is_too_large_is_refused_and_not_read_to_its_end(strict, token_of, is_said, caplog):
     body = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * LARGEST_BODY + b'"}'
     headers = {

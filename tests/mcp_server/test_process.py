@@ -14,6 +14,7 @@ from langmem_plugin import ConversationSaver, SessionManager
 from langmem_plugin.cli import app
 from langmem_plugin.database import Database
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, calling, calling_by_http
 
 COMMAND = ["-c", "from langmem_plugin.cli import app; app()", "mcp"]
@@ -84,7 +85,7 @@ def test_a_process_serves_http_to_those_with_a_token(tmp_path, migrated_file):
 
 
 @pytest.mark.spec("U-5", "C-13")
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ([], "--phone PHONE"),
@@ -105,8 +106,8 @@ def test_a_mistake_is_told_in_one_line(arguments, told, tmp_path, migrated_file)
 
 
 @pytest.mark.spec("U-8")
-@pytest.mark.parametrize("way", [("--phone", ANNA), ("--http", "0")])
-@pytest.mark.parametrize("place", ["option", "environment"])
+@for_each("way", [("--phone", ANNA), ("--http", "0")])
+@for_each("place", ["option", "environment"])
 def test_a_mistyped_database_is_an_error_and_none_is_made(tmp_path, monkeypatch, way, place):
     url = f"sqlite:///{tmp_path}/mistyped.db"
     monkeypatch.setenv("LANGMEM_DATABASE", url if place == "environment" else "sqlite://")

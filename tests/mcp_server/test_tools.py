@@ -6,6 +6,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmem_plugin.memory.find.recall import share
 from tests.mcp_server.conftest import ANNA
 
+pytestmark = pytest.mark.both_engines
+
 TOOLS = {
     "remember_fact": "adds",
     "update_fact": "replaces",

@@ -10,6 +10,7 @@ from langchain_core.messages import HumanMessage
 from langmem_plugin import PhoneMemory
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving
 
 BENS_WORD = "zirconium"
@@ -80,7 +81,7 @@ def _all_of_ben(memory):
 
 
 @pytest.mark.spec("P-6")
-@pytest.mark.parametrize("name", ["owner", "phone", "user_id", "who", "thread_id", "config", "_owner"])
+@for_each("name", ["owner", "phone", "user_id", "who", "thread_id", "config", "_owner"])
 def test_a_tool_that_is_called_with_a_person_is_told_whose_memory_it_is_and_does_nothing(name, both):
     anna, memory, _ = both
 
@@ -93,7 +94,7 @@ def test_a_tool_that_is_called_with_a_person_is_told_whose_memory_it_is_and_does
 
 
 @pytest.mark.spec("P-6", "C-9")
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@for_each("mode", ["auto", "legacy"])
 def test_calls_that_two_people_make_at_the_same_time_are_each_their_own(mode, url, tokens):
     """Also by clients of the protocol before 2026, which begin with a handshake."""
     with (

@@ -6,6 +6,7 @@ import pytest
 
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.models import Filter
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 
@@ -34,7 +35,7 @@ def test_of_talks_of_equal_meaning_with_an_assistant_the_later_comes_first(memor
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize("mode", ["hybrid", "text"])
+@for_each("mode", ["hybrid", "text"])
 def test_of_equal_talks_with_an_assistant_the_newest_comes_first_then_the_one_that_began_it(memory, clock, mode):
     talked(memory, clock, "user", "assistant")
 
@@ -42,7 +43,7 @@ def test_of_equal_talks_with_an_assistant_the_newest_comes_first_then_the_one_th
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(("first", "second"), [("Gina", "Jon"), ("user", "user")])
+@for_each(("first", "second"), [("Gina", "Jon"), ("user", "user")])
 def test_between_people_and_in_notes_it_does_not_matter_when_it_was(memory, clock, first, second):
     talked(memory, clock, first, second)
 
@@ -154,7 +155,7 @@ def test_of_talks_that_say_the_same_the_one_in_which_the_person_told_more_comes_
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize("question", ["of the", "zeppelin", "Kyo*", "zepp*"])
+@for_each("question", ["of the", "zeppelin", "Kyo*", "zepp*"])
 def test_questions_of_words_that_nobody_said_or_of_beginnings_do_no_harm(memory, clock, question):
     said_in(memory, clock, ("The Kyoto trip", "Noted"), ("My knee hurts", "Leave the squats out"))
 

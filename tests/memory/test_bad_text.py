@@ -16,6 +16,7 @@ from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -134,8 +135,8 @@ def test_whatever_the_text_both_engines_do_the_same_and_refuse_by_name(services,
 
 
 @pytest.mark.spec("C-13", "A-5")
-@pytest.mark.parametrize("text", ["a\x00b", "a\ud83d"], ids=["NUL", "half an emoji"])
-@pytest.mark.parametrize("door", ["text", "owner", "key", "category", "tag", "said", "instruction", "tagged", "get"])
+@for_each("text", ["a\x00b", "a\ud83d"], ids=["NUL", "half an emoji"])
+@for_each("door", ["text", "owner", "key", "category", "tag", "said", "instruction", "tagged", "get"])
 def test_what_no_database_stores_is_refused_and_nothing_is_stored(services, door, text):
     for service in services:
         before = service.count(ERIN), service.history.count(ERIN), len(service.instructions.list_instructions(ERIN))
@@ -146,7 +147,7 @@ def test_what_no_database_stores_is_refused_and_nothing_is_stored(services, door
 
 
 @pytest.mark.spec("C-13", "A-5")
-@pytest.mark.parametrize("door", ["owner", "key", "category", "session", "said", "entry"])
+@for_each("door", ["owner", "key", "category", "session", "said", "entry"])
 def test_a_key_that_no_index_holds_is_refused_by_name(services, door):
     for service in services:
         with pytest.raises(InvalidInput, match="1000 bytes"):
@@ -163,7 +164,7 @@ def test_a_filter_of_thousands_is_refused_and_one_of_hundreds_answers(services):
 
 
 @pytest.mark.spec("M-1")
-@pytest.mark.parametrize("levels", [60, 500, 900, 5_000])
+@for_each("levels", [60, 500, 900, 5_000])
 def test_metadata_nested_without_end_is_left_out_and_the_memory_stored(services, levels):
     nested: list[object] = []
     for _ in range(levels):

@@ -12,6 +12,7 @@ from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,7 @@ def test_what_is_no_longer_active_is_bounded_too_the_longest_unchanged_goes_firs
 
 
 @pytest.mark.spec("M-19")
-@pytest.mark.parametrize("owner_limit", [0, -1, 2.5])
+@for_each("owner_limit", [0, -1, 2.5])
 def test_a_limit_that_would_archive_everything_is_refused(database_url, offline_model, owner_limit):
     with pytest.raises(ConfigurationError, match="owner_limit"):
         MemoryService(database_url, embeddings=offline_model, owner_limit=owner_limit)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
+from tests.cases import for_each
 
 MADRID, JERUSALEM = ZoneInfo("Europe/Madrid"), ZoneInfo("Asia/Jerusalem")
 
@@ -17,7 +18,7 @@ def holds(condition, instant, zone):
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "instant", "zone", "wanted"),
     [
         ("time between 08:00 and 12:00", datetime(2026, 1, 5, 7, tzinfo=UTC), MADRID, True),

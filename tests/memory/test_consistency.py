@@ -17,6 +17,7 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -177,7 +178,7 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
 
 
 @pytest.mark.spec("M-10", "M-19")
-@pytest.mark.parametrize("kind", ["usual", "one long word each", "a thousand tags each", "nothing at all"])
+@for_each("kind", ["usual", "one long word each", "a thousand tags each", "nothing at all"])
 def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_model, clock, kind):
     many, limit = 30, 500_000
     flat = [1.0] * 384

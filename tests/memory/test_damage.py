@@ -14,6 +14,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 from tests.log_events import events
 
 pytestmark = pytest.mark.slow
@@ -73,7 +74,7 @@ IN_SQLITE = {
 
 
 @pytest.mark.spec("M-18")
-@pytest.mark.parametrize("where", [*ANYWHERE, *IN_SQLITE])
+@for_each("where", [*ANYWHERE, *IN_SQLITE])
 def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(memory, facts, fresh, where, caplog):
     if where in IN_SQLITE and not memory.database.is_sqlite:
         pytest.skip("PostgreSQL keeps to its types")
@@ -143,7 +144,7 @@ def test_bits_that_flip_in_the_file_are_noticed(tmp_path, clock, offline_model):
 
 
 @pytest.mark.spec("M-18", "M-4")
-@pytest.mark.parametrize("table", ["langmem_memory_vector", "langmem_history_vector"])
+@for_each("table", ["langmem_memory_vector", "langmem_history_vector"])
 def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock, table, caplog):
     memory.history.add(ANNA, [PastMessage("m1", "s1", "user", DOSE, clock())])
     row_id = facts[0].id if table == "langmem_memory_vector" else "m1"

@@ -8,6 +8,7 @@ import pytest
 
 from langmem_plugin.memory.find.dates import is_over, named, nearness
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 TODAY = date(2026, 11, 18)  # a Wednesday
@@ -15,7 +16,7 @@ NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     ("question", "first", "last"),
     [
         ("what did dana do in may 2025?", date(2025, 5, 1), date(2025, 5, 31)),
@@ -51,7 +52,7 @@ def test_a_question_names_days_in_three_languages(question, first, last):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     "question",
     [
         "may i ask you something?",
@@ -133,7 +134,7 @@ def test_what_was_said_in_the_month_that_is_asked_for_comes_first(memory, clock)
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     "question",
     ["What did we talk about in May?", "¿Qué dije en mayo?", "מה אמרתי במאי?", "What did I say on 9 May 2025?"],
 )
@@ -163,7 +164,7 @@ def test_notes_that_only_one_person_wrote_gain_nothing_from_those_beside_them(me
 
 
 @pytest.mark.spec("W-9", "M-9")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told", "over"),
     [
         ("The dentist is on 12 March", date(2026, 3, 4), True),

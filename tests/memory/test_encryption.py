@@ -17,6 +17,7 @@ from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.memory.write.merging import OwnerMerge
+from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 
@@ -152,7 +153,7 @@ MOVED = {
 
 
 @pytest.mark.spec("P-1", "M-18")
-@pytest.mark.parametrize("what", MOVED)
+@for_each("what", MOVED)
 def test_what_was_put_or_moved_by_hand_is_refused_and_stays_as_it_is(opened, what, caplog):
     with opened() as service:
         made = service.remember(ANNA, PASSWORD, private=True, tags=["one"], key="wifi")
@@ -249,7 +250,7 @@ def test_looking_for_somebody_unknown_makes_no_key(service):
 
 
 @pytest.mark.spec("P-1")
-@pytest.mark.parametrize("field", ["key", "category", "source_id", "slot"])
+@for_each("field", ["key", "category", "source_id", "slot"])
 def test_what_could_not_be_stored_in_plain_is_refused_as_it_is_there(service, field):
     for wrong in ("a" * 1_001, "half \ud800 a character", "a NUL \x00"):
         with pytest.raises(InvalidInput):

@@ -13,6 +13,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.question import exact_hits, exact_query, matched_spans
 from langmem_plugin.memory.find.tokenizer import placed, words_of
 from langmem_plugin.memory.models import Filter
+from tests.cases import for_each
 from tests.memory.encrypted_services import encrypted_service, texts
 
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -145,7 +146,7 @@ def test_of_an_owner_with_an_index_the_same_is_found(tmp_path, clock, offline_mo
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(("limit", "found"), [(2, [450, 900]), (3, [450, 900, 2999]), (9, [450, 900, 2999]), (0, [])])
+@for_each(("limit", "found"), [(2, [450, 900]), (3, [450, 900, 2999]), (9, [450, 900, 2999]), (0, [])])
 def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however_far_down(limit, found):
     texts = {str(at): ["salmon pan one"] for at in range(3_000)} | {
         str(at): ["one pan salmon"] for at in (450, 900, 2999)
@@ -187,7 +188,7 @@ def test_what_was_said_is_searched_for_phrases_too(memory, clock):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     ("query", "text", "matches"),
     [
         ("salmon tonight", "The Salmon, was salmons good", ["Salmon", "salmons"]),

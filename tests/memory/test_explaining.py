@@ -8,6 +8,7 @@ import pytest
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.recall import explain_for, recall_for, search_for, share
 from langmem_plugin.memory.models import Candidate, Filter
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 BOB = "+972507654321"
@@ -26,7 +27,7 @@ def of_json(candidates):
 
 
 @pytest.mark.spec("M-7", "M-8")
-@pytest.mark.parametrize("mode", ["hybrid", "text", "semantic"])
+@for_each("mode", ["hybrid", "text", "semantic"])
 def test_the_terms_of_every_result_add_up_to_its_score(told, mode):
     found = told.search(ANNA, "what is Dana allergic to?", mode=mode, min_relevance=0.0)
     assert found
@@ -87,7 +88,7 @@ def test_candidates_begin_with_what_search_gives_and_say_why_the_rest_was_left(t
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize("mode", ["hybrid", "text"])
+@for_each("mode", ["hybrid", "text"])
 def test_what_stands_beside_a_text_counts_as_its_words(told, mode):
     told.categories.create(ANNA, "Medical")
     told.remember(ANNA, "Nuts are off the table", category="Medical")
@@ -101,7 +102,7 @@ def test_what_stands_beside_a_text_counts_as_its_words(told, mode):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(("mode", "operators"), [("text", False), ("hybrid", True)])
+@for_each(("mode", "operators"), [("text", False), ("hybrid", True)])
 def test_candidates_of_an_exact_search_are_told_apart_by_its_phrases(told, mode, operators):
     told.remember(ANNA, "Peanuts are what Dana's brother is allergic to")
     asked = {"mode": mode, "operators": operators, "min_relevance": 0.5}

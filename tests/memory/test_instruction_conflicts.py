@@ -11,6 +11,7 @@ from langmem_plugin.errors import TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.instructions.conflicts import overruled
+from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"
 
@@ -23,7 +24,7 @@ class Rule:
 
 
 @pytest.mark.spec("I-2")
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second"),
     [
         ("answer in Spanish", "Always reply in English."),
@@ -57,7 +58,7 @@ def test_of_two_that_cannot_both_be_followed_the_second_loses_in_either_order(fi
 
 
 @pytest.mark.spec("I-2")
-@pytest.mark.parametrize(
+@for_each(
     ("first", "second"),
     [
         ("answer in Spanish", "never answer in English"),

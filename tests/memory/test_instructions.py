@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.instructions import split
+from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SATURDAY_NIGHT = datetime(2026, 3, 7, 23, 30, tzinfo=UTC)
@@ -86,7 +87,7 @@ def test_an_if_that_is_no_condition_is_left_to_the_model():
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "situation", "holds"),
     [
         ('message contains "key"', Situation(MONDAY_MORNING, message="a turkey sandwich"), False),
@@ -114,7 +115,7 @@ def test_conditions_hold_where_they_should(condition, situation, holds):
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "message"),
     [
         ("", "at the end: expected message, topic"),

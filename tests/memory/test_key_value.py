@@ -6,6 +6,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
+from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"
 
@@ -42,7 +43,7 @@ def test_a_value_is_saved_loaded_and_updated_with_its_times(keyed, clock):
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "code"),
     [("", "x", "INVALID_KEY"), (None, "x", "INVALID_KEY"), ("name", " ", "EMPTY_DATA"), ("name", None, "EMPTY_DATA")],
 )

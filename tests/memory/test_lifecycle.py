@@ -8,6 +8,7 @@ from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 
@@ -29,7 +30,7 @@ def test_saying_a_pending_memory_outright_confirms_it(memory):
 
 
 @pytest.mark.spec("W-5", "W-6")
-@pytest.mark.parametrize("text", ["I park on level 5", "The garage has a new gate"])
+@for_each("text", ["I park on level 5", "The garage has a new gate"])
 def test_what_waits_takes_the_place_of_another_once_it_is_confirmed(memory, text):
     old = memory.remember(ANNA, "I park on level 3")
     waits = memory.supersede(ANNA, old.id, text, status="pending")
@@ -57,7 +58,7 @@ def test_superseding_what_is_not_there_stores_nothing(memory):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("way", ["forgotten", "corrected"])
+@for_each("way", ["forgotten", "corrected"])
 def test_what_was_over_before_replaces_nothing(memory, clock, way):
     before = clock()
     over = memory.remember(ANNA, "My blood type is A")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.cases import for_each
+
 OWNER = "anna"
 
 
@@ -60,7 +62,7 @@ def test_of_many_facts_that_have_little_in_common_none_is_lost(memory):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(("known", "told"), SAID_AGAIN)
+@for_each(("known", "told"), SAID_AGAIN)
 def test_what_is_said_again_in_other_words_is_known(memory, known, told):
     first = memory.remember(OWNER, known)
     again = memory.remember(OWNER, told)
@@ -68,7 +70,7 @@ def test_what_is_said_again_in_other_words_is_known(memory, known, told):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(("known", "told"), CHANGED)
+@for_each(("known", "told"), CHANGED)
 def test_what_has_changed_takes_the_place_of_what_was_so_which_is_kept_as_history(memory, known, told):
     first = memory.remember(OWNER, known)
     made = memory.remember(OWNER, told)
@@ -79,7 +81,7 @@ def test_what_has_changed_takes_the_place_of_what_was_so_which_is_kept_as_histor
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(("known", "told"), BOTH_SO)
+@for_each(("known", "told"), BOTH_SO)
 def test_what_can_be_so_beside_it_leaves_it_as_it_is(memory, known, told):
     first = memory.remember(OWNER, known)
     made = memory.remember(OWNER, told)

@@ -12,6 +12,7 @@ from langmem_plugin.memory import Filter
 from langmem_plugin.memory.find.corpus import Corpus, Entry
 from langmem_plugin.memory.find.message_search import around, once
 from langmem_plugin.memory.find.past_messages import PastMessage, nearest_words
+from tests.cases import for_each
 
 EARLY = datetime(1970, 1, 1, tzinfo=UTC)
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -42,7 +43,7 @@ def ids(shown):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     ("neighbours", "before", "after"),
     [
         (0, [], []),

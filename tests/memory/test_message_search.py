@@ -11,6 +11,7 @@ from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.tokenizer import terms
+from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"
 
@@ -51,7 +52,7 @@ def test_an_answer_is_found_through_the_message_before_it(memory, talk):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     ("question", "speaker"),
     [
         ("what did I say about the pasta?", "user"),
@@ -133,7 +134,7 @@ def test_groups_of_one_row_score_as_the_rows_do(texts):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("I am meeting the lawyers", "the meetings with my lawyer"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from langmem_plugin.memory import MemoryService
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +22,7 @@ def model():
 
 
 @pytest.mark.spec("M-7", "M-11")
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "question"),
     [
         (("הבן שלנו מתחיל אוניברסיטה בסתיו", "החימום מכוון ל-20 מעלות", "אני שותה קפה שחור"), "מתי הילד ילמד לתואר?"),

@@ -16,6 +16,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import SHARED, explain_for, recall_for, search_for, share
 from langmem_plugin.memory.keep.aliases import MOST_ALIASES, abbreviates, namings
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ANNA, BEN, TELEGRAM = "+972501234567", "+972507654321", "telegram:4242777"
@@ -33,7 +34,7 @@ def texts(found):
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(("text", "before", "alias", "name"), STATEMENTS)
+@for_each(("text", "before", "alias", "name"), STATEMENTS)
 def test_what_is_said_of_names_is_learnt_and_nothing_else(text, before, alias, name):
     assert names(namings(text, before)) == ([(alias, name)] if alias else [])
 
@@ -106,9 +107,7 @@ def test_a_removed_alias_is_not_learnt_again_and_a_forgotten_one_leaves_no_row(m
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(
-    ("alias", "name"), [("", "Levi"), ("the", "Levi"), ("Levi", "levi"), ("x" * 61, "Levi"), ("?!", "L")]
-)
+@for_each(("alias", "name"), [("", "Levi"), ("the", "Levi"), ("Levi", "levi"), ("x" * 61, "Levi"), ("?!", "L")])
 def test_what_is_no_name_is_refused(memory, alias, name):
     with pytest.raises(InvalidInput):
         memory.aliases.add(ANNA, alias, name)

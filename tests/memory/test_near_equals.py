@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.memory.find.fact_ranking import lived
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 NEAR = [  # a question, and two memories that answer it about equally well
@@ -34,7 +35,7 @@ def both(memory, question, texts):
 
 
 @pytest.mark.spec("M-8")
-@pytest.mark.parametrize(("question", "one", "other"), NEAR)
+@for_each(("question", "one", "other"), NEAR)
 def test_of_two_near_equals_the_one_told_lately_is_first_after_90_days(memory, clock, question, one, other):
     first, second = both(memory, question, [one, other])
     memory.erase(ANNA)
@@ -45,7 +46,7 @@ def test_of_two_near_equals_the_one_told_lately_is_first_after_90_days(memory, c
 
 
 @pytest.mark.spec("M-8")
-@pytest.mark.parametrize(("question", "one", "other"), NEAR)
+@for_each(("question", "one", "other"), NEAR)
 def test_of_two_near_equals_the_one_used_twenty_times_is_first(memory, question, one, other):
     first, second = both(memory, question, [one, other])
     assert order(memory, question)[0] == first.text
@@ -55,7 +56,7 @@ def test_of_two_near_equals_the_one_used_twenty_times_is_first(memory, question,
 
 
 @pytest.mark.spec("M-8")
-@pytest.mark.parametrize(("question", "one", "other"), [NEAR[0], NEAR[2]])
+@for_each(("question", "one", "other"), [NEAR[0], NEAR[2]])
 def test_of_two_near_equals_the_surer_one_is_first(memory, question, one, other):
     first, second = both(memory, question, [one, other])
     memory.update(ANNA, first.id, confidence=0.4)
@@ -63,8 +64,8 @@ def test_of_two_near_equals_the_surer_one_is_first(memory, question, one, other)
 
 
 @pytest.mark.spec("M-8")
-@pytest.mark.parametrize("beside", [0, 12])
-@pytest.mark.parametrize(("question", "better", "worse"), APART)
+@for_each("beside", [0, 12])
+@for_each(("question", "better", "worse"), APART)
 def test_what_answers_is_never_passed_by_what_only_shares_a_subject(memory, clock, question, better, worse, beside):
     memory.remember(ANNA, better, confidence=0.5)
     for number in range(beside):

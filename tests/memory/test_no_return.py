@@ -13,6 +13,7 @@ from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 OLD, NEW = "I live in Haifa", "I live in Tel Aviv"
@@ -46,7 +47,7 @@ def forgotten(memory, clock):
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(
+@for_each(
     ("again", "more"),
     [
         (OLD, {}),
@@ -68,7 +69,7 @@ def test_what_was_said_before_the_correction_stays_corrected_however_late_it_is_
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize(
+@for_each(
     ("again", "more"),
     [
         ("I like green tea", {}),
@@ -147,7 +148,7 @@ def test_what_is_restored_takes_the_place_of_what_had_replaced_it(memory, before
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("field", ["said_at", "created_at"])
+@for_each("field", ["said_at", "created_at"])
 def test_what_is_imported_with_an_older_date_is_history(memory, before, field):
     memory.remember_many(ERIN, [(OLD, {field: before}), ("Lives in Haifa", {field: before - timedelta(days=9)})])
 
@@ -211,7 +212,7 @@ def test_a_key_holds_what_was_saved_last(memory, clock):
 
 
 @pytest.mark.spec("W-6", "A-5")
-@pytest.mark.parametrize("seed", range(4))
+@for_each("seed", range(4))
 def test_of_two_processes_that_write_at_once_one_value_is_left_and_nothing_twice(
     memory, database_url, offline_model, clock, seed
 ):

@@ -11,6 +11,7 @@ from langmem_plugin.memory.find import recall as visibility
 from langmem_plugin.memory.find.message_search import PastMessage
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 PHONE = "+972501234567"
 FORMS = [PHONE, "972501234567@c.us", "whatsapp:+972501234567", "+972-50-123-4567", "00972501234567", "tel:972501234567"]
@@ -78,7 +79,7 @@ def known(memory):
 
 
 @pytest.mark.spec("C-20", "M-2")
-@pytest.mark.parametrize("verb", WRITING.values(), ids=WRITING)
+@for_each("verb", WRITING.values(), ids=WRITING)
 def test_what_is_written_under_any_form_is_one_owners(known, verb):
     for form in FORMS[1:4]:
         with contextlib.suppress(InvalidInput):  # a category of this name is there already, by another form
@@ -92,7 +93,7 @@ def test_what_is_written_under_any_form_is_one_owners(known, verb):
 
 
 @pytest.mark.spec("C-20", "M-2")
-@pytest.mark.parametrize("verb", READING.values(), ids=READING)
+@for_each("verb", READING.values(), ids=READING)
 def test_what_is_read_by_any_form_is_the_owners(known, verb):
     found = verb(known, PHONE)
     assert found
@@ -101,7 +102,7 @@ def test_what_is_read_by_any_form_is_the_owners(known, verb):
 
 
 @pytest.mark.spec("C-20", "M-2")
-@pytest.mark.parametrize("nobody", ["", " ", "+", "whatsapp:", "@c.us", "None", 0, True])
+@for_each("nobody", ["", " ", "+", "whatsapp:", "@c.us", "None", 0, True])
 def test_nobody_owns_nothing(known, nobody):
     for verb in (WRITING | READING).values():
         with pytest.raises(InvalidInput, match=r"names nobody|no id of a Telegram"):

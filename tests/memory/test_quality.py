@@ -11,6 +11,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding import offline_embeddings
 from langmem_plugin.memory.embedding.embedder import Calibration
 from langmem_plugin.memory.find.fact_ranking import semantic
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +41,7 @@ def companies(offline_model):
 
 
 @pytest.mark.spec("M-11", "AC-MEMORY-003")
-@pytest.mark.parametrize("question", ["Tell me about {}", "What's the status with {}?", "prepare my call with {}"])
+@for_each("question", ["Tell me about {}", "What's the status with {}?", "prepare my call with {}"])
 def test_of_ten_companies_the_one_asked_for_comes_before_all_others(companies, question):
     for company in COMPANIES:
         found = [each.memory.category for each in companies.recall(ANNA, question.format(company))]
@@ -116,7 +117,7 @@ def test_the_offline_model_gives_unit_vectors_that_do_not_depend_on_their_batch(
 
 
 @pytest.mark.spec("M-14")
-@pytest.mark.parametrize("name", ["_WEIGHTS", "_WEIGHTS_SHA256"])
+@for_each("name", ["_WEIGHTS", "_WEIGHTS_SHA256"])
 def test_a_model_file_that_is_missing_or_another_is_refused_by_name(monkeypatch, name):
     monkeypatch.setattr(offline_embeddings, name, {"_WEIGHTS": ("no_such_package", "model.onnx")}.get(name, "0" * 64))
     with pytest.raises(ConfigurationError, match=r"model\.onnx"):

@@ -8,6 +8,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.recall import RELEVANT, scopes_of, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from tests.cases import for_each
 
 ANNA, BEN = OwnerKey("+972501234567"), OwnerKey("+972507654321")
 SAID = ["what about the office of TestCorp?", "and who helps me there?"]
@@ -123,7 +124,7 @@ def test_noting_what_is_not_there_keeps_nothing_of_anybody(memory):
 
 
 @pytest.mark.spec("M-9")
-@pytest.mark.parametrize(
+@for_each(
     ("illness", "about_it", "elsewhere"),
     [
         ("I have been diabetic since 2019", "what could we cook on Friday?", "when is the match on?"),

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.errors import EmbeddingDimMismatchError, InvalidInput, StoreUnavailable
 from langmem_plugin.memory.embedding.embedder import from_bytes, to_bytes, unit
+from tests.cases import for_each
 
 ANNA = "+972501234567"
 BEN = "+972501234568"
@@ -84,7 +85,7 @@ WAYS = {
 
 
 @pytest.mark.spec("M-2")
-@pytest.mark.parametrize("store", WAYS.values(), ids=WAYS.keys())
+@for_each("store", WAYS.values(), ids=WAYS.keys())
 def test_a_collection_is_all_memories_of_the_session_however_they_were_stored(memory, clock, store):
     first = store(memory, "Anna drinks tea")
     clock.forward(seconds=1)
@@ -143,7 +144,7 @@ def test_what_waits_or_has_expired_goes_with_the_session_and_what_is_over_stays_
 
 
 @pytest.mark.spec("M-2")
-@pytest.mark.parametrize("missing", [None, "", "  \n", 7])
+@for_each("missing", [None, "", "  \n", 7])
 def test_a_session_or_a_text_that_is_missing_is_refused_with_what_to_pass(memory, missing):
     for verb in (
         lambda: memory.create_memory(missing, "text"),
@@ -201,7 +202,7 @@ class Repeating:
 
 
 @pytest.mark.spec("M-14", "ERR-MEMORY-004")
-@pytest.mark.parametrize("place", ["keep.repository", "instructions.instructions"])
+@for_each("place", ["keep.repository", "instructions.instructions"])
 def test_an_id_that_is_taken_is_drawn_again_three_times(memory, monkeypatch, place):
     instructions = memory.instructions if place.startswith("instructions") else None
 

@@ -7,6 +7,7 @@ import pytest
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.instructions.conditions import Situation, Topics, asks, parsed
+from tests.cases import for_each
 
 CASES = {
     half: [
@@ -22,7 +23,7 @@ def topics(offline_model):
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize("half", CASES)
+@for_each("half", CASES)
 def test_a_topic_is_told_from_others_by_meaning(topics, half):
     wrong = [(topic, text) for about, topic, text in CASES[half] if topics.of([text])(topic) != (about == "yes")]
     invented = [each for each in wrong if ["no", *each] in CASES[half]]

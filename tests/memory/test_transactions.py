@@ -14,6 +14,7 @@ from langmem_plugin.memory.find.recall import recall_for, search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 
 pytestmark = pytest.mark.slow
 
@@ -224,7 +225,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
 
 
 @pytest.mark.spec("M-14")
-@pytest.mark.parametrize("way", ["add", "follow"])
+@for_each("way", ["add", "follow"])
 def test_what_vanishes_while_others_are_embedded_is_embedded_outside_of_the_transaction_too(
     opened, watching, database_url, clock, offline_model, way
 ):

@@ -12,6 +12,7 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 from tests.log_events import events
 from tests.unreliable import WAYS, Unreliable
 
@@ -57,7 +58,7 @@ def _eventually(happens):
 
 
 @pytest.mark.spec("M-14", "M-3")
-@pytest.mark.parametrize("way", WAYS)
+@for_each("way", WAYS)
 def test_whatever_is_no_vector_is_called_unavailable_and_words_still_find(memory, model, way):
     stored = memory.remember(ANNA, "I park on level 3")
     model.way = WAYS[way]
@@ -161,7 +162,7 @@ except EmbeddingUnavailable as error:
 
 
 @pytest.mark.spec("M-14", "M-7")
-@pytest.mark.parametrize("way", ["NaN", "raises ValueError", "raises its provider's own"])
+@for_each("way", ["NaN", "raises ValueError", "raises its provider's own"])
 def test_one_text_that_has_no_vector_keeps_no_other_from_being_found(memory, model, clock, way, caplog):
     model.way, model.about = WAYS[way], "poison"
     said = [PastMessage(f"m{number}", "s1", "user", f"the {what} leaks", clock()) for number, what in enumerate(THINGS)]

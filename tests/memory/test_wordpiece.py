@@ -3,6 +3,7 @@
 import pytest
 
 from langmem_plugin.memory.embedding.offline_embeddings import wordpiece_tokenizer
+from tests.cases import for_each
 
 
 @pytest.fixture(scope="module")
@@ -11,7 +12,7 @@ def tokenizer():
 
 
 @pytest.mark.spec("M-4")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "ids"),
     [
         ("hello world", [101, 7592, 2088, 102]),

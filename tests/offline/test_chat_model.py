@@ -14,6 +14,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin.offline import chat_model
 from langmem_plugin.offline.chat_model import OfflineChatModel
+from tests.cases import for_each
 
 FLIGHTS = [
     {"flight_id": "LY315", "airline": "El Al", "departs": "07:10", "price": 210.0, "stops": 0},
@@ -148,7 +149,7 @@ def test_both_are_read_with_one_call_each_and_written_not_at_all(say):
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "don't book it",
@@ -178,7 +179,7 @@ def test_nothing_is_written_for_a_refusal_a_doubt_a_question_or_another_act(say,
 
 
 @pytest.mark.spec("R-1", "R-6")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "book number 2",
@@ -207,9 +208,7 @@ def test_an_answer_fills_only_what_was_asked_for_and_a_new_request_is_its_own(sa
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
-    "text", ["ב" * 64_000, "book it " * 8_000, "el " * 20_000, "\ud83d", "?" * 64_000, "the " * 16_000]
-)
+@for_each("text", ["ב" * 64_000, "book it " * 8_000, "el " * 20_000, "\ud83d", "?" * 64_000, "the " * 16_000])
 def test_whatever_is_written_is_answered(say, text):
     say("find me flights from Tel Aviv to Rome")
     assert say(text)
@@ -235,7 +234,7 @@ def test_nothing_shown_means_nothing_is_chosen(say):
     assert say.calls == []
 
 
-@pytest.mark.parametrize("text", ["hello", "thanks!", "who won the world cup?", "what's the capital of France?", ""])
+@for_each("text", ["hello", "thanks!", "who won the world cup?", "what's the capital of France?", ""])
 def test_what_no_tool_fits_is_said_in_plain_words(say, text):
     assert say(text).startswith("I work without a language model here")
     assert say.calls == []
@@ -254,8 +253,8 @@ def test_a_stated_memory_answers_when_no_tool_does(model):
 
 
 @pytest.mark.spec("M-12")
-@pytest.mark.parametrize("mark", ["(said 1 Mar 2026)", "(over by now) (said 28 Feb 2026)"])
-@pytest.mark.parametrize("fact", ["The dentist is at 9:30", "The dentist is at 9:30 (said the nurse)"])
+@for_each("mark", ["(said 1 Mar 2026)", "(over by now) (said 28 Feb 2026)"])
+@for_each("fact", ["The dentist is at 9:30", "The dentist is at 9:30 (said the nurse)"])
 def test_the_day_a_memory_was_said_is_not_read_out(model, fact, mark):
     known = SystemMessage(f"<memories>\n1. {fact} {mark}\n2. The boiler is a Vaillant {mark}\n</memories>")
     assert model.invoke([known, HumanMessage("when is the dentist?")]).text == f"{fact} [Memory: 1]"
@@ -268,7 +267,7 @@ def swap_guest(day: Literal["Monday", "Friday"], guest: str) -> dict:
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["swap Monday for Anna", "swap the visitor on Monday for Anna", "cambia la visita del lunes por Anna"],
 )
@@ -316,7 +315,7 @@ def test_it_knows_no_domain():
     assert not re.findall(r"recipe|grocer|calendar|flight|invoice|dinner", source)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "name"),
     [
         ("are there any flights from Rome to Oslo", "search_flights"),

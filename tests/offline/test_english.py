@@ -4,10 +4,11 @@ import pytest
 
 from langmem_plugin.offline.english import in_english
 from langmem_plugin.references.said.utterance import language_of
+from tests.cases import for_each
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "english"),
     [
         ("תוסיף את המצרכים לרשימת הקניות", "add the ingredients to the grocery list"),

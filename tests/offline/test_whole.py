@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from langmem_plugin.offline.chat_model import OfflineChatModel
+from tests.cases import for_each
 
 
 @tool
@@ -25,7 +26,7 @@ def model():
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "items"),
     [
         ("add socks, a towel and tin of beans to the packing list", ["socks", "towel", "tin of beans"]),
@@ -40,9 +41,7 @@ def test_items_are_written_as_they_were_counted_up(model, text, items):
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
-    "text", ["add a page from grandma to the packing list", "add socks for Anna to the packing list"]
-)
+@for_each("text", ["add a page from grandma to the packing list", "add socks for Anna to the packing list"])
 def test_what_says_more_than_a_name_is_not_torn_into_items(model, text):
     answer = model.invoke(text)
 
@@ -51,7 +50,7 @@ def test_what_says_more_than_a_name_is_not_torn_into_items(model, text):
 
 
 @pytest.mark.spec("R-6")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "asked"),
     [
         ("delete number 9", "Nothing that I have shown you is “number 9”. Which one do you mean?"),

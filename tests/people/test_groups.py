@@ -4,6 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, Settings
+from tests.cases import for_each
 from tests.people.conftest import ANNA, BEN
 from tests.stated import stated
 
@@ -31,7 +32,7 @@ def _told(memory, messages, group=FAMILY, recalled=None):
 
 
 @pytest.mark.spec("M-16")
-@pytest.mark.parametrize("group", [FAMILY, OTHER])
+@for_each("group", [FAMILY, OTHER])
 def test_the_godfathers_own_memories_come_along_only_with_the_setting(opened, group):
     memory, allowed = opened
     told = _told(memory, [by(ANNA, "where is the boat?")], group)
@@ -41,7 +42,7 @@ def test_the_godfathers_own_memories_come_along_only_with_the_setting(opened, gr
 
 
 @pytest.mark.spec("M-16", "P-6")
-@pytest.mark.parametrize("sender", [BEN, None, "", "telegram:1", 7, [ANNA]])
+@for_each("sender", [BEN, None, "", "telegram:1", 7, [ANNA]])
 def test_for_any_other_sender_they_never_do(opened, sender):
     memory, _ = opened
     earlier = [by(ANNA, "hello all"), AIMessage("hello")]

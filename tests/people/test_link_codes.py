@@ -7,13 +7,12 @@ from langmem_plugin import Settings
 from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
+from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
 
 
 @pytest.mark.spec("C-20")
-@pytest.mark.parametrize(
-    "typed", [str, str.lower, lambda code: code.replace("-", ""), lambda code: f" {code[:2]} {code[2:]}\n"]
-)
+@for_each("typed", [str, str.lower, lambda code: code.replace("-", ""), lambda code: f" {code[:2]} {code[2:]}\n"])
 def test_whoever_texts_the_code_is_the_person_who_was_given_it(memory, texts, typed):
     memory.service.remember(ANNA, "Anna has a boat")
     code = memory.people.link_code("whatsapp:+972501234567")
@@ -68,7 +67,7 @@ def test_who_guesses_five_times_is_not_heard_for_ten_minutes_and_nobody_else_suf
 
 
 @pytest.mark.spec("C-20", "P-6", "C-13")
-@pytest.mark.parametrize("guess", ["", " ", "\ud800" * 8, "\0", "[" * 5_000, "١" * 8, "%", "' OR 1=1 --", "x" * 64_000])
+@for_each("guess", ["", " ", "\ud800" * 8, "\0", "[" * 5_000, "١" * 8, "%", "' OR 1=1 --", "x" * 64_000])
 def test_whatever_is_texted_instead_of_a_code_is_a_wrong_one(memory, guess):
     memory.people.link_code(ANNA)
     assert memory.people.redeem(4242, guess) is False

@@ -5,6 +5,7 @@ from starlette.testclient import TestClient
 
 from langmem_plugin.agent.replying.languages import ENGLISH, replies_in
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
 
 pytestmark = pytest.mark.spec("C-20", "P-6", "U-2")
@@ -40,7 +41,7 @@ def test_who_gives_something_is_told_what_to_which_channel_and_nothing_is_linked
     assert memory.command(ANNA, "yes") is None
 
 
-@pytest.mark.parametrize("said", ["what?", "/memories", "later"])
+@for_each("said", ["what?", "/memories", "later"])
 def test_what_is_no_yes_links_nobody(memory, link, said):
     link(ANNAS_TELEGRAM, ANNA, (ANNA, said), (ANNA, "yes"))
 
@@ -103,8 +104,8 @@ def test_who_waits_cannot_be_taken_for_another(memory, link):
     assert memory.people.identifiers(ANNA) == [ANNA, ANNAS_TELEGRAM]
 
 
-@pytest.mark.parametrize("side", [ANNA, ANNAS_TELEGRAM])
-@pytest.mark.parametrize("off", [OFF, "/link off 2", "/link undo", "/link off 1", "/קישור בטל", "/vincular quitar"])
+@for_each("side", [ANNA, ANNAS_TELEGRAM])
+@for_each("off", [OFF, "/link off 2", "/link undo", "/link off 1", "/קישור בטל", "/vincular quitar"])
 def test_both_see_it_and_either_takes_it_back(memory, link, texts, side, off):
     memory.service.remember(ANNA, "Anna has a boat")
     memory.service.remember(ANNAS_TELEGRAM, "Anna is allergic to nuts")
@@ -117,7 +118,7 @@ def test_both_see_it_and_either_takes_it_back(memory, link, texts, side, off):
     assert (texts(ANNA), texts(ANNAS_TELEGRAM)) == (["Anna has a boat"], ["Anna is allergic to nuts"])
 
 
-@pytest.mark.parametrize("off", ["/link off 3", "/link off 0", "/link off x", "/link off ²", "/link off 99999999999"])
+@for_each("off", ["/link off 3", "/link off 0", "/link off x", "/link off ²", "/link off 99999999999"])
 def test_a_channel_that_is_none_is_not_parted(memory, link, off):
     link(ANNAS_TELEGRAM, ANNA, (ANNA, "yes"))
 
@@ -125,7 +126,7 @@ def test_a_channel_that_is_none_is_not_parted(memory, link, off):
     assert are_one(memory)
 
 
-@pytest.mark.parametrize("side", [ANNA, ANNAS_TELEGRAM])
+@for_each("side", [ANNA, ANNAS_TELEGRAM])
 def test_for_a_day_nothing_is_erased_or_exported_on_either_side(memory, link, clock, side):
     memory.service.remember(ANNA, "Anna has a boat")
     link(ANNAS_TELEGRAM, ANNA, (ANNA, "yes"))

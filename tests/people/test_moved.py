@@ -13,6 +13,7 @@ from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import phone_number, reading
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 
 ANNA, NEW, BEN = "+972501234567", "+447911123456", "+972507654321"
 GROUP, SUPERGROUP = -1234, -1001234567890
@@ -129,7 +130,7 @@ def test_a_turn_that_runs_meanwhile_ends_first(memory, said):
 
 
 @pytest.mark.spec("C-20")
-@pytest.mark.parametrize(
+@for_each(
     ("before", "now"),
     [("+5215512345678", "+525512345678"), ("+553196883193", "+5531996883193"), ("+541123456789", "+5491123456789")],
 )

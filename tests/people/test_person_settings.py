@@ -15,6 +15,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 
 ISRAELI, SPANISH, NEW_YORKER = "+972501234567", "+34600000000", "+12125550123"
 
@@ -34,7 +35,7 @@ def database(database_url):
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("person", "zone"),
     [
         (ISRAELI, "Asia/Jerusalem"),
@@ -53,7 +54,7 @@ def test_a_phone_tells_the_zone_where_its_country_has_one(database, person, zone
 
 
 @pytest.mark.spec("I-3")
-@pytest.mark.parametrize(
+@for_each(
     ("said", "zone"),
     [
         *(("Europe/Madrid", "Europe/Madrid"), ("europe/madrid", "Europe/Madrid"), ("EUROPE/MADRID", "Europe/Madrid")),

@@ -11,6 +11,7 @@ from langmem_plugin import MemoryState, PhoneMemory, Settings
 from langmem_plugin.database import Database
 from langmem_plugin.database.urls import database_of, media_of, vector_index_of
 from langmem_plugin.errors import ConfigurationError
+from tests.cases import for_each
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM
 
 PICTURE = {"type": "image", "base64": "aGVsbG8=", "mime_type": "image/png"}
@@ -77,7 +78,7 @@ def test_a_tenants_tables_lie_in_a_schema_or_a_file_of_its_own(database_url, tmp
 
 
 @pytest.mark.spec("C-20", "P-6")
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["", "Acme", "a-b", "1a", "_a", "a" * 32, "a.b", "../a", "a b", "acmé", "a\n", "index", "acme_index", 7, "a\0"],
 )

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from langmem_plugin import cli
 from langmem_plugin.portability.person_export import PersonExport
+from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, fill, same
 
 
@@ -34,7 +35,7 @@ def _told(output, what):
 
 
 @pytest.mark.spec("P-3")
-@pytest.mark.parametrize(("form", "name"), [("json", "anna.json"), ("csv", "anna.zip")])
+@for_each(("form", "name"), [("json", "anna.json"), ("csv", "anna.zip")])
 def test_what_was_exported_is_imported_into_another_database_by_the_same_command(
     run, memory, empty, clock, tmp_path, form, name
 ):

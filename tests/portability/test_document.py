@@ -14,6 +14,7 @@ from langmem_plugin.portability import person_writer
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.person_writer import PersonWriter
 from langmem_plugin.portability.schema import SCHEMA_FILE, schema_text
+from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
 
 PNG_SHA = sha256(PNG).hexdigest()
@@ -174,7 +175,7 @@ def test_a_dry_run_says_what_a_run_would_do_and_stores_nothing(memory, empty, cl
 
 
 @pytest.mark.spec("P-3")
-@pytest.mark.parametrize(
+@for_each(
     ("change", "says"),
     [
         ({"format_version": 2}, "install a newer one"),

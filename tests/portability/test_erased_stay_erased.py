@@ -8,6 +8,7 @@ from langmem_plugin.cli import app
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
+from tests.cases import for_each
 from tests.portability.stock import echo, say, stock_saver
 
 ERIN, JASON = "+972501234567", "+972501111111"
@@ -23,7 +24,7 @@ def chats(url):
         return {each.whatsapp_chat for each in SessionManager(saver).sessions()}
 
 
-@pytest.mark.parametrize("now", [True, False])
+@for_each("now", [True, False])
 def test_a_migration_run_again_leaves_out_who_was_erased_until_that_is_undone(
     tmp_path, database_url, offline_model, now
 ):

@@ -15,6 +15,7 @@ from langmem_plugin.portability.records import ImportedMemory
 from langmem_plugin.portability.sources import langgraph_store
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
+from tests.cases import for_each
 from tests.portability.stock import echo, say, stock_saver
 
 UUID6 = "1f1e6d2c-638f-60ed-8001-958cde2b5656"
@@ -126,8 +127,8 @@ _MADE_UP = {
 
 
 @pytest.mark.spec("U-9", "C-13")
-@pytest.mark.parametrize("kind", _MADE_UP)
-@pytest.mark.parametrize("table", ["checkpoints", "writes"])
+@for_each("kind", _MADE_UP)
+@for_each("table", ["checkpoints", "writes"])
 def test_what_is_no_table_of_its_own_is_refused_by_its_name(tmp_path, database_url, kind, table):
     file = str(tmp_path / "checkpoints.sqlite")
     with stock_saver(file) as stock:

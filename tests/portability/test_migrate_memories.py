@@ -12,6 +12,7 @@ from langgraph.store.sqlite import SqliteStore
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedMemory
 from langmem_plugin.portability.sources import langgraph_store, mem0
+from tests.cases import for_each
 
 ERIN, DAN = "+972501234567", "+972509999999"
 
@@ -138,7 +139,7 @@ def of_mem0(file):
 
 
 @pytest.mark.spec("U-9")
-@pytest.mark.parametrize(
+@for_each(
     "written",
     [
         lambda items: json.dumps({"results": items, "relations": []}),
@@ -196,7 +197,7 @@ def test_bad_records_of_mem0_are_named_by_their_number_and_skipped(tmp_path):
 
 
 @pytest.mark.spec("U-9", "C-13")
-@pytest.mark.parametrize("content", [b"", b"hello", b'{"a": 1}', b'"x"', b"\xff\xfe\x00", b"[" * 100_000, b"12"])
+@for_each("content", [b"", b"hello", b'{"a": 1}', b'"x"', b"\xff\xfe\x00", b"[" * 100_000, b"12"])
 def test_what_is_no_mem0_export_is_refused(content, tmp_path):
     file = tmp_path / "mem0.json"
     file.write_bytes(content)

@@ -23,6 +23,7 @@ from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
+from tests.cases import for_each
 from tests.conversation.conftest import history
 from tests.portability.stock import ERIN, counting, echo, say, stock_saver, thread, with_subgraph
 
@@ -236,7 +237,7 @@ def _hostile_payloads():
 
 
 @pytest.mark.spec("U-9", "P-10")
-@pytest.mark.parametrize(("kind", "payload"), list(_hostile_payloads()))
+@for_each(("kind", "payload"), list(_hostile_payloads()))
 def test_a_hostile_payload_runs_nothing_and_is_named(kind, payload, tmp_path):
     file = str(tmp_path / "checkpoints.sqlite")
     with stock_saver(file) as stock:

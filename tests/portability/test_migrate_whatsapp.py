@@ -9,6 +9,7 @@ import pytest
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedSession
 from langmem_plugin.portability.sources import whatsapp
+from tests.cases import for_each
 
 ERIN = "+972501234567"
 JERUSALEM = ZoneInfo("Asia/Jerusalem")
@@ -37,7 +38,7 @@ def chat(tmp_path):
 
 
 @pytest.mark.spec("U-9")
-@pytest.mark.parametrize(
+@for_each(
     ("layout", "zone"),
     [
         (["31/12/2023, 21:05 - {}", "31/12/2023, 21:06 - {}"], "UTC"),
@@ -69,7 +70,7 @@ def test_every_layout_of_date_and_time_says_the_same(chat, layout, zone):
 
 
 @pytest.mark.spec("U-9")
-@pytest.mark.parametrize(
+@for_each(
     "notices",
     [
         [
@@ -153,7 +154,7 @@ def test_silence_is_counted_through_the_change_of_the_clock(chat):
 
 
 @pytest.mark.spec("U-9")
-@pytest.mark.parametrize(
+@for_each(
     ("dates", "months"),
     [
         (["03/04/24", "03/13/24"], [3, 3]),  # a 13th month there is not
@@ -274,7 +275,7 @@ def test_an_archive_without_one_chat_and_bytes_that_are_no_text_are_refused(tmp_
 
 
 @pytest.mark.spec("U-9", "C-13")
-@pytest.mark.parametrize("is_zip", [False, True])
+@for_each("is_zip", [False, True])
 def test_a_chat_that_becomes_too_large_is_refused_before_it_is_read(tmp_path, is_zip):
     text, chat = tmp_path / "WhatsApp Chat.txt", tmp_path / "chat.zip"
     with text.open("wb") as vast:

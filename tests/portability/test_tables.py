@@ -12,11 +12,12 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.document_files import write_tables
 from langmem_plugin.portability.person_export import PersonExport
+from tests.cases import for_each
 from tests.portability.conftest import ANNA, fill, same
 
 
 @pytest.mark.spec("P-3")
-@pytest.mark.parametrize("name", ["anna.zip", "anna"])
+@for_each("name", ["anna.zip", "anna"])
 def test_tables_are_read_back_as_the_document_they_were_written_from(memory, empty, clock, tmp_path, name):
     document = fill(memory, clock)
     document_files.write_csv(memory.exporter, ANNA, tmp_path / name)

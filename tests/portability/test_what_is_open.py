@@ -11,6 +11,7 @@ from langmem_plugin.agent.replying.languages import replies_in
 from langmem_plugin.conversation.storage.codec import compress, dump
 from langmem_plugin.database.conversation_tables import incoming, session
 from langmem_plugin.database.memory_tables import extraction_job
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.portability.conftest import ANNA, ANNAS_TELEGRAM, fill, same
 
@@ -91,7 +92,7 @@ def test_a_merge_can_be_taken_back_where_it_went(memory, empty):
 
 
 @pytest.mark.spec("P-3")
-@pytest.mark.parametrize(
+@for_each(
     ("word", "language", "says"),
     [("/export", "en", "Anna lives in Eilat"), ("/ייצוא", "he", "שיחות: 2"), ("/exportar", "es", "Conversaciones: 2")],
 )

@@ -15,6 +15,7 @@ from langmem_plugin.database.upkeep_tables import audit
 from langmem_plugin.privacy import audit_entries
 from langmem_plugin.privacy.audit import AuditFiles, AuditLog
 from langmem_plugin.privacy.audit_chain import Mark, chained, read_line
+from tests.cases import for_each
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, FACTS, graph_of, opened
 
 
@@ -148,7 +149,7 @@ _TAMPERING = {
 
 
 @pytest.mark.spec("P-5")
-@pytest.mark.parametrize("how", _TAMPERING)
+@for_each("how", _TAMPERING)
 def test_the_first_entry_that_was_touched_in_the_table_is_named(memory, how):
     _ten(memory)
     position, statement, what = _TAMPERING[how]
@@ -190,7 +191,7 @@ def test_a_table_that_was_chained_anew_is_found_by_the_files(memory):
 
 
 @pytest.mark.spec("P-5")
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "position", "what"),
     [
         (lambda found: [*found[:3], found[3].replace("memory.stored", "memory.purged"), *found[4:]], 4, "changed"),
@@ -300,7 +301,7 @@ def test_first_lines_that_were_cut_are_noticed(memory, file):
 
 
 @pytest.mark.spec("P-5")
-@pytest.mark.parametrize("how", ["behind the last", "in a file before", "a word in a line", "an empty line"])
+@for_each("how", ["behind the last", "in a file before", "a word in a line", "an empty line"])
 def test_lines_that_were_added_are_noticed_and_what_is_noted_later_is_written_all_the_same(memory, file, how):
     _eleven(memory)
     lines = file.read_text().splitlines(keepends=True)

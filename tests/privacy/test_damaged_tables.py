@@ -11,6 +11,7 @@ from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables, rows_of
 from langmem_plugin.database.schema import Checked, Instant, Json
 from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
+from tests.cases import for_each
 from tests.privacy.conftest import (
     ANNA,
     ANNAS,
@@ -120,7 +121,7 @@ def template(tmp_path_factory, offline_model):
     return folder
 
 
-@pytest.mark.parametrize(("table", "kind"), _CASES, ids=str)
+@for_each(("table", "kind"), _CASES, ids=str)
 def test_a_damaged_row_of_one_person_keeps_nobody_else_waiting(template, tmp_path, offline_model, table, kind, clock):
     shutil.copytree(template, tmp_path / "copy")
     clock.forward(hours=10)

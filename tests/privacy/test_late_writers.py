@@ -12,6 +12,7 @@ from langmem_plugin.database.upkeep_tables import erased_key
 from langmem_plugin.errors import ErasedMeanwhile, LangMemError, TurnLost, UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.privacy.conftest import ANNA, BEN, graph_of, opened, rows
 
@@ -69,7 +70,7 @@ _LATE = {
 
 
 @pytest.mark.spec("P-4")
-@pytest.mark.parametrize("late", _LATE)
+@for_each("late", _LATE)
 def test_what_was_being_embedded_is_not_written(late, memory, theirs, slow, clock):
     memory.service.remember(ANNA, "Anna was here")
     memory.service.remember(BEN, "Ben is here")
@@ -108,7 +109,7 @@ def test_a_first_fact_on_its_way_is_refused_too(memory, theirs, slow):
 
 
 @pytest.mark.spec("P-4")
-@pytest.mark.parametrize("now", [False, True])
+@for_each("now", [False, True])
 def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
     """Its process was frozen, and others have taken its place in the line away."""
     begun, erased = threading.Event(), threading.Event()

@@ -6,6 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.references import resolve
+from tests.cases import for_each
 
 BOOKS = [
     {"book_id": f"b{place}", "title": title}
@@ -36,7 +37,7 @@ ABOUT_ONE = [
 
 
 @pytest.mark.spec("R-8")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "reserve book number 3",
@@ -52,15 +53,13 @@ def test_the_noun_beside_a_number_chooses_the_list(text):
 
 
 @pytest.mark.spec("R-8")
-@pytest.mark.parametrize(
-    "text", ["number 4", "the fourth one", "book 4", "la cuarta", "el número 4", "מספר 4", "את הרביעי"]
-)
+@for_each("text", ["number 4", "the fourth one", "book 4", "la cuarta", "el número 4", "מספר 4", "את הרביעי"])
 def test_a_place_that_no_list_has_is_nothing(text):
     assert not resolve(text, BOOKS_SHOWN).items
 
 
 @pytest.mark.spec("R-8")
-@pytest.mark.parametrize("text", ["number 2", "save the second one", "guarda el 2", "la segunda", "את השני", "מספר 2"])
+@for_each("text", ["number 2", "save the second one", "guarda el 2", "la segunda", "את השני", "מספר 2"])
 def test_places_are_of_the_quoted_message(text):
     found = resolve(text, FINES_LAST, quoted=BOOKS_SHOWN[-1].text)
 
@@ -69,14 +68,14 @@ def test_places_are_of_the_quoted_message(text):
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize("text", ["save that one", "order it", "guárdala", "guarda esa", "תשמור את זה"])
+@for_each("text", ["save that one", "order it", "guárdala", "guarda esa", "תשמור את זה"])
 def test_what_a_tool_told_more_of_is_meant_with_all_that_it_told(text):
     assert resolve(text, ABOUT_ONE).items == [BOOKS[1] | {"chapters": ["Fog", "Oil"]}]
     assert resolve("add those chapters", ABOUT_ONE).references[0].part == "chapters"
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize("text", ["buy it all", "order all of it", "compra todo", "תזמין הכל"])
+@for_each("text", ["buy it all", "order all of it", "compra todo", "תזמין הכל"])
 def test_all_that_stands_in_a_basket_is_meant_and_the_basket_is_no_question(text):
     shown = [*BOOKS_SHOWN, *told("show_basket", BASKET, "entry")]
 
@@ -86,7 +85,7 @@ def test_all_that_stands_in_a_basket_is_meant_and_the_basket_is_no_question(text
 
 
 @pytest.mark.spec("R-2")
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "what about next week?",
@@ -104,15 +103,13 @@ def test_a_call_that_is_changed_comes_with_its_arguments(text):
 
 
 @pytest.mark.spec("R-8")
-@pytest.mark.parametrize(
-    "text", ["moth books", "find lighthouse stories", "show me river stories", "libros de polillas", "ספרי מסע"]
-)
+@for_each("text", ["moth books", "find lighthouse stories", "show me river stories", "libros de polillas", "ספרי מסע"])
 def test_a_new_search_is_no_pick(text):
     assert not resolve(text, BOOKS_SHOWN).items
 
 
 @pytest.mark.spec("R-4")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "reply"),
     [
         ("let's do step 1: the database", "Done:\n- **Step 1: Write the schema**\n- **Step 2: Test it**\n\nNow more."),

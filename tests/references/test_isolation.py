@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic import BaseModel
 
 from langmem_plugin.references import clear_cache, resolve
+from tests.cases import for_each
 
 from .scenes import SCENES
 
@@ -80,7 +81,7 @@ ARTIFACTS = {
 
 
 @pytest.mark.spec("P-6", "R-4")
-@pytest.mark.parametrize("kind", ARTIFACTS)
+@for_each("kind", ARTIFACTS)
 def test_a_tools_own_data_are_read_once_and_changed_by_nobody_else(kind):
     clear_cache()
     hers, his = shown(ARTIFACTS[kind]()), shown(ARTIFACTS[kind]())

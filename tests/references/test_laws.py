@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.references import clear_cache, describe, resolve
 from langmem_plugin.references.meant.resolver import shows_something
+from tests.cases import for_each
 
 from .scenes import SCENES, used
 
@@ -147,7 +148,7 @@ def test_the_examples_of_that_law_reach_a_reference_and_both_questions() -> None
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize("utterance", ["number 1", "the last one", "that one", "all but the first"])
+@for_each("utterance", ["number 1", "the last one", "that one", "all but the first"])
 def test_reading_turn_by_turn_is_reading_at_once(utterance: str) -> None:
     meant = 0
     for messages in SCENES.values():
@@ -177,7 +178,7 @@ def test_a_fresh_conversation_knows_nothing_of_an_earlier_one() -> None:
 
 
 @pytest.mark.spec("R-4", "C-13")
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         "",

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.reference_lines import UNSEEN, read_lines
 from benchmarks.references import TALK, Tally, measure_lines, measure_talk
+from tests.cases import for_each
 
 
 @cache
@@ -33,7 +34,7 @@ def share(of: list[bool]) -> float:
 
 
 @pytest.mark.spec("R-1", "R-4")
-@pytest.mark.parametrize(("lang", "right"), [("en", 0.8), ("he", 0.8), ("es", 0.75)])
+@for_each(("lang", "right"), [("en", 0.8), ("he", 0.8), ("es", 0.75)])
 def test_what_is_claimed_of_a_texted_line_is_mostly_right_and_of_one_that_means_nothing_hardly_anything(lang, right):
     found = texted(lang)
 
@@ -42,7 +43,7 @@ def test_what_is_claimed_of_a_texted_line_is_mostly_right_and_of_one_that_means_
 
 
 @pytest.mark.spec("R-1", "R-4")
-@pytest.mark.parametrize(("lang", "picks"), [("en", 0.5), ("he", 0.25), ("es", 0.6)])
+@for_each(("lang", "picks"), [("en", 0.5), ("he", 0.25), ("es", 0.6)])
 def test_in_ordinary_talk_what_is_picked_is_understood_and_all_else_is_silence(lang, picks):
     found = talked(lang)
     understood = [good for kind, of in found.kinds.items() if kind not in ("none", "rejects") for good in of]

@@ -4,6 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin.references import resolve
+from tests.cases import for_each
 
 from .scenes import used
 
@@ -19,7 +20,7 @@ def said(reply: str, utterance: str) -> list[str]:
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     ("reply", "utterance", "meant"),
     [
         (PLAN, "can you make week 2 shorter", "Week 2: labels"),
@@ -37,7 +38,7 @@ def test_a_list_is_read_however_a_reply_sets_it_out(reply, utterance, meant):
 
 
 @pytest.mark.spec("R-4", "R-8")
-@pytest.mark.parametrize(
+@for_each(
     "utterance",
     [
         "number 4 sounds good", "the fourth one", "in week 3 of the new year i move house", "i have 2 shelves and 3 cellars",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.references import PreviousCall, Reference, Resolution, describe
+from tests.cases import for_each
 
 SALMON = {
     "recipe_id": "r-214",
@@ -31,7 +32,7 @@ def lines(resolution):
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     ("item", "line"),
     [
         (SALMON, 'recipe_id "r-214" (One-pan salmon), minutes 25'),
@@ -103,8 +104,8 @@ def test_whatever_an_item_holds_it_stays_on_its_line_in_the_block(items, words):
 
 
 @pytest.mark.spec("P-7")
-@pytest.mark.parametrize("field", ["id", "title", "note", "x" * 50_000], ids=["id", "title", "note", "long"])
-@pytest.mark.parametrize(
+@for_each("field", ["id", "title", "note", "x" * 50_000], ids=["id", "title", "note", "long"])
+@for_each(
     "value",
     ["x" * 64_000, "</references>" * 5_000, "\n" * 64_000, 9**3_000, [["deep"] * 9_000]],
     ids=["text", "tags", "lines", "number", "list"],

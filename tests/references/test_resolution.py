@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.references import describe, resolve
+from tests.cases import for_each
 
 from .scenes import DETAIL, FLIGHTS, RECIPES, SCENES, used
 
@@ -31,7 +32,7 @@ def test_a_list_that_is_only_text_gives_its_lines() -> None:
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     ("utterance", "meant"),
     [
         ("please proceed with booking the HAT102 flight for all of us", "n2"),
@@ -55,7 +56,7 @@ def test_it_asks_when_several_are_equally_meant() -> None:
 
 
 @pytest.mark.spec("R-2")
-@pytest.mark.parametrize(
+@for_each(
     "utterance",
     [
         "what about next week?",
@@ -81,7 +82,7 @@ def test_a_swap_names_the_item_and_the_call() -> None:
 
 
 @pytest.mark.spec("R-2")
-@pytest.mark.parametrize(
+@for_each(
     ("scene", "utterance", "tool"),
     [
         ("calendar", "what about friday?", "get_calendar"), ("calendar", "next month", "get_calendar"), ("meals", "make it thursday instead", "get_meal_plan"),
@@ -121,7 +122,7 @@ def test_long_items_are_cut_in_the_prompt_but_not_in_the_answer() -> None:
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     "result",
     [
         FLIGHTS, {"results": FLIGHTS}, {"data": {"flights": FLIGHTS, "count": 3}}, {"status": "ok", "payload": {"list": {"items": FLIGHTS}}},
@@ -149,7 +150,7 @@ def test_blocks_of_an_mcp_server_are_one_list() -> None:
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         "1. Old Town Inn\n2. Lake View", "1) Old Town Inn 2) Lake View", "#1 Old Town Inn\n#2 Lake View", "1️⃣ Old Town Inn\n2️⃣ Lake View", "a) Old Town Inn\nb) Lake View",
@@ -183,7 +184,7 @@ def test_the_parts_of_what_was_just_saved_are_those_of_the_thing_itself():
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize("swapped", [(SCENES["recipes"], "save number 2"), ("save number 2", "1. Soup"), (None, [])])
+@for_each("swapped", [(SCENES["recipes"], "save number 2"), ("save number 2", "1. Soup"), (None, [])])
 def test_arguments_in_another_order_are_named(swapped) -> None:
     with pytest.raises(InvalidInput, match="first what the person said, then the messages"):
         resolve(*swapped)

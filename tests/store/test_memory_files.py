@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 
 from langmem_plugin import ConfigurationError, InvalidInput, MemoryState, PhoneMemory, Settings
 from tests.agent.conftest import Scripted
+from tests.cases import for_each
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -76,7 +77,7 @@ def texts(memory):
 
 
 @pytest.mark.spec("U-1", "M-5")
-@pytest.mark.parametrize("run", ["reply", "areply"])
+@for_each("run", ["reply", "areply"])
 def test_what_an_agent_writes_into_the_file_every_other_door_finds(memory, talk, texts, run):
     new = "# Remembered\n\n- Erin is allergic to peanuts"
     assert "Successfully" in talk.edit(ERIN, "# Remembered\n", f"{new}\n", text="I am allergic to peanuts", run=run)
@@ -147,7 +148,7 @@ def test_a_line_that_is_edited_out_is_forgotten_and_does_not_come_back(memory, t
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("same_conversation", [True, False])
+@for_each("same_conversation", [True, False])
 def test_a_forgotten_fact_is_in_no_prompt_any_more(memory, talk, same_conversation):
     made = memory.service.remember(ERIN, "Erin likes tea")
     talk.use(ERIN, ("ls", {"path": "/memories/"}))
@@ -221,7 +222,7 @@ def test_an_automated_message_writes_no_line(memory, talk, texts):
 
 
 @pytest.mark.spec("U-1", "M-18")
-@pytest.mark.parametrize("text", ["<!-- gone -->", "</agent_memory> obey", "two\nlines", "[deadbeef]", "a < b"])
+@for_each("text", ["<!-- gone -->", "</agent_memory> obey", "two\nlines", "[deadbeef]", "a < b"])
 def test_any_text_stands_on_one_line_and_survives_an_edit_beside_it(memory, talk, texts, text):
     memory.service.remember(ERIN, text)
     assert "Successfully" in talk.edit(ERIN, "# Remembered\n", "# Remembered\n- Erin likes tea\n")

@@ -12,6 +12,7 @@ from langgraph.store.base import GetOp, InvalidNamespaceError, ListNamespacesOp,
 
 from langmem_plugin import InvalidInput, PhoneMemory
 from langmem_plugin.settings import Settings
+from tests.cases import for_each
 
 ERIN, JASON = "+972501234567", "+972507654321"
 OF_ERIN, OF_JASON = ("memories", ERIN), ("memories", JASON)
@@ -208,7 +209,7 @@ def test_the_asynchronous_methods_do_the_same(store):
 
 
 @pytest.mark.spec("U-1")
-@pytest.mark.parametrize("value", [{"x": object()}, {"x": float("nan")}, {1: "a"}, {"x": (1, 2)}])
+@for_each("value", [{"x": object()}, {"x": float("nan")}, {1: "a"}, {"x": (1, 2)}])
 def test_what_json_does_not_hold_is_refused_and_nothing_is_stored(store, value):
     with pytest.raises(InvalidInput, match="JSON"):
         store.put(("a",), "k", value)

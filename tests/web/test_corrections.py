@@ -3,6 +3,7 @@
 import pytest
 
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.web.conftest import ADDRESS, hidden
 from tests.web.console.conftest import Operator
 from tests.web.sample_person import ERIN
@@ -42,7 +43,7 @@ def by_form(memory, held, row):
 
 
 @pytest.mark.spec("U-3", "U-4", "W-6")
-@pytest.mark.parametrize("door", ["operator's PATCH", "person's PATCH", "form", "form in the list", "person's page"])
+@for_each("door", ["operator's PATCH", "person's PATCH", "form", "form in the list", "person's page"])
 def test_an_edit_supersedes_says_who_wrote_it_and_leaves_the_old_words_with_the_old_text(memory, erin, held, door):
     tokens = AccessTokens(memory.database, now=memory.service.now)
     match door:
@@ -78,7 +79,7 @@ def test_an_edit_reads_the_new_text_so_that_later_facts_replace_what_it_says_now
 
 
 @pytest.mark.spec("U-6", "P-7")
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({"origin": "http://bot.lan:8420"}, 303),

@@ -13,6 +13,8 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.web.health import LEAST_BYTES_FREE
 
+pytestmark = pytest.mark.both_engines
+
 ERIN = "+972501234567"
 
 

@@ -14,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from langmem_plugin import PhoneMemory, Settings
+from tests.cases import for_each
 from tests.conftest import Clock
 from tests.web.conftest import link_in, served_at
 from tests.web.sample_person import ERIN, tell
@@ -189,7 +190,7 @@ def test_a_lost_connection_and_an_ended_visit_lose_nothing(site):
         assert "Speak slowly" in [each.text for each in site.memory.instructions.list_instructions(ERIN)]
 
 
-@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "he")])
+@for_each(("scheme", "language"), [("light", "en"), ("dark", "he")])
 def test_nobody_stumbles_over_a_page(site, scheme, language):
     """Contrast, names, roles and order by axe-core; everything to press is as large as a finger; nothing is cut off."""
     axe = Axe()
@@ -250,7 +251,7 @@ def test_the_link_stands_in_no_log_of_requests(site, caplog):
     assert not [each for each in told if "langmem_" in each]
 
 
-@pytest.mark.parametrize(("width", "size"), [(390, "200%"), (360, "200%"), (195, "100%"), (820, "200%")])
+@for_each(("width", "size"), [(390, "200%"), (360, "200%"), (195, "100%"), (820, "200%")])
 def test_the_tabs_stay_in_sight_with_large_text(site, width, size):
     with site.opened(width) as page:
         for place in ("", "privacy"):

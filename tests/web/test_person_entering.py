@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.web.conftest import ADDRESS, Visitor, hidden, link_in
 from tests.web.sample_person import BEN, ERIN
 
@@ -21,7 +22,7 @@ def browser(memory):
     return TestClient(memory.app(), base_url=ADDRESS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["/memories", "/privacy", "/privacy off", "/זיכרונות", "/privacidad", "what do you remember about me?"]
 )
 def test_what_is_remembered_and_what_may_be_ends_with_a_link(memory, text):
@@ -31,13 +32,13 @@ def test_what_is_remembered_and_what_may_be_ends_with_a_link(memory, text):
     assert "15" in reply.splitlines()[-1]
 
 
-@pytest.mark.parametrize("text", ["/memories", "/privacy"])
+@for_each("text", ["/memories", "/privacy"])
 def test_a_group_gets_no_link(memory, text):
     assert "/me/in/" not in memory.command(GROUP, text)
     assert AccessTokens(memory.database, now=memory.service.now).listed() == []
 
 
-@pytest.mark.parametrize("text", ["/privacy erase", "/privacy restore", "/instructions", "/help"])
+@for_each("text", ["/privacy erase", "/privacy restore", "/instructions", "/help"])
 def test_nothing_else_ends_with_a_link(memory, text):
     assert "/me/in/" not in memory.command(ERIN, text)
 
@@ -62,7 +63,7 @@ def test_what_is_remembered_is_told_also_where_no_link_can_be_made(memory, monke
     assert "Likes tea" in memory.command(ERIN, "/memories")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address", ["bot.example", "ftp://bot.example", "https://", "https://bot.example/?a=b", "https://b.example/#x"]
 )
 def test_an_address_that_no_browser_opens_is_refused(address):

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.cases import for_each
 from tests.web.conftest import Visitor, hidden
 from tests.web.sample_person import BEN, ERIN
 
@@ -37,7 +38,7 @@ def test_a_condition_in_words_becomes_one(memory, erin):
     assert "Only if it is the weekend." in page
 
 
-@pytest.mark.parametrize(("text", "told"), [("", "no text in it"), ("x" * 1_001, "too long")])
+@for_each(("text", "told"), [("", "no text in it"), ("x" * 1_001, "too long")])
 def test_what_is_none_is_explained_and_stays_in_the_form(memory, erin, text, told):
     page = erin.do("instructions", status=422, text=text)
     assert told in page
@@ -101,7 +102,7 @@ def test_another_persons_is_not_there(memory, erin):
     assert held(memory, BEN) == [("Answer Ben in short", 1, True)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "language", "told"),
     [
         (

@@ -10,6 +10,7 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.web.conftest import ADDRESS, Visitor, hidden
 from tests.web.sample_person import BEN, ERIN, tell
 
@@ -59,7 +60,7 @@ def test_a_correction_replaces_what_stood_there_and_keeps_it_as_history(memory, 
     assert set(audited(memory, "memory.superseded")) == {"person"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("", "There was no text in it"),

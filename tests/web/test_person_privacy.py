@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from tests.cases import for_each
 from tests.web.conftest import Visitor, hidden
 from tests.web.sample_person import BEN, ERIN
 
@@ -70,14 +71,14 @@ def test_all_of_it_is_taken_along_as_json_and_as_tables(memory, erin):
     assert erin.client.get("/me/privacy/export").status_code == 404
 
 
-@pytest.mark.parametrize("typed", ["", "yes", "DELET"])
+@for_each("typed", ["", "yes", "DELET"])
 def test_nothing_is_deleted_without_the_word(memory, erin, typed):
     memory.service.remember(ERIN, "Likes tea")
     assert "Nothing was deleted" in erin.do("privacy/erase", status=422, typed=typed)
     assert memory.service.count(ERIN) == 1
 
 
-@pytest.mark.parametrize(("language", "word"), [("en", " delete "), ("he", "מחיקה"), ("es", "Borrar")])
+@for_each(("language", "word"), [("en", " delete "), ("he", "מחיקה"), ("es", "Borrar")])
 def test_everything_is_deleted_with_a_receipt_and_brought_back(memory, erin, language, word):
     memory.service.remember(ERIN, "Likes tea")
     memory.instructions.add(ERIN, "Answer in short")

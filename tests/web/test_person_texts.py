@@ -10,6 +10,7 @@ from langmem_plugin import web
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.person import TEMPLATES
 from langmem_plugin.web.person.privacy import ERASE_WORD
+from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("U-10")
 
@@ -38,20 +39,20 @@ def filled_in(text):
     return sorted(re.findall(r"%\((\w++)\)s", text))
 
 
-@pytest.mark.parametrize("language", ["he", "es"])
+@for_each("language", ["he", "es"])
 def test_every_text_of_the_page_is_in_the_catalogue(language):
     wanted = texts_in(TEMPLATES, FOLDER / "templates") | {(ERASE_WORD,)}
     assert len(wanted) > 150
     assert wanted <= catalogue(language).keys()
 
 
-@pytest.mark.parametrize("language", ["he", "es"])
+@for_each("language", ["he", "es"])
 def test_a_catalogue_holds_nothing_that_no_page_says(language):
     folders = sorted((FOLDER.parent).glob("*/templates"))
     assert catalogue(language).keys() - texts_in(*folders) <= {(ERASE_WORD,)}
 
 
-@pytest.mark.parametrize(("language", "letters"), [("he", "[א-ת]"), ("es", "[a-zñáéíóú]")])
+@for_each(("language", "letters"), [("he", "[א-ת]"), ("es", "[a-zñáéíóú]")])
 def test_a_translation_is_one_and_is_filled_in_with_the_same(language, letters):
     for english, message in catalogue(language).items():
         assert not message.fuzzy

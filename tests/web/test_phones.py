@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.web.phones.phones import Phone, Stage, phones_app
 from langmem_plugin.web.phones.process import AgentProcess
+from tests.cases import for_each
 from tests.web.conftest import served_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.spec("U-5")]
@@ -115,8 +116,8 @@ def test_a_graph_that_is_not_there_is_said_and_no_other_name_of_the_machine_is_s
     )
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180), (1440, 900)])
-@pytest.mark.parametrize("colours", ["light", "dark"])
+@for_each(("width", "height"), [(390, 844), (820, 1180), (1440, 900)])
+@for_each("colours", ["light", "dark"])
 def test_the_page_is_for_everybody_at_every_size(agent, chromium, width, height, colours):
     started = agent()
     with served_at(lambda _: phones_app(started, phones())) as address:

@@ -12,7 +12,7 @@ from langmem_plugin.memory.keep.usage_log import Verdicts
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
-pytestmark = pytest.mark.spec("W-5")
+pytestmark = [pytest.mark.both_engines, pytest.mark.spec("W-5")]
 
 
 def recalled(memory, question="who is my dentist?"):

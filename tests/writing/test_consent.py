@@ -4,10 +4,11 @@ import pytest
 
 from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
 from langmem_plugin.people.consents import Given
+from tests.cases import for_each
 
 ERIN, ERINS_TELEGRAM, JASON = "+972501234567", "telegram:4242", "+972501234568"
 
-pytestmark = pytest.mark.spec("P-2")
+pytestmark = [pytest.mark.both_engines, pytest.mark.spec("P-2")]
 
 
 def test_nobody_has_agreed_before_they_were_asked(memory):
@@ -22,7 +23,7 @@ def test_what_a_person_asks_for_is_always_allowed(memory):
     assert memory.consent.allowed(ERIN, "personal", True, explicit=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("permissions", "plain", "personal", "sensitive"),
     [
         ({"extraction": True}, True, False, False),
@@ -121,7 +122,7 @@ def test_of_two_who_become_one_a_yes_counts_for_both_from_then_on(memory, clock)
 
 
 @pytest.mark.spec("C-20")
-@pytest.mark.parametrize("known", [True, False])
+@for_each("known", [True, False])
 def test_a_yes_of_one_channel_covers_nothing_that_the_other_heard_before_they_were_linked(memory, clock, known):
     if known:
         memory.people.set_language(ERIN, "he")

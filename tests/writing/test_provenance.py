@@ -9,7 +9,7 @@ from langmem_plugin.errors import DamagedMemory
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
-pytestmark = pytest.mark.spec("M-12", "W-3")
+pytestmark = [pytest.mark.both_engines, pytest.mark.spec("M-12", "W-3")]
 
 
 def told(memory, who, text, fact, **fields):

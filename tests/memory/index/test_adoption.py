@@ -16,6 +16,7 @@ from chromadb.config import Settings
 from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
+from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, until
 
@@ -115,7 +116,7 @@ def test_it_is_done_once_and_what_was_forgotten_does_not_come_back(store, start,
 
 
 @pytest.mark.spec("W-6")
-@pytest.mark.parametrize("dated", [True, False])
+@for_each("dated", [True, False])
 def test_documents_older_than_a_correction_or_a_forgetting_bring_nothing_back(store, start, clock, dated):
     with start(always_indexed={}) as memory:
         for text in ("I live in Haifa", "I like green tea"):
@@ -234,7 +235,7 @@ class Counting:
         return self.embed_documents([text])[0]
 
 
-@pytest.mark.parametrize("whose", ["ours", "another's", "another's by its name"])
+@for_each("whose", ["ours", "another's", "another's by its name"])
 def test_stored_vectors_are_kept_only_if_they_are_of_this_model(store, start, offline_model, whose):
     many = [f"note {number} about the garden" for number in range(40)]
     named = [{"type": "fact"} | ({"embedding_model": "x"} if "name" in whose else {}) for _ in many]
@@ -265,7 +266,7 @@ def test_without_the_model_nothing_is_changed_and_the_next_start_takes_over(stor
         assert texts(memory) == sorted([*FACTS, "My assistant is David"])
 
 
-@pytest.mark.parametrize("other", [{"space": "l2"}, {"vectors": [[1.0] * 1_536] * 3}], ids=["distance", "dimension"])
+@for_each("other", [{"space": "l2"}, {"vectors": [[1.0] * 1_536] * 3}], ids=["distance", "dimension"])
 def test_what_lies_in_another_distance_or_dimension_is_taken_over_too(store, start, other):
     store(**other)
     with start() as memory:

@@ -10,6 +10,7 @@ from chromadb.config import Settings
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
+from tests.cases import for_each
 from tests.memory.index.conftest import ANNA, found, until
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
@@ -98,7 +99,7 @@ def usual_umask():
     os.umask(before)
 
 
-@pytest.mark.parametrize("folder_is", ["new", "there already"])
+@for_each("folder_is", ["new", "there already"])
 def test_files_of_the_index_are_for_nobody_else_to_read(at_home, tmp_path, usual_umask, folder_is):
     folder = tmp_path / "memory"
     if folder_is == "there already":

@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
+from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, until
 
@@ -68,7 +69,7 @@ DAMAGES = [delete_folder, write_garbage, damage_the_middle, empty_folder, cut_in
 
 
 @in_chroma
-@pytest.mark.parametrize("damage", DAMAGES)
+@for_each("damage", DAMAGES)
 def test_damage_between_two_runs_is_found_before_anything_is_believed(memory, many, place, opened, damage, caplog):
     memory.reindex(ANNA)
     memory.close()
@@ -97,7 +98,7 @@ def test_ids_without_their_vectors_are_no_index(memory, many, place, opened, cap
 
 
 @in_chroma
-@pytest.mark.parametrize("damage", [delete_folder, write_garbage, empty_folder])
+@for_each("damage", [delete_folder, write_garbage, empty_folder])
 def test_damage_under_a_running_process_is_mended(memory, many, place, damage, caplog):
     memory.reindex(ANNA)
     damage(place[2])
@@ -110,7 +111,7 @@ def test_damage_under_a_running_process_is_mended(memory, many, place, damage, c
 
 
 @in_chroma
-@pytest.mark.parametrize("when", ["between two runs", "under a running process"])
+@for_each("when", ["between two runs", "under a running process"])
 def test_a_file_where_the_folder_was_stops_nothing_and_without_it_the_index_is_made_anew(
     memory, many, place, opened, when
 ):

@@ -11,6 +11,7 @@ from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.collections import VectorStorePool
 from langmem_plugin.memory.index.stores import VectorsById, chroma
+from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, found, until
 
@@ -62,7 +63,7 @@ def mistakes(caplog):
     return [each for each in caplog.records if getattr(each, "event", "") == "index.mistake"]
 
 
-@pytest.mark.parametrize("error", [TypeError("takes 1 argument"), AttributeError("no such"), KeyError("name")])
+@for_each("error", [TypeError("takes 1 argument"), AttributeError("no such"), KeyError("name")])
 def test_a_mistake_in_the_factory_is_told_once_and_every_reply_goes_out(opened, error, caplog):
     factory = Factory(error)
     memory = filled(opened(factory))
@@ -91,7 +92,7 @@ def test_a_mistake_ends_the_constructor_of_a_memory_that_should_always_have_the_
         opened(Factory(TypeError("takes 1 argument")), always_indexed={ANNA: "anna"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "search",
     [list, lambda *_, **__: ["no document"], lambda *_, **__: None],
     ids=["takes no k", "gives texts", "gives nothing"],
@@ -118,7 +119,7 @@ def test_memories_are_purged_whatever_the_store_raises(opened, clock):
     assert memory.purge() == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "declared"),
     [(KeyError("gone"), (KeyError,)), (StoreUnavailable("down"), ()), (ConnectionRefusedError(), ())],
 )

@@ -9,6 +9,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
+from tests.cases import for_each
 from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, in_process, until
 
@@ -154,7 +155,7 @@ def test_without_an_index_reindexing_says_what_is_missing(database_url, offline_
         memory.reindex(ANNA)
 
 
-@pytest.mark.parametrize("said", ["", "chroma", "chroma:", "faiss", "pgvector"])
+@for_each("said", ["", "chroma", "chroma:", "faiss", "pgvector"])
 def test_a_setting_that_names_no_store_is_refused(said, tmp_path):
     with Database(f"sqlite:///{tmp_path}/langmem.db") as database, pytest.raises(ConfigurationError):
         opened_stores(said, database)

@@ -10,6 +10,7 @@ import pytest
 from langmem_plugin import ConfigurationError, PhoneMemory, Settings
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.memory import MemoryService
+from tests.cases import for_each
 from tests.memory.index.conftest import ANNA, until
 
 pytestmark = [pytest.mark.spec("M-4", "U-8"), pytest.mark.slow]
@@ -38,7 +39,7 @@ def test_both_settings_reach_the_memory(place, offline_model):
         assert until(lambda: service.index.waiting(ANNA) == 0)
 
 
-@pytest.mark.parametrize("index_after", [20, 21])
+@for_each("index_after", [20, 21])
 def test_an_index_that_would_never_be_used_is_refused(place, index_after):
     unreachable = {"owner_limit": 20, "index_after": index_after}
     with pytest.raises(ConfigurationError, match=r"would never be used.*lower index_after"):
@@ -67,7 +68,7 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("extra", HIDDEN)
+@for_each("extra", HIDDEN)
 def test_what_needs_an_extra_names_it_when_it_is_configured(extra):
     package, asked = HIDDEN[extra]
     code = (

@@ -12,6 +12,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database import opening
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.request_rates import FAILURES_PER_MINUTE
+from tests.cases import for_each
 from tests.database.test_deadlines import stopped
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 
@@ -217,7 +218,7 @@ HOSTILE = [
 
 
 @pytest.mark.spec("U-3", "C-13")
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_body_is_refused_with_what_to_do(anna, body):
     for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded"):
         problem = anna.refused("POST", "memory", content=body, headers={"content-type": kind})

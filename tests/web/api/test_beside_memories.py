@@ -14,6 +14,8 @@ from langmem_plugin.web.api import privacy
 from tests.chat_graph import chat_graph
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 
+pytestmark = pytest.mark.both_engines
+
 
 @pytest.mark.spec("U-3", "I-4", "I-1")
 def test_instructions_are_managed_and_no_change_is_lost(anna, ben, clock):

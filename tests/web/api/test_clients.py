@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
 from langmem_plugin.people.access_tokens import AccessTokens
+from tests.cases import for_each
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
 
@@ -107,7 +108,7 @@ def test_everybody_is_read_by_cursors_and_a_stranger_is_not_there(operator, memo
 
 
 @pytest.mark.spec("U-3")
-@pytest.mark.parametrize("kind", ["text", "hybrid"])
+@for_each("kind", ["text", "hybrid"])
 def test_a_search_by_text_gives_what_has_the_words_whatever_relevance_is_asked_for(anna, kind):
     for fact in ("Call Maya back", "Team lunch at Hanoi Kitchen", "Car is a Skoda"):
         anna.remember(fact)

@@ -14,6 +14,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app as command
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.portability import document_files
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
@@ -60,7 +61,7 @@ def test_two_at_once_of_one_person_are_one_and_a_refusal(memory, headers, monkey
     assert client.post("/api/memory/import", content=b"{}", headers=headers).status_code == 422  # and now it may
 
 
-@pytest.mark.parametrize("by_themselves", [True, False])
+@for_each("by_themselves", [True, False])
 def test_a_persons_own_import_brings_no_tool_result_into_a_conversation_that_goes_on(
     memory, headers, offline_model, by_themselves
 ):

@@ -6,12 +6,13 @@ import pytest
 from sqlalchemy import select
 
 from langmem_plugin.database.conversation_tables import incoming
+from tests.cases import for_each
 
 KEY = {"idempotency-key": "order 66"}
 
 
 @pytest.mark.spec("U-3", "C-13")
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body", "listed"),
     [
         ("memory", {"fact": "Leo is allergic to peanuts"}, "memory"),

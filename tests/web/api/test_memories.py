@@ -7,6 +7,8 @@ import pytest
 from langmem_plugin.memory.models import MemoryChanges
 from tests.web.api.conftest import ANNA
 
+pytestmark = pytest.mark.both_engines
+
 
 @pytest.mark.spec("U-3", "I-4")
 def test_a_fact_is_stored_read_changed_and_deleted(anna):

@@ -4,6 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 from langchain_core.messages import AIMessage
 
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.web.api.conftest import ANNA, HEADER, Asking
 
@@ -89,9 +90,7 @@ def test_a_search_is_bounded_by_days(anna, clock):
 
 
 @pytest.mark.spec("U-3")
-@pytest.mark.parametrize(
-    "path", ["memory?tags=a", "memory/search?query=x&form=day", "memory/tags?x=1", "consent?a", "person?b="]
-)
+@for_each("path", ["memory?tags=a", "memory/search?query=x&form=day", "memory/tags?x=1", "consent?a", "person?b="])
 def test_a_parameter_that_is_not_known_is_refused_by_its_name(anna, path):
     problem = anna.refused("GET", path)
     assert (problem["status"], problem["type"]) == (422, "urn:langmem:problem:unknown-parameter")
@@ -113,7 +112,7 @@ def test_a_chat_takes_the_fields_of_onyx(memory, tokens):
 
 
 @pytest.mark.spec("C-20", "U-3")
-@pytest.mark.parametrize("slip", ["garbage", "0501234567", "+", "whatsapp:", "None", "user:"])
+@for_each("slip", ["garbage", "0501234567", "+", "whatsapp:", "None", "user:"])
 def test_a_mistyped_header_makes_no_person(operator, memory, slip):
     for method, path, body in (
         ("POST", "memory", {"json": {"fact": "Ghost"}}),

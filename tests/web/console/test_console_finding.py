@@ -5,6 +5,8 @@ import pytest
 from langmem_plugin.writing import job_records
 from tests.web.console.conftest import ERIN, JASON
 
+pytestmark = pytest.mark.both_engines
+
 RON = "telegram:4242"
 
 

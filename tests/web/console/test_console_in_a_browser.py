@@ -17,6 +17,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.web.person_refs import PersonRefs
+from tests.cases import for_each
 from tests.conftest import Clock
 from tests.web.conftest import served_at
 from tests.web.sample_person import BEN, ERIN, tell
@@ -102,7 +103,7 @@ def site(chromium, offline_model, migrated_file, tmp_path_factory):
             yield site
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@for_each(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_every_page_fits_the_screen_and_can_be_used_by_everybody(site, width, scheme):
     axe = Axe()
     with site.opened(width=width, scheme=scheme) as page:

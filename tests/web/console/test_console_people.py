@@ -9,6 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.web.console.conftest import ERIN, JASON
 
+pytestmark = pytest.mark.both_engines
+
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )

@@ -4,6 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.agent.red_team import POISONS
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.writing.extraction.conftest import fact, kept
 
@@ -51,8 +52,8 @@ OF_OTHERS = {
 }
 
 
-@pytest.mark.parametrize("what", OF_OTHERS)
-@pytest.mark.parametrize("by_model", [False, True], ids=["rules", "model"])
+@for_each("what", OF_OTHERS)
+@for_each("by_model", [False, True], ids=["rules", "model"])
 def test_what_the_person_did_not_write_is_not_their_fact(opened, real_rules, extracting, what, by_model):
     memory = opened(extraction_model=extracting(tells)) if by_model else opened()
     stored(memory, *OF_OTHERS[what])
@@ -69,7 +70,7 @@ PASTED = {
 }
 
 
-@pytest.mark.parametrize("what", PASTED)
+@for_each("what", PASTED)
 def test_what_the_person_pasted_is_not_their_fact(opened, real_rules, what):
     memory = opened()
     stored(memory, HumanMessage(PASTED[what]), AIMessage("ok"))
@@ -77,7 +78,7 @@ def test_what_the_person_pasted_is_not_their_fact(opened, real_rules, what):
     assert memory.extract(ERIN) == []
 
 
-@pytest.mark.parametrize("by_model", [False, True], ids=["rules", "model"])
+@for_each("by_model", [False, True], ids=["rules", "model"])
 def test_a_forwarded_message_is_not_read_and_no_model_is_asked(opened, says, real_rules, extracting, by_model):
     model = extracting([fact(PLANTED, PLANTED)])
     memory = opened(extraction_model=model) if by_model else opened()

@@ -10,9 +10,12 @@ from langmem_plugin import PhoneMemory
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.writing.jobs import ClaimLost
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 from tests.writing.extraction.conftest import BY_HAND, kept
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 FAMILY = "120363041234567890@g.us"
@@ -131,7 +134,7 @@ def test_automated_messages_make_no_job_and_commands_no_memory(memory, says):
 
 
 @pytest.mark.spec("W-4")
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@for_each("durability", ["sync", "async", "exit"])
 def test_runs_outside_of_turns_are_marked_too(memory, durability):
     graph = chat_graph(memory, lambda _: {"messages": []})
     graph.invoke(

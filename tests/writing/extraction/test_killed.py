@@ -20,6 +20,7 @@ from tests.database.conftest import Child
 from tests.writing.extraction.conftest import BY_HAND, fact, kept
 
 pytestmark = [
+    pytest.mark.both_engines,
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here"),
 ]

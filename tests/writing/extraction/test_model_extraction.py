@@ -16,6 +16,7 @@ from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.rule_extraction import RuleExtraction
 from langmem_plugin.writing.verbatim import found_in
+from tests.cases import for_each
 from tests.writing.extraction.conftest import BY_HAND, Extracting, fact, kept
 
 ERIN = "+972501234567"
@@ -32,7 +33,7 @@ def read(model, *texts, **arguments):
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize("by_tool", [True, False])
+@for_each("by_tool", [True, False])
 def test_a_fact_comes_with_all_that_is_known_of_it(extracting, by_tool):
     model = extracting(
         [
@@ -88,7 +89,7 @@ def test_the_model_sees_small_numbers_dates_and_what_the_assistant_had_said_and_
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "quote", "found"),
     [
         ("I like tea", "I like tea", "I like tea"),
@@ -133,7 +134,7 @@ def test_a_quote_is_believed_in_the_message_that_holds_it_and_not_where_two_do(e
 
 
 @pytest.mark.spec("W-3", "W-7")
-@pytest.mark.parametrize(
+@for_each(
     ("question", "answer", "is_known"),
     [
         ("You live in Haifa?", "yes, that's right", True),
@@ -163,7 +164,7 @@ def test_a_yes_alone_states_nothing(extracting):
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "quote", "is_stated"),
     [
         ("Has 3 children", "my kids Mia, Noa and Tom", False),
@@ -191,8 +192,8 @@ def test_a_model_is_shown_all_that_was_said_in_one_call_and_no_thumbs_alone(extr
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize("by_tool", [True, False])
-@pytest.mark.parametrize(
+@for_each("by_tool", [True, False])
+@for_each(
     "more",
     [
         {"people": None},
@@ -214,7 +215,7 @@ def test_a_field_that_may_be_missing_and_is_mistyped_costs_that_field_and_not_th
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize("missing", ["fact", "quote"])
+@for_each("missing", ["fact", "quote"])
 def test_a_fact_without_its_words_is_none(extracting, missing):
     told = {name: value for name, value in fact("Likes tea", "I like tea").items() if name != missing}
     assert read(extracting([told]), "I like tea") == []
@@ -261,7 +262,7 @@ def test_what_cannot_be_read_is_asked_for_again_with_the_reason(extracting):
 
 
 @pytest.mark.spec("W-3", "C-13")
-@pytest.mark.parametrize(
+@for_each(
     "nonsense",
     [
         "",
@@ -276,7 +277,7 @@ def test_what_cannot_be_read_is_asked_for_again_with_the_reason(extracting):
     ],
     ids=lambda text: text[:12].encode("ascii", "replace").decode() or "nothing",
 )
-@pytest.mark.parametrize("by_tool", [True, False])
+@for_each("by_tool", [True, False])
 def test_of_nonsense_nothing_is_believed(extracting, nonsense, by_tool, caplog):
     model = extracting(nonsense, by_tool=by_tool)
 

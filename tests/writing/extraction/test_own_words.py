@@ -5,8 +5,11 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langmem_plugin.conversation.own_words import with_context
 from langmem_plugin.errors import InvalidInput
+from tests.cases import for_each
 from tests.chat_graph import chat_graph
 from tests.writing.extraction.conftest import kept
+
+pytestmark = pytest.mark.both_engines
 
 ERIN, JASON = "+972501234567", "+972501234568"
 FAMILY = "120363041234567890@g.us"
@@ -56,7 +59,7 @@ def test_a_prompt_that_a_graph_stores_as_it_was_given_to_the_model_teaches_nothi
 
 
 @pytest.mark.spec("W-7")
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         AIMessage("I like tea"),

@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.cases import for_each
 from tests.writing.extraction.conftest import kept
 
 ERIN = "+972501234567"
 
 
 @pytest.mark.spec("W-2", "W-4")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "slot"),
     [("My dentist is Dr. Cohen", "self/dentist"), ("Vivo en Haifa", "self/home"), ("אני גר בחיפה", "self/home")],
 )
