@@ -144,20 +144,26 @@ class PostgreSQL:
     def emptied(self) -> str:
         """The URL of the database that tests share, without what others left: a new one takes longer than most tests.
 
-        It is made anew where a test has changed a table.
+        It is made anew where a test has changed a table or ended all connections.
         """
         url = self.get_uri(database="shared")
-        if self._shared is not None:
-            self._shared.execute(self._ALONE)
-            if self._shared.execute(self._TABLES).fetchall() == self._tables:
-                self._shared.execute(self._EMPTY)
-                return url
-            self._shared.close()
-            self.psql("DROP DATABASE shared WITH (FORCE)")
-        self._copied("shared")
-        self._shared = psycopg.connect(url, autocommit=True)
-        self._tables = self._shared.execute(self._TABLES).fetchall()
+        if self._shared is None or not self._is_emptied(self._shared):
+            self.psql("DROP DATABASE IF EXISTS shared WITH (FORCE)")
+            self._copied("shared")
+            self._shared = psycopg.connect(url, autocommit=True)
+            self._tables = self._shared.execute(self._TABLES).fetchall()
         return url
+
+    def _is_emptied(self, shared: psycopg.Connection) -> bool:
+        try:
+            shared.execute(self._ALONE)
+            as_it_was = shared.execute(self._TABLES).fetchall() == self._tables
+            shared.execute(self._EMPTY if as_it_was else "")
+        except psycopg.OperationalError:
+            as_it_was = False
+        if not as_it_was:
+            shared.close()
+        return as_it_was
 
     def _copied(self, name: str) -> None:
         self.psql(f"CREATE DATABASE {name} TEMPLATE migrated STRATEGY file_copy")
