@@ -20,7 +20,7 @@ MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 373, 600, 20
 ROOMS = {
     "agent": 4890,
     "channels": 765,
-    "cli": 2332,
+    "cli": 2310,
     "conversation": 5940,
     "database": 3277,
     "facts": 3150,

@@ -3,6 +3,7 @@
 A command's module is imported when it is called: together they import all that there is.
 """
 
+import ast
 import atexit
 import errno
 import gc
@@ -10,7 +11,8 @@ import getpass
 import io
 import sys
 from importlib import import_module, metadata
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any
 
 try:
     import rich  # noqa: F401
@@ -22,81 +24,42 @@ except ImportError as error:
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.foreign_text import visible
 
-
-class Listed(NamedTuple):
-    """`place` is module:function, or module:app of several commands."""
-
-    place: str
-    line: str
-
-
-COMMANDS = {
-    "recall": Listed(
-        "asking:recall",
-        "Search as a reply would, in all that the person may see; the best first, with the numbers behind each.",
-    ),
-    "backup": Listed("upkeep:backup", "Copy the database and the pictures of one moment, while services go on."),
-    "analytics": Listed(
-        "asking:analytics",
-        "How many memories of what kind there are, since when, from where, and which of them are used.",
-    ),
-    "chat": Listed("trying_out:chat", "Text with a small agent, or with a graph of your own."),
-    "demo": Listed(
-        "trying_out:demo", 'Play a short conversation: a fact, a list, "number 2", a restart, half an hour of silence.'
-    ),
-    "bench": Listed(
-        "trying_out:bench",
-        "Time remembering, recall and a whole turn (without a chat model), in a new SQLite file that is deleted again.",
-    ),
-    "erase": Listed("privacy:erase", "Delete everything of a person."),
-    "restore": Listed("privacy:restore", "Undo an erasure whose time is not over."),
-    "expire": Listed(
-        "upkeep:expire", "Archive the sessions that fell silent and purge the archive of what is too old."
-    ),
-    "sweep": Listed(
-        "upkeep:sweep",
-        "Do at once what a service does in the background: archive what fell silent, delete what is past its time.",
-    ),
-    "doctor": Listed(
-        "upkeep:doctor", "Say what there is, read every session and every memory, and report what is damaged."
-    ),
-    "resolve": Listed("asking:resolve", "Explain what an utterance refers to, and why."),
-    "say": Listed("asking:say", "Answer a chat command as the person would get it."),
-    "export": Listed(
-        "portability:export_person", "All that is stored of one person, for them to read or to import elsewhere."
-    ),
-    "import": Listed("portability:import_person", "One person's export, or what another product kept."),
-    "reindex": Listed(
-        "upkeep:reindex", "Bring the vector indexes up to date, and make anew what is missing or damaged."
-    ),
-    "reembed": Listed(
-        "upkeep:reembed",
-        "Embed what has no vector of the present model, as after a change of it, and drop the vectors of other models.",
-    ),
-    "worker": Listed("upkeep:worker", "Read what people said in conversations that are quiet, and store the facts."),
-    "mcp": Listed(
-        "serve:mcp",
-        "Serve one person's memory over MCP: --phone for the program that starts this, --http for those with a token.",
-    ),
-    "serve": Listed(
-        "serve:serve",
-        "Serve the API at /api, people's pages at /me and the console at /console, to those with a token.",
-    ),
-    "sessions": Listed("sessions:app", "Conversations, current and archived."),
-    "migrate": Listed("portability:app", "Take over conversations and memories from elsewhere."),
-    "keys": Listed("keys:app", "The keys that encrypt what is stored of people."),
-    "memories": Listed("memories:app", "What is remembered of one person."),
-    "instructions": Listed("instructions:app", "What one person wants done from now on."),
-    "aliases": Listed("instructions:aliases_app", "Names that mean the same to one person when they ask."),
-    "people": Listed("people:app", "Who is who: people, and what they write from."),
-    "config": Listed("configuration:app", "What is set, and by whom."),
-    "audit": Listed("privacy:audit_app", "What was done, by whom and to whom: without contents."),
-    "token": Listed("keys:token_app", "Access tokens: each opens one person's memory, or everybody's."),
-}
-
-
 _LOOKED_THROUGH = 100_000
 """How many objects are made before the collector looks for garbage among them."""
+
+COMMANDS = {
+    "recall": "asking:recall",
+    "backup": "upkeep:backup",
+    "analytics": "asking:analytics",
+    "chat": "trying_out:chat",
+    "demo": "trying_out:demo",
+    "bench": "trying_out:bench",
+    "erase": "privacy:erase",
+    "restore": "privacy:restore",
+    "expire": "upkeep:expire",
+    "sweep": "upkeep:sweep",
+    "doctor": "upkeep:doctor",
+    "resolve": "asking:resolve",
+    "say": "asking:say",
+    "export": "portability:export_person",
+    "import": "portability:import_person",
+    "reindex": "upkeep:reindex",
+    "reembed": "upkeep:reembed",
+    "worker": "upkeep:worker",
+    "mcp": "serve:mcp",
+    "serve": "serve:serve",
+    "sessions": "sessions:app",
+    "migrate": "portability:app",
+    "keys": "keys:app",
+    "memories": "memories:app",
+    "instructions": "instructions:app",
+    "aliases": "instructions:aliases_app",
+    "people": "people:app",
+    "config": "configuration:app",
+    "audit": "privacy:audit_app",
+    "token": "keys:token_app",
+}
+"""Where each command is: module:function, or module:app of several."""
 
 
 class LangMem(TyperGroup):
@@ -104,13 +67,16 @@ class LangMem(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands.update({name: TyperCommand(name, help=each.line) for name, each in COMMANDS.items()})
+        self.commands.update({name: TyperCommand(name) for name in COMMANDS})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - a Context of click, or of typer's own copy
+        return TyperCommand(cmd_name, help=_help(COMMANDS[cmd_name])) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if name is None or command is None else loaded(name), rest
 
-    def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
+    def invoke(self, ctx: Any) -> Any:
         from langmem_plugin.database.audit_trail import acting  # noqa: PLC0415 - help needs no database
 
         for stream in (sys.stdout, sys.stderr):
@@ -142,9 +108,20 @@ def _operator() -> str:
         return "operator"
 
 
+def _help(place: str) -> str:
+    """A command's help as its source has it."""
+    module, _, named = place.partition(":")
+    for node in ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == named:
+            return ast.get_docstring(node) or ""
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and ast.unparse(node.targets[0]) == named:
+            return next(str(ast.literal_eval(each.value)) for each in node.value.keywords if each.arg == "help")
+    return ""
+
+
 def loaded(name: str) -> Any:
     """The command itself, with those below it."""
-    module, _, attribute = COMMANDS[name].place.partition(":")
+    module, _, attribute = COMMANDS[name].partition(":")
     found = getattr(import_module(f"langmem_plugin.cli.{module}"), attribute)
     if not isinstance(found, typer.Typer):
         alone = typer.Typer(add_completion=False)

@@ -75,10 +75,8 @@ def _engine(path_or_url: str) -> Engine:
         raise InvalidInput(str(error)) from None
     if url.get_backend_name() == "sqlite":
         return _sqlite(url.database)
-    try:
-        import psycopg  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise ImportError("PostgreSQL needs more: pip install 'phone-memory[postgres]'") from error
+    import langmem_plugin.database.postgresql  # noqa: F401, PLC0415 - says what to install where the extra is not there
+
     engine = create_engine(
         url.set(drivername="postgresql+psycopg").difference_update_query(["pgbouncer"]),
         poolclass=NullPool,
