@@ -1,7 +1,7 @@
 """Settings of a JSON file: the places its keys have there, and what a file that is wrong in parts means."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -67,6 +67,10 @@ class _Found:
         self.problems.append(Problem("config.value_ignored", key[:_SHOWN], reason))
 
 
+_Take = Callable[[_Found, str, Any], None]
+"""Takes the value of a key."""
+
+
 def settings_of(path: str | Path) -> Settings:
     """The settings of a file with `feature_flags`, `godfather_phone` and `memory`, and under `langmem` any setting by
     its name.
@@ -77,7 +81,7 @@ def settings_of(path: str | Path) -> Settings:
     what the environment says wrong, and for values that contradict each other.
     """
     try:
-        settings, problems = examined(path)
+        settings, problems, _ = examined(path)
     except UnreadableFile as error:
         log.error("config.unreadable", extra={"path": str(path), "reason": str(error)})  # noqa: TRY400 - all is said
         return _settings(_Found())
@@ -91,8 +95,10 @@ def settings_of(path: str | Path) -> Settings:
     return settings
 
 
-def examined(path: str | Path) -> tuple[Settings, list[Problem]]:
-    """The settings in force, and every problem of the file. Raises UnreadableFile, and as `settings_of`."""
+def examined(path: str | Path) -> tuple[Settings, list[Problem], dict[str, str]]:
+    """The settings in force, every problem of the file, and the key that each setting has its value from, by the
+    setting's name. Raises UnreadableFile, and as `settings_of`.
+    """
     found = _Found()
     content = _read(path)
     _look_through(content, _KNOWN, "", found)
@@ -101,15 +107,8 @@ def examined(path: str | Path) -> tuple[Settings, list[Problem]]:
         for key in _EXPECTED_THERE
         if not _says(content, key.split("."))
     ]
-    return _settings(found), found.problems
-
-
-def keys_used(path: str | Path) -> dict[str, str]:
-    """The key of the file that each setting has its value from, by the setting's name. Raises as `examined`."""
-    found = _Found()
-    _look_through(_read(path), _KNOWN, "", found)
-    _settings(found)
-    return {name: found.keys[name] for name in found.values}
+    settings = _settings(found)
+    return settings, found.problems, {name: found.keys[name] for name in found.values}
 
 
 def _read(path: str | Path) -> Mapping[str, Any]:
@@ -192,14 +191,21 @@ def _kinds(annotation: Any) -> set[type]:
     return set().union(*(_kinds(each) for each in get_args(annotation)))
 
 
-class _As:
-    """A key that stands for the setting `name`."""
+def _as(name: str) -> _Take:
+    """A key that stands for the setting of this name."""
+    return lambda found, key, value: found.take(name, key, value)
 
-    def __init__(self, name: str) -> None:
-        self.name = name
 
-    def __call__(self, found: _Found, key: str, value: Any) -> None:
-        found.take(self.name, key, value)
+def _folder(name: str, prefix: str, file: str = "") -> _Take:
+    """A key that names the folder in which something lies."""
+
+    def take(found: _Found, key: str, value: Any) -> None:
+        if isinstance(value, str) and value.strip() and "\0" not in value:
+            found.take(name, key, f"{prefix}{Path(value) / file}")
+        else:
+            found.ignore(key, "the name of a folder is expected")
+
+    return take
 
 
 def _hours(found: _Found, key: str, value: Any) -> None:
@@ -244,51 +250,27 @@ def _limits(found: _Found, key: str, value: Any) -> None:
     found.take("max_tokens", key, used)
 
 
-class _Folder:
-    """A key that names the folder in which something lies."""
-
-    def __init__(self, name: str, prefix: str, file: str = "") -> None:
-        self.name, self.prefix, self.file = name, prefix, file
-
-    def __call__(self, found: _Found, key: str, value: Any) -> None:
-        if isinstance(value, str) and value.strip() and "\0" not in value:
-            found.take(self.name, key, f"{self.prefix}{Path(value) / self.file}")
-        else:
-            found.ignore(key, "the name of a folder is expected")
-
-
 _ROLES = ("client", "godfather")
 
 
-def _ours() -> Iterator[tuple[str, Any]]:
-    for name in Settings.model_fields:
-        match name:
-            case "max_tokens":
-                yield name, _limits
-            case "godfather_phone":
-                yield name, _phone
-            case _:
-                yield name, _As(name)
-
-
 _KNOWN: dict[str, Any] = {
-    "feature_flags": {"enable_memory_system": _As("enable_memory_system")},
+    "feature_flags": {"enable_memory_system": _as("enable_memory_system")},
     "godfather_phone": _phone,
     "memory": {
         "session": {
-            "storage_dir": _Folder("database", "sqlite:///", "langmem.db"),
+            "storage_dir": _folder("database", "sqlite:///", "langmem.db"),
             "max_tokens_by_role": _limits,
             "session_timeout_hours": _hours,
         },
         "longterm": {
-            "enabled": _As("longterm"),
-            "storage_dir": _Folder("vector_index", "chroma:"),
+            "enabled": _as("longterm"),
+            "storage_dir": _folder("vector_index", "chroma:"),
             "collection_name": _collection,
-            "embedding_model": _As("embedding_model"),
-            "top_k_results": _As("recall_limit"),
-            "min_similarity": _As("min_similarity"),
+            "embedding_model": _as("embedding_model"),
+            "top_k_results": _as("recall_limit"),
+            "min_similarity": _as("min_similarity"),
         },
     },
-    "langmem": dict(_ours()),
+    "langmem": {name: _as(name) for name in Settings.model_fields} | {"max_tokens": _limits, "godfather_phone": _phone},
 }
 """Every key there may be: a section, or what to do with the key's value."""

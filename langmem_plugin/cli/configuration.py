@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from langmem_plugin import environment
 from langmem_plugin.cli.printing import Json, Rows, Told, tell
-from langmem_plugin.config_file import Problem, examined, keys_used
+from langmem_plugin.config_file import Problem, examined
 from langmem_plugin.database.urls import database_url, shown
 from langmem_plugin.durations import told
 from langmem_plugin.errors import ConfigurationError
@@ -35,8 +35,7 @@ def check(
 
     An environment variable goes before the file, and the file before the default.
     """
-    settings, problems = (Settings(), []) if file is None else examined(file)
-    keys = {} if file is None else keys_used(file)
+    settings, problems, keys = (Settings(), [], {}) if file is None else examined(file)
     what = {name: " ".join((each.description or "").split()) for name, each in type(settings).model_fields.items()}
     rows = [(each, _shown(each, getattr(settings, each)), _origin(each, keys, file), what[each]) for each in what]
     problems += [*_unknown_variables(), *_no_databases(settings)]

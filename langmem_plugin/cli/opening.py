@@ -74,7 +74,7 @@ class Where(NamedTuple):
         """Those of the file, if one is named, and the environment. Raises ConfigurationError for what is no file."""
         if self.config is None:
             return Settings()
-        settings, problems = examined(self.config)
+        settings, problems, _ = examined(self.config)
         for problem in problems:
             if problem.is_error:
                 typer.echo(visible(f"{self.config}: {problem}"), err=True)

@@ -7,7 +7,8 @@ import logging
 import signal
 import socket
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -57,11 +58,8 @@ def mcp(
     with PhoneMemory(where.database, settings=settings) as memory:
         if phone is not None:
             # Python's own handler would wait for the thread that reads; what is written stands in the database.
-            before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-            try:
+            with handled(signal.SIG_DFL, signal.SIGINT):
                 mcp_server.serve_stdio(memory, phone)
-            finally:
-                signal.signal(signal.SIGINT, before)
             return
         refuse_open_door(AccessTokens(memory.database, now=memory.service.now), host, "person")
         with listening_on(host, http or 0) as listening:
@@ -108,13 +106,8 @@ def serve(
     if settings.enable_memory_system:
         refuse_missing(settings, where.database, create=create)
     # Uvicorn ends by giving the signal on, which would leave the memory open.
-    before = {each: signal.signal(each, lambda *_: None) for each in _SIGNALS}
-    try:
-        with PhoneMemory(where.database, settings=settings) as memory:
-            _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    with handled(lambda *_: None), PhoneMemory(where.database, settings=settings) as memory:
+        _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
 
 
 def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, behind_proxy: bool) -> None:
@@ -139,6 +132,17 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
             server_header=False,
             timeout_graceful_shutdown=_STOPS_WITHIN,
         )
+
+
+@contextmanager
+def handled(handler: Callable[..., object] | signal.Handlers, *signals: signal.Signals) -> Iterator[None]:
+    """Lets these signals, or those that end a service, be handled so; afterwards as before."""
+    before = {each: signal.signal(each, handler) for each in signals or _SIGNALS}
+    try:
+        yield
+    finally:
+        for each, old in before.items():
+            signal.signal(each, old)
 
 
 def listening_on(host: str, port: int) -> socket.socket:

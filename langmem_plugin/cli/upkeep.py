@@ -1,7 +1,6 @@
 """`langmem expire`, `sweep`, `doctor`, `backup`, `reindex`, `reembed` and `worker`: upkeep by hand."""
 
 import shutil
-import signal
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ from sqlalchemy import func, select
 
 from langmem_plugin.cli.opening import Where, database_with, in_force, memory_of, on, quiet, saver_of
 from langmem_plugin.cli.printing import Told, progress
+from langmem_plugin.cli.serve import handled
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -53,23 +53,18 @@ def worker(
         raise InvalidInput('nothing is extracted by these settings: set extraction to "rules" or to a model\'s name')
     settings = settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
     stopped = SimpleQueue[None]()  # an Event's set() waits for ever in a handler that interrupts its wait()
-    before = {each: signal.signal(each, lambda *_: stopped.put(None)) for each in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        with memory_of(where, settings=settings) as memory:
-            extraction = memory.extraction
-            assert extraction is not None  # noqa: S101 - the settings say so
-            typer.echo("ready", err=as_json)
-            if once:
-                extraction.work_through()
-            else:
-                extraction.wake()
-                stopped.get()
-            extraction.stop()
-            extraction.wait()
-            jobs = extraction.jobs.states()
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    with handled(lambda *_: stopped.put(None)), memory_of(where, settings=settings) as memory:
+        extraction = memory.extraction
+        assert extraction is not None  # noqa: S101 - the settings say so
+        typer.echo("ready", err=as_json)
+        if once:
+            extraction.work_through()
+        else:
+            extraction.wake()
+            stopped.get()
+        extraction.stop()
+        extraction.wait()
+        jobs = extraction.jobs.states()
     states = ", ".join(f"{many} {state}" for state, many in sorted(jobs.items()))
     return Told({"jobs": dict(jobs)}, [states or "nothing waits to be taken in"])
 

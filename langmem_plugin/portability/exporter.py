@@ -17,7 +17,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
-from langmem_plugin.conversation.turns.message_claims import ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -62,6 +62,7 @@ from langmem_plugin.writing import job_records
 log = event_log(__name__)
 
 _CHANNEL = "messages"
+_OWNER = {"owner"}
 
 
 class Asked(Protocol):
@@ -182,49 +183,28 @@ class Exporter:
             yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
             details = None if asked is None else {"asked_at": asked.asked_at, "details": dict(asked.details)}
             yield "question", None if details is None else ExportedQuestion.model_validate(details)
-            yield "identifiers", self._identifiers(connection, person)
+            linked = person_records.identifiers(connection, person)
+            yield "identifiers", (ExportedIdentifier(identifier=each, linked_at=at) for each, at in linked)
             yield "merges", (ExportedMerge(**asdict(each)) for each in person_records.merges(connection, person))
             categories = self._service.categories.all_of(connection, person)
             yield "categories", (ExportedCategory(**asdict(each)) for each in categories)
-            yield "memories", self._memories(connection, person)
+            memories = self._service.repository.all_of(connection, person)
+            yield "memories", (ExportedMemory(**each.model_dump(exclude=_OWNER)) for each in memories)
             yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
-            yield "instructions", self._instructions(connection, person)
-            yield "aliases", self._aliases(connection, person)
+            instructions = self._service.instructions.all_of(connection, person)
+            yield "instructions", (ExportedInstruction(**each.model_dump(exclude=_OWNER)) for each in instructions)
+            aliases = map(asdict, self._service.aliases.all_of(connection, person))
+            yield (
+                "aliases",
+                (ExportedAlias(**{name: each[name] for name in ExportedAlias.model_fields}) for each in aliases),
+            )
             said = self._service.history.of_no_session_here(connection, person)
             yield "said_elsewhere", (ExportedSaying(**asdict(each)) for each in said)
-            yield "incoming", self._incoming(connection, person)
+            yield "incoming", map(_incoming, self._claims.of_thread(connection, person))
             files: dict[str, MediaReference | None] = {}
             threads: dict[str, str] = {}
             yield "sessions", self._sessions(connection, person, files, threads)
             yield "files", self._files(connection, files, threads)
-
-    def _identifiers(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedIdentifier]:
-        for identifier, linked_at in person_records.identifiers(connection, person):
-            yield ExportedIdentifier(identifier=identifier, linked_at=linked_at)
-
-    def _memories(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedMemory]:
-        for each in self._service.repository.all_of(connection, person):
-            yield ExportedMemory(**each.model_dump(exclude={"owner"}))
-
-    def _instructions(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedInstruction]:
-        for each in self._service.instructions.all_of(connection, person):
-            yield ExportedInstruction(**each.model_dump(exclude={"owner"}))
-
-    def _aliases(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedAlias]:
-        for each in self._service.aliases.all_of(connection, person):
-            held = asdict(each)
-            del held["owner"]
-            yield ExportedAlias(**held)
-
-    def _incoming(self, connection: Connection, person: OwnerKey) -> Iterator[ExportedIncoming]:
-        for each in self._claims.of_thread(connection, person):
-            yield ExportedIncoming(
-                message_id=each.message_id,
-                received_at=each.received_at,
-                message=None if each.message is None else as_json(each.message),
-                reply=each.reply,
-                sent=each.sent,
-            )
 
     def _sessions(
         self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]
@@ -303,6 +283,16 @@ class Exporter:
                 size=None if reference is None else reference.size,
                 data=None if data is None else base64.b64encode(data).decode(),
             )
+
+
+def _incoming(claim: ClaimRecord) -> ExportedIncoming:
+    return ExportedIncoming(
+        message_id=claim.message_id,
+        received_at=claim.received_at,
+        message=None if claim.message is None else as_json(claim.message),
+        reply=claim.reply,
+        sent=claim.sent,
+    )
 
 
 def threads_of(connection: Connection, person: OwnerKey) -> list[str]:
