@@ -97,11 +97,10 @@ _NAME, _PHONE = "Erin", "+12025550123"
 _SECOND = ("Jason", "+12025550145")
 PORT = 8421
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="of --web; 0: any that is free")]
-_ERIN_SAYS = (
-    "you may remember what I tell you",
-    "my daughter Mia is seven",
+_ERIN_SAYS = (  # as the page's tour goes
     "find me a chicken dinner",
     "save number 2",
+    "/remember my daughter Mia is seven",
     "how old is Mia?",
     "what about pasta?",
     "save the second one",

@@ -112,7 +112,7 @@ def test_another_persons_is_not_there(memory, erin):
         ),
         ("time between 22:00 and 07:00 or day is weekend", "es", "Solo si son entre las 22:00 y las 07:00 o es fin de semana."),
         ("day is monday", "he", "רק אם היום יום שני."),
-        ('date before 2027-01-01 and (topic is "work" or message starts with "please")', "en", "Only if it is before January 1, 2027 and (it is about “work” or what you write begins with “please”)."),
+        ('date before 2027-01-01 and (topic is "work" or message starts with "please")', "en", "Only if it is before 1 January 2027 and (it is about “work” or what you write begins with “please”)."),
     ],
 )  # fmt: skip
 def test_a_condition_is_told_in_words_of_the_persons_language(memory, erin, condition, language, told):

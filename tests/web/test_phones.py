@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from starlette.testclient import TestClient
 
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.web.phones.phones import Phone, Stage, phones_app
+from langmem_plugin.web.phones.phones import TOUR, Phone, Stage, phones_app
 from langmem_plugin.web.phones.process import AgentProcess
 from tests.cases import for_each
 from tests.web.conftest import served_at
@@ -82,6 +82,27 @@ def test_a_talk_shows_the_calls_what_number_2_means_what_is_learnt_and_why_it_is
         )
         page = texted(client.post("/other").text)
         assert "Jason : save number 2" in page
+
+
+def test_a_tour_leads_through_number_2_the_crash_the_second_phone_and_the_silence(agent):
+    erin = Phone(
+        "Erin", ERIN, ["find me a chicken dinner", "save number 2", "/remember Mia is seven", "how old is Mia?"]
+    )
+    jason = Phone("Jason", JASON, ["what's on our calendar?"])
+    with TestClient(phones_app(agent(), [erin, jason]), base_url="http://127.0.0.1:8421") as client:
+        page, seen = client.get("/").text, []
+        while told := re.search(r"(\d) of 7\.</strong> (.*?)</p>", page):
+            seen.append(int(told[1]))
+            step = TOUR[seen[-1] - 1][0]
+            assert page.count("data-next") == 1
+            if step == "first":
+                page = client.post("/text", data={"phone": ERIN, "text": erin.script[0]}).text
+            else:
+                page = client.post({"second": "/other", "crash": "/crash", "silence": "/silence"}[step]).text
+        assert seen == [1, 2, 3, 4, 5, 6, 7]
+        assert "“number 2”: Chicken soup (its number)" in texted(page)
+        assert "Recalled Mia is seven" in texted(page)
+        assert client.get("/").text.count("data-next") == 0
 
 
 def agent_of(page):

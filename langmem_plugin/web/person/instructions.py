@@ -13,7 +13,7 @@ from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory
 from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode
-from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.web.person.visit import LOCALES, Here, Visit
 
 router = APIRouter(prefix="/instructions")
 
@@ -144,7 +144,7 @@ def _parts_of(condition: str, language: LanguageCode) -> list[dict[str, str]]:
         if told["day"] in _DAYS:
             told["name"] = str(get_day_names("wide", locale=language)[_DAYS.index(told["day"])])
         if told["when"]:
-            told["when"] = format_date(date.fromisoformat(told["when"]), format="long", locale=language)
+            told["when"] = format_date(date.fromisoformat(told["when"]), format="long", locale=LOCALES[language])
         found.append(told)
         place = part.end()
     return found

@@ -51,12 +51,27 @@ class Happening:
     parts: Sequence[Mapping[str, Any]]
 
 
+TOUR = (
+    ("first", "Erin asks for a list: tap what stands under her talk."),
+    ("crash", "Kill the agent's process, as a crash would."),
+    ("first", "The new process knows what was shown: tap “save number 2”."),
+    ("second", "Jason asks from his own phone, and sees what Erin saved."),
+    ("first", "Erin tells something for later."),
+    ("silence", "Half an hour of silence ends the conversation."),
+    ("first", "A new conversation has begun: what was told is recalled."),
+)
+"""What to do next, and why: the phone that texts, or what happens to the agent."""
+
+
 class Stage:
-    """The phones, the agent, and a clock that is moved by hand."""
+    """The phones, the agent, and a clock that is moved by hand. The `tour` is what is left of it, where both phones
+    have what to say.
+    """
 
     def __init__(self, agent: AgentProcess, phones: Sequence[Phone], now: Callable[[], datetime]) -> None:
         self.agent, self.phones, self._now = agent, {each.number: each for each in phones}, now
         self.passed = timedelta()
+        self.tour = [*TOUR] if all(each.script for each in phones) else []
         self.happened: list[Happening] = []
         self._writing = threading.Lock()
 
@@ -64,8 +79,13 @@ class Stage:
     def now(self) -> datetime:
         return self._now() + self.passed
 
+    def _went_on(self, step: str) -> None:
+        if self.tour and self.tour[0][0] == step:
+            self.tour.pop(0)
+
     def text(self, phone: Phone, text: str) -> None:
         """One message, delivered until it is answered."""
+        self._went_on("first" if phone is next(iter(self.phones.values())) else "second")
         with self._writing:
             phone.bubbles.append(("me", text, self.now))
             if phone.script and phone.script[0] == text:
@@ -82,6 +102,7 @@ class Stage:
 
     def wait(self) -> None:
         """Both fall silent: sessions end, and what was said is read."""
+        self._went_on("silence")
         self.passed += SILENCE
         answer, _ = self._ask({"do": "silence", "phones": [*self.phones]})
         parts = [{**each, "who": self.phones[each["who"]].name} if "who" in each else each for each in answer["parts"]]
@@ -94,6 +115,7 @@ class Stage:
 
     def crash(self) -> None:
         """The process is gone at once, and another one starts on the same database."""
+        self._went_on("crash")
         before = self.agent.pid
         self.agent.kill()
         self.agent.start()
@@ -137,6 +159,8 @@ def phones_app(agent: AgentProcess, phones: Sequence[Phone], *, now: Callable[[]
             now=stage.now,
             passed=stage.passed,
             pid=agent.pid,
+            step=stage.tour[0] if stage.tour else None,
+            steps=(len(TOUR) - len(stage.tour) + 1, len(TOUR)),
         )
 
     @app.post("/text")
