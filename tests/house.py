@@ -22,7 +22,7 @@ ROOMS = {
     "channels": 765,
     "cli": 2305,
     "conversation": 5940,
-    "database": 3277,
+    "database": 3283,
     "facts": 3150,
     "identifiers": 252,
     "insight": 750,

@@ -4,6 +4,7 @@
     python -m benchmarks.faults --url postgresql://…              # an empty database; with faults of the server
     python -m benchmarks.faults --only kills --kills 20
     python -m benchmarks.faults --quick                           # a few of each, as the tests do
+    python -m benchmarks.faults --only soak --minutes 60          # all of it, and one process that stays
 
 One line for each kind of fault. A text is acknowledged when its person was answered as if nothing had happened, and
 told when they were told that it was not kept or that they are to send it again. In the end a fresh memory reads all
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.faults import clocks, commands, forks, freezes, kills, locks
+from benchmarks.faults import clocks, commands, forks, freezes, kills, locks, soak
 from benchmarks.faults.oracle import Figures, Oracle
 from benchmarks.faults.stage import Stage
 from benchmarks.faults.worker import opened
@@ -47,6 +48,8 @@ def kinds(asked: argparse.Namespace) -> dict[str, Callable[[Stage], str]]:
         "locks": locks.play,
         "forks": forks.play,
     }
+    if asked.only == "soak":
+        found["soak"] = partial(soak.play, minutes=asked.minutes)
     if asked.url and asked.url.startswith("postgres"):
         from benchmarks.faults import pooler, server
 
@@ -70,8 +73,9 @@ def main() -> int:
     parser.add_argument(
         "--only",
         metavar="KIND",
-        help="kills, commands, freezes, clocks, locks, forks or, on PostgreSQL, server, pooler",
+        help="kills, commands, freezes, clocks, locks, forks, soak or, on PostgreSQL, server, pooler",
     )
+    parser.add_argument("--minutes", type=float, default=60, help="of the soak; default: %(default)s")
     parser.add_argument("--libfaketime", metavar="FILE", default=clocks.libfaketime(), help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="a few of each")
     parser.add_argument("--seed", type=int, default=1)

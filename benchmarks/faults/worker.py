@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+import resource
 import select
 import threading
 import time
@@ -74,7 +75,8 @@ def conversation(memory: PhoneMemory):
 def serve(memory: PhoneMemory, pipe: Connection, of_children: Sequence[Connection] = ()) -> None:
     """Answers all who are asked for at once, each in a thread, until None comes.
 
-    "close" closes the memory, "fork" forks a child on each of the pipes, which serves with the same object.
+    "close" closes the memory, "fork" forks a child on each of the pipes, which serves with the same object; from "full"
+    to "room" no file can be written, as on a full disk.
     """
     graph, sending = conversation(memory), threading.Lock()
 
@@ -94,6 +96,9 @@ def serve(memory: PhoneMemory, pipe: Connection, of_children: Sequence[Connectio
         while asked := pipe.recv():
             if asked == "close":
                 memory.close()
+            elif asked in ("full", "room"):
+                most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+                resource.setrlimit(resource.RLIMIT_FSIZE, (0 if asked == "full" else most, most))
             elif asked == "fork":
                 for of_child in of_children:
                     if not os.fork():

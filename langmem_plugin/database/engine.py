@@ -38,7 +38,7 @@ from langmem_plugin.database.transactions import (
     note_in_vain,
 )
 from langmem_plugin.database.urls import database_and_schema, shown
-from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import ConfigurationError, StorageFull, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
 
@@ -294,14 +294,18 @@ class Database:
                 if connection.invalidated:
                     joined.lost()
                 else:
-                    part.rollback()
+                    with contextlib.suppress(*self._driver_errors):  # on a full disk SQLite undoes all of it by itself
+                        part.rollback()
                 raise
             part.commit()
         except self._driver_errors as error:
+            named = self._named(error)
             self._give_up_if_lost(connection)
             if connection.invalidated:  # also by the statements that begin and end a part
                 joined.lost()
-            raise self._named(error) from error
+            elif isinstance(named, StorageFull):
+                joined.failed = named
+            raise named from error
 
     def scrub(self, tables: Sequence[str]) -> list[str]:
         """Takes what was deleted from these tables out of the files; in words, of what bytes may remain.

@@ -192,6 +192,22 @@ def test_a_full_disk_is_told_the_person_loses_nothing_and_ends_with_the_next_tur
 
 
 @pytest.mark.spec("C-14")
+def test_a_command_on_a_full_disk_is_told_and_does_nothing(tmp_path, offline_model):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with PhoneMemory(f"sqlite:///{tmp_path}/langmem.db", embeddings=offline_model) as memory:
+        graph = echo(memory.saver)
+        memory.reply(graph, MOM, "/remember the bin goes out on Monday")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        answers = [
+            memory.reply(graph, MOM, said)
+            for said in ("/remember the gate code is 4410", "/remember the bell is broken")
+        ]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert answers == [FULL, FULL]
+        assert [each.text for each in memory.service.list_memories(MOM)] == ["the bin goes out on Monday"]
+
+
+@pytest.mark.spec("C-14")
 def test_several_may_open_one_file_at_the_same_moment(tmp_path):
     together = threading.Barrier(4)
 
