@@ -90,6 +90,8 @@ def test_whatever_is_said_is_understood_in_one_of_three_ways(said):
     [
         ("Pay $20? (yes/no)", "YES", "yes"),
         ("Pay $20? (yes/no)", "👍", "yes"),
+        ("Pay $20? (yes/no)", "no thanks, too expensive", "no"),
+        ("Pay $20? (yes/no)", "לא תודה, יקר לי", "no"),
         ("Pay $20? [Y/n]", "nope", "n"),
         ("Shall I?", "כן", "yes"),
         ("Shall I?", "only the first one", "only the first one"),
@@ -122,6 +124,14 @@ def test_what_cannot_be_understood_is_asked_again_once_and_then_refused(memory):
 
     assert memory.reply(graph, ERIN, "hm?") == ENGLISH.ask_again.format(question="Pay $20? (yes/no)")
     assert memory.reply(graph, ERIN, "well?") == "0 was given 'no'"
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize("said", ["1", "2", "the first one", "number 1", "no, what is it for?", "yes but tomorrow"])
+def test_a_yes_or_no_is_neither_a_place_nor_a_condition(memory, said):
+    graph = asking(memory, "Pay $20? (yes/no)")
+    memory.reply(graph, ERIN, "go")
+    assert "Pay $20? (yes/no)" in memory.reply(graph, ERIN, said)
 
 
 @pytest.mark.spec("C-21")

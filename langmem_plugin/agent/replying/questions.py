@@ -218,9 +218,9 @@ class Choice:
         return self.names and {verdict and verdict.yes for verdict in map(agrees, self.labels)} == {True, False}
 
     def words(self, replies: Replies) -> str:
-        return (
-            self.question if self.names else replies.choose.format(question=self.question, options=self._lines).strip()
-        )
+        if self.names:
+            return self.question
+        return replies.choose.format(question=self.question, options=self._lines).strip()
 
     @property
     def _lines(self) -> str:
@@ -233,13 +233,17 @@ class Choice:
             if len(same) == 1:
                 return self.values[same[0]]
         verdict = agrees(said)
-        if verdict is not None and not verdict.rest:
+        # A refusal may have its reason behind it: "no thanks, too expensive".
+        if verdict is not None and (not verdict.rest or (self.takes_wishes and not verdict.yes and "?" not in said)):
             alike = [at for at, label in enumerate(self.labels) if (of := agrees(label)) and of.yes == verdict.yes]
             if len(alike) == 1 or (alike and self.takes_wishes):
                 return self.values[alike[0]]
-        meant = {
-            number for each in resolve(said, [AIMessage(self._lines)]).references for number in each.numbers if number
-        }
+        if self.takes_wishes:
+            raise NotUnderstood
+        if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(self.values):
+            return self.values[int(wanted) - 1]
+        shown = resolve(said, [AIMessage(self._lines)])
+        meant = {number for each in shown.references for number in each.numbers if number}
         if len(meant) == 1:
             return self.values[meant.pop() - 1]
         raise NotUnderstood
