@@ -91,11 +91,10 @@ class _Task:
             text = f"{text}\n\n{self.replies.picture_gone}"
         if not (text and self.notices.missing):
             return text
-        told = [
-            self.replies.without_memory,
-            *([self.replies.without_history] if _CONVERSATION in self.notices.missing else []),
-        ]
-        return f"{text}\n\n{' '.join(told)}"
+        told = self.replies.without_memory
+        if _CONVERSATION in self.notices.missing:
+            told = f"{told} {self.replies.without_history}"
+        return f"{text}\n\n{told}"
 
 
 class _NotSent(Exception):
@@ -126,9 +125,8 @@ class Channel:
         """See PhoneMemory.reply."""
         with watched() as notices:
             message = self._quoting(message)
-            task = _Task(
-                graph, message, self.parts.languages.language_for(message.owner, message.own_words), notices, call
-            )
+            replies = self.parts.languages.language_for(message.owner, message.own_words)
+            task = _Task(graph, message, replies, notices, call)
             try:
                 is_let_be = message.edited and self._is_known(message)
                 answer = Reply("", repeated=True) if is_let_be else (yield from self._answered(task))
@@ -454,10 +452,10 @@ class Channel:
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
         """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""
-        send, after = task.message.send, task.message.moment_after
-        return (
-            None if send is None or after is None else Meanwhile(after.total_seconds(), send, task.replies.one_moment)
-        )
+        sending, after = task.message.send, task.message.moment_after
+        if sending is None or after is None:
+            return None
+        return Meanwhile(after.total_seconds(), sending, task.replies.one_moment)
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self.parts.settings.burst is not None or message.album is not None
