@@ -13,6 +13,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Interrupt, interrupt
 from sqlalchemy import select
 
+from langmem_plugin.agent.replying.graph_answers import GraphRun
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.agent.replying.questions import NotUnderstood, asked_by
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
@@ -383,7 +384,7 @@ def test_a_yes_that_came_while_the_question_was_still_asked_approves_nothing_als
             return len(connection.execute(select(turn.c.ticket)).all())
 
     def dying():
-        memory.channel.answers.plan = lambda *_, **__: die()
+        GraphRun.plan = lambda *_, **__: die()  # in the process that is killed
         memory.reply(graph, ERIN, "yes", message_id="m2")
 
     with ThreadPoolExecutor() as pool:

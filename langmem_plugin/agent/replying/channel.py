@@ -19,7 +19,7 @@ from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.commands import Commands, Reading
 from langmem_plugin.agent.commands.confirming import AddedQuestion, question_below
 from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.replying.graph_answers import GraphAnswers, Worded
+from langmem_plugin.agent.replying.graph_answers import GraphRun, Worded
 from langmem_plugin.agent.replying.incoming_message import (
     IncomingMessage,
     album_of,
@@ -111,7 +111,6 @@ class Channel:
         self.parts, self.commands, self.context = parts, commands, context
         # Each time anew: with_allowlist gives the saver another.
         self.claims = MessageClaims(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
-        self.answers = GraphAnswers(parts, context)
         self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
 
     def check_once(self, graph: Graph) -> None:
@@ -232,9 +231,9 @@ class Channel:
 
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
-        config = _bounded(task.graph, without_trace(owner))
-        result = yield run(task.graph, {"messages": [said]}, config, self._meanwhile(task))
-        text = self.answers.text(result, [said], owner, task.replies, sources=task.message.sources)
+        of_graph = self._run_of(task, without_trace(owner), owner)
+        result = yield run(task.graph, {"messages": [said]}, _bounded(of_graph), self._meanwhile(task))
+        text = of_graph.text(result, [said])
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self.parts.settings.enable_memory_system:
             # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
@@ -425,7 +424,7 @@ class Channel:
             log.warning("confirmation.not_asked", exc_info=True, extra={"phone": masked(thread)})
             return reply
         try:
-            self.answers.ask_below(task.graph, config, question)
+            self._run_of(task, config, OwnerKey(thread)).ask_below(question)
         except StoreUnavailable:
             log.warning("confirmation.not_in_history", exc_info=True, extra={"phone": masked(thread)})
         return text
@@ -437,18 +436,22 @@ class Channel:
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
             return Worded(task.replies.failed, asks=True), ()
-        plan = self.answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
+        of_graph = self._run_of(task, config, OwnerKey(config["configurable"]["thread_id"]))
+        plan = of_graph.plan(together, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
-        result = yield run(task.graph, plan.given, _bounded(task.graph, config), self._meanwhile(task))
-        sources, replies = task.message.sources, task.replies
-        worded = self.answers.worded(task.graph, result, plan, config, sources=sources, replies=replies)
+        result = yield run(task.graph, plan.given, _bounded(of_graph), self._meanwhile(task))
+        worded = of_graph.worded(result, plan)
         if not plan.wish or worded.asks:
             return worded, plan.others
         of_wish = plan.of_wish()
-        result = yield run(task.graph, of_wish.given, _bounded(task.graph, config), self._meanwhile(task))
-        then = self.answers.worded(task.graph, result, of_wish, config, sources=sources, replies=replies)
+        result = yield run(task.graph, of_wish.given, _bounded(of_graph), self._meanwhile(task))
+        then = of_graph.worded(result, of_wish)
         return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
+
+    def _run_of(self, task: _Task, config: RunnableConfig, owner: OwnerKey) -> GraphRun:
+        sources = task.message.sources
+        return GraphRun(self.parts, self.context.shown, task.graph, config, owner, task.replies, sources)
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
         """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""
@@ -523,7 +526,7 @@ def _note_outage(thread: str, error: StoreUnavailable) -> None:
     note_missing(_CONVERSATION)
 
 
-def _bounded(graph: Graph, config: RunnableConfig) -> RunnableConfig:
+def _bounded(of: GraphRun) -> RunnableConfig:
     """The config with the graph's own step limit, if `with_config` gave it one."""
-    own = (getattr(graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
-    return {**config, "recursion_limit": own}
+    own = (getattr(of.graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
+    return {**of.config, "recursion_limit": own}

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.confirming import AddedQuestion, with_question
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import recalled_of
 from langmem_plugin.agent.prompt_texts import cites, with_sources
 from langmem_plugin.agent.replying.incoming_message import clean, ids_of, put_together, sender_of
@@ -22,7 +23,6 @@ from langmem_plugin.agent.replying.languages import Replies
 from langmem_plugin.agent.replying.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replying.steps import Graph
 from langmem_plugin.agent.served_person import answered_now
-from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.own_words import is_own, own_words
 from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, Decisions, Told
 from langmem_plugin.conversation.turns.message_claims import Waiting
@@ -69,23 +69,24 @@ class Worded:
     along: Callable[[Connection], None] | None = None
 
 
-class GraphAnswers:
-    """Decides, before a run, what the graph is given, and after it, which of its words go out."""
+@dataclass(frozen=True)
+class GraphRun:
+    """Decides, before a run of a graph, what it is given, and after it, which of its words go out."""
 
-    def __init__(self, parts: AgentParts, context: TurnContext) -> None:
-        self._parts, self._context = parts, context
-        self._decisions = Decisions(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
+    parts: AgentParts
+    shown: MemoryInPrompt
+    graph: Graph
+    config: RunnableConfig
+    owner: OwnerKey
+    replies: Replies
+    sources: bool
 
-    def plan(
-        self,
-        graph: Graph,
-        together: Sequence[Waiting],
-        config: RunnableConfig,
-        replies: Replies,
-        *,
-        asked: bool,
-        unseen: bool,
-    ) -> Plan:
+    @property
+    def decisions(self) -> Decisions:
+        # Each time anew: with_allowlist gives the saver another.
+        return Decisions(self.parts.database, self.parts.saver.sessions, lambda: self.parts.saver.serde)
+
+    def plan(self, together: Sequence[Waiting], *, asked: bool, unseen: bool) -> Plan:
         """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
         written before it was asked (`unseen`): "yes" to something else approves nothing.
         """
@@ -94,108 +95,90 @@ class GraphAnswers:
         begun_before = any(each.attempts for each in together)
         if not asked and not begun_before:
             return fresh
-        state = graph.get_state(config)
+        state = self.graph.get_state(self.config)
         messages = _messages_in(state.values) or []
-        decided = self._decisions.of(config)
+        decided = self.decisions.of(self.config)
         if begun_before and _place_of(own, messages) is not None:
-            return self._gone_on(state, messages, own, NOTHING_TOLD, replies)
+            return self._gone_on(state, messages, own, NOTHING_TOLD)
         if begun_before and decided.by in own:  # a process ended in the run that they let go on
             lost = [each for each in state.interrupts if _named(each) in decided.asked]
-            goes_on = self._gone_on(state, messages, frozenset(), decided.told, replies)
+            goes_on = self._gone_on(state, messages, frozenset(), decided.told)
             return _resumed(lost, decided) if lost else goes_on
         if state.interrupts and unseen:
-            return Plan(text=self._still_asked(state.interrupts, decided, replies))
+            return Plan(text=self._still_asked(state.interrupts, decided))
         if state.interrupts:
-            return self._decide(state.interrupts, together, messages, decided, config=config, replies=replies)
+            return self._decide(state, together, decided)
         return fresh
 
-    def worded(
-        self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies
-    ) -> Worded:
+    def worded(self, result: Any, plan: Plan) -> Worded:
         """The words of a run's result for the person: what it said, and what it stopped to ask."""
-        thread = OwnerKey(config["configurable"]["thread_id"])
         messages = _messages_in(result)
         if messages is None:  # of another output schema
-            messages = _messages_in(graph.get_state(config).values) or []
-        said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
+            messages = _messages_in(self.graph.get_state(self.config).values) or []
+        said = self._said(messages, plan, recalled_of(result))
         interrupts = _interrupts_in(result)
         if len(interrupts) > 1:  # in the order in which they will be answered, whichever was done first
-            interrupts = graph.get_state(config).interrupts or interrupts
+            interrupts = self.graph.get_state(self.config).interrupts or interrupts
         if interrupts:
-            return Worded("\n\n".join(filter(None, [said, _worded(interrupts[0], replies)])), asks=True)
-        if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
-            log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
-            return Worded(said or replies.stopped, asks=True)
-        return Worded(said or replies.nothing_said, asks=not said)
+            return Worded("\n\n".join(filter(None, [said, _worded(interrupts[0], self.replies)])), asks=True)
+        if _stops_before_nodes(self.graph) and (waiting := self.graph.get_state(self.config).next):
+            log.warning("reply.breakpoint", extra={"phone": masked(self.owner), "nodes": ", ".join(waiting)})
+            return Worded(said or self.replies.stopped, asks=True)
+        return Worded(said or self.replies.nothing_said, asks=not said)
 
-    def ask_below(self, graph: Graph, config: RunnableConfig, question: AddedQuestion) -> None:
+    def ask_below(self, question: AddedQuestion) -> None:
         """The conversation has the question where the person sees it: at the end of the newest reply."""
-        if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
+        if isinstance(self.graph.channels.get("messages"), DeltaChannel):  # the list is not stored
             return
-        newest = next(iter(self._parts.sessions.messages_of_turn(config)[-1:]), None)
+        newest = next(iter(self.parts.sessions.messages_of_turn(self.config)[-1:]), None)
         if isinstance(newest, AIMessage):
-            self._parts.sessions.replace_last(config, with_question(newest, question))
+            self.parts.sessions.replace_last(self.config, with_question(newest, question))
 
-    def text(self, result: Any, own: Sequence[BaseMessage], owner: OwnerKey, replies: Replies, *, sources: bool) -> str:
+    def text(self, result: Any, own: Sequence[BaseMessage]) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""
         messages = _messages_in(result) or []
         plan = Plan(own=frozenset(each.id for each in own))
         interrupts = _interrupts_in(result)
         if interrupts:
-            return _worded(interrupts[0], replies)
-        return self._said(messages, plan, owner, recalled_of(result), sources=sources) or replies.nothing_said
+            return _worded(interrupts[0], self.replies)
+        return self._said(messages, plan, recalled_of(result)) or self.replies.nothing_said
 
-    def _said(
-        self, messages: Sequence[BaseMessage], plan: Plan, owner: OwnerKey, recalled: Any, *, sources: bool
-    ) -> str:
+    def _said(self, messages: Sequence[BaseMessage], plan: Plan, recalled: Any) -> str:
         text = _all_said(messages, plan.own, plan.told)
-        if sources:
-            return clean(self._context.shown.with_sources(text, messages, recalled, owner))
+        if self.sources:
+            return clean(self.shown.with_sources(text, messages, recalled, self.owner))
         return _uncited(text)
 
     def _gone_on(
-        self,
-        state: StateSnapshot,
-        messages: Sequence[BaseMessage],
-        own: frozenset[str | None],
-        told: Told,
-        replies: Replies,
+        self, state: StateSnapshot, messages: Sequence[BaseMessage], own: frozenset[str | None], told: Told
     ) -> Plan:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
         others = _given_together(messages, own)
         said = _uncited(_all_said(messages, own, told))
         if state.interrupts:
-            asked = _worded(state.interrupts[0], replies)
+            asked = _worded(state.interrupts[0], self.replies)
             return Plan(text="\n\n".join(filter(None, [said, asked])), others=others)
         if state.tasks:  # `next` leaves out those whose results are stored, and whose checkpoint is not
             return Plan(given=None, own=own, told=told, others=others)
-        return Plan(text=said or replies.nothing_said, others=others)
+        return Plan(text=said or self.replies.nothing_said, others=others)
 
-    def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
+    def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided) -> str:
         answers = decided.answers if decided.by is None else {}
         asked = [asked_by(each) for each in interrupts]
         opened = _first_open(asked, {each.interrupt_id: answers.get(each.interrupt_id, ()) for each in asked})
-        return _worded(interrupts[0], replies) if opened is None else clean(opened[1].words(replies)).strip()
+        return _worded(interrupts[0], self.replies) if opened is None else clean(opened[1].words(self.replies)).strip()
 
-    def _decide(
-        self,
-        interrupts: Sequence[Interrupt],
-        together: Sequence[Waiting],
-        messages: Sequence[BaseMessage],
-        before: Decided,
-        *,
-        config: RunnableConfig,
-        replies: Replies,
-    ) -> Plan:
+    def _decide(self, state: StateSnapshot, together: Sequence[Waiting], before: Decided) -> Plan:
         """Takes the words as the answer to the first open question; the graph goes on when none is left. It is asked
         again where nobody who may answer has said anything of their own.
         """
+        interrupts, messages, replies = state.interrupts, _messages_in(state.values) or [], self.replies
         own = [each for each in together if is_own(each.message)]
         answering = [each for each in own if self._may_answer(each.message, messages, interrupts[0])]
         if not answering:
-            still = self._still_asked(interrupts, before, replies)
+            still = self._still_asked(interrupts, before)
             return Plan(text=replies.asked_another.format(question=still) if own else still)
-        said = "\n".join(self._words(each, config) for each in answering)
+        said = "\n".join(self._words(each) for each in answering)
         by, told = together[-1].message_id or "", Told.of(messages)
         asked = [asked_by(each) for each in interrupts]
         if before.by is not None:  # of a question before: the graph has gone on since
@@ -214,14 +197,14 @@ class GraphAnswers:
                 if not is_last:
                     text = (replies.ask_first if wish else replies.ask_again).format(question=question.words(replies))
                     again = dataclasses.replace(before, asked_again=place, wish=wish)
-                    return Plan(text=clean(text), along=self._decisions.kept(config, again))
+                    return Plan(text=clean(text), along=self.decisions.kept(self.config, again))
                 answers[one.interrupt_id].append(question.rejection(said))
             if (following := _first_open(asked, answers)) is not None:
-                kept = self._decisions.kept(config, Decided(answers, wish=wish))
+                kept = self.decisions.kept(self.config, Decided(answers, wish=wish))
                 return Plan(text=clean(following[1].words(replies)), along=kept)
         decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
-            self._decisions.keep(config, decided)
+            self.decisions.keep(self.config, decided)
         return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
@@ -237,15 +220,15 @@ class GraphAnswers:
             asked = {named} if isinstance(named, str | int) else set(named)
         if None in asked or not asked:  # no group, or one whose channel does not say who writes
             return True
-        person, sender = self._parts.person, sender_of(message)
+        person, sender = self.parts.person, sender_of(message)
         return sender is not None and person.owner(sender) in {person.owner(each) for each in asked}
 
-    def _words(self, waiting: Waiting, config: RunnableConfig) -> str:
+    def _words(self, waiting: Waiting) -> str:
         """A graph that asks expects a text; a picture's is its reference."""
         content = waiting.message.content
         if isinstance(content, str):
             return own_words(waiting.message)
-        blocks: Sequence[Mapping[str, Any]] = self._parts.saver.keep_media(config, content)
+        blocks: Sequence[Mapping[str, Any]] = self.parts.saver.keep_media(self.config, content)
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 
