@@ -111,8 +111,8 @@ class Alerts:
     def _judged(self, name: str, of: Latencies) -> Iterator[_Judged]:
         if of.calls < _FEWEST_CALLS:
             return
-        if name in THRESHOLDS_MS:
-            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), THRESHOLDS_MS[name], of.calls)
+        if name in ALERTED_MS:
+            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), ALERTED_MS[name], of.calls)
         yield _Judged(name, "success_rate", of.success_rate, LEAST_SUCCESS, of.calls)
 
 
@@ -127,7 +127,9 @@ log = event_log(__name__)
 
 EVERY_SECONDS = 10.0
 THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
-"""The time in ms that 95 % of an operation's calls may take within five minutes."""
+"""The time in ms within which 95 % of an operation's calls should end, as figures tell it."""
+ALERTED_MS: Mapping[str, float] = {"inject": 500, "search": 1_000, "extract": 30_000, "store": 1_000}
+"""The same, from which on somebody is told: a small machine that is busy misses the times above every day."""
 LEAST_SUCCESS = 0.95
 """The part of an operation's calls that has to succeed within five minutes."""
 _CLOSING_SECONDS = 5.0
