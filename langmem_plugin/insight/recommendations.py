@@ -120,7 +120,8 @@ def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         block = rows[start : start + _ROWS_AT_ONCE]
         cosines = block @ rows[start:].T
-        ones, others = np.nonzero(np.triu(cosines >= _NEAR, k=1))
+        ones, others = np.divmod(np.flatnonzero(cosines >= _NEAR), cosines.shape[1])
+        ones, others = ones[ones < others], others[ones < others]
         near = cosines[ones, others]
         best = np.argsort(-near, kind="stable")[:_MOST_PAIRS]
         pairs += [(float(near[at]), start + int(ones[at]), start + int(others[at])) for at in best]

@@ -182,7 +182,7 @@ class Merging:
         with ExitStack() as stack:
             if self._index is not None:
                 for owner in sorted(set(leaving)):
-                    stack.enter_context(self._database.keeping(self._index.collections.erasing(owner)))
+                    stack.enter_context(self._database.keeping(self._index.erasing(owner)))
             yield stack.enter_context(links.alone(self._database, patience=BULK_WORK))
 
     def _shred(self, owner: OwnerKey) -> None:

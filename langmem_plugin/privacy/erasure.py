@@ -51,15 +51,14 @@ class Traces:
         The names of those that another process has open: it has to delete them.
         """
         left: list[str] = []
-        collections = None if self._index is None else self._index.collections
         with ExitStack() as held:
             for owner in owners:
-                names = [] if collections is None else collections.named(owner)
-                if collections is None or not names:
+                names = [] if self._index is None else self._index.named(owner)
+                if self._index is None or not names:
                     continue
                 held.close()  # of several owners the last one's stays so: the lock is one for all
                 try:
-                    held.enter_context(collections.erasing(owner))
+                    held.enter_context(self._index.erasing(owner))
                 except StoreUnavailable:
                     log.warning("erasure.index_later", exc_info=True)
                     left += names
@@ -69,7 +68,7 @@ class Traces:
         """Deletes these; the names of those that cannot be deleted here and now."""
         if self._index is None:
             return list(names)
-        return [each for each in names if not self._index.collections.drop_named(each)]
+        return [each for each in names if not self._index.drop_named(each)]
 
     def files_left(self, digests: Sequence[str]) -> list[str]:
         """Deletes the files that nobody else refers to; those that resist."""

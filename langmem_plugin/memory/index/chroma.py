@@ -8,7 +8,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import rmtree
 from typing import Any, cast
 
 import numpy as np
@@ -91,8 +91,6 @@ log = event_log(__name__)
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
 _CLOSING_SECONDS, _PATIENCE_SECONDS = 5.0, 5.0
 _PAGE = 1_000
-_CONFIGURATION = "config_json_str"  # of a collection; not there, or not filled, before chromadb 0.6
-_UNCONFIGURED = f"SELECT 1 FROM collections WHERE {_CONFIGURATION} IS NULL"  # noqa: S608 - a constant
 
 
 class ChromaCollections:
@@ -142,7 +140,7 @@ class ChromaCollections:
             with self._current_client().call() as client:
                 if name not in {each.name for each in client.list_collections()}:
                     return []
-                return [each for page in _pages(client.get_collection(name)) for each in page]
+                return list(_foreign(client.get_collection(name)))
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
         """As OpenCollection says; the collection goes as well if nothing else is in it."""
@@ -242,30 +240,12 @@ class ChromaCollections:
             for folder in self._vectors.damaged():
                 log.warning("index.damaged", extra={"folder": folder.name})
                 rmtree(folder)
-            self._keep_as_it_was()
             self._file.touch(mode=0o600)  # Chroma would make it for everybody to read
             with _named_errors():
                 client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
             self._client = _OpenClient(client)
             self._inode = _inode(self._file)
         return self._client
-
-    def _keep_as_it_was(self) -> None:
-        """Copies a folder that an older Chroma has left: the present one changes it as soon as it opens it."""
-        copy = self._folder.with_name(f"{self._folder.name}.as-it-was")
-        if copy.exists() or not self._file.exists():
-            return
-        with self._reading() as connection:
-            columns = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info('collections')")}
-            older = _CONFIGURATION not in columns or connection.execute(_UNCONFIGURED).fetchone() is not None
-        if not columns or not older:
-            return
-        unfinished = copy.with_name(f"{copy.name}.unfinished")
-        rmtree(unfinished, ignore_errors=True)
-        copytree(self._folder, unfinished, ignore=lambda _folder, names: {"in-use.lock"} & {*names})
-        unfinished.chmod(0o700)
-        unfinished.rename(copy)
-        log.warning("collection.copied", extra={"copy": str(copy)})
 
     def _readable(self) -> bool:
         if not self._file.exists():
@@ -395,18 +375,11 @@ def _named_errors() -> Iterator[None]:
         raise StoreUnavailable(f"Chroma: {error}") from error
 
 
-def _pages(made: chromadb.Collection) -> Iterator[list[ForeignDocument]]:
+def _foreign(made: chromadb.Collection) -> Iterator[ForeignDocument]:
     for start in range(0, made.count(), _PAGE):
-        page = made.get(limit=_PAGE, offset=start, include=["documents"])
-        foreign = [each for each in zip(page["ids"], page["documents"] or (), strict=True) if _is_foreign(*each)]
-        if foreign:
-            found = made.get([each for each, _ in foreign], include=["documents", "metadatas", "embeddings"])
-            whole = zip(found["ids"], found["documents"] or (), found["metadatas"] or (), strict=True)
-            vectors = found["embeddings"] if found["embeddings"] is not None else [None] * len(found["ids"])
-            yield [
-                ForeignDocument(document_id, text, metadata or {}, vector)
-                for (document_id, text, metadata), vector in zip(whole, vectors, strict=True)
-            ]
+        page = made.get(limit=_PAGE, offset=start, include=["documents", "metadatas"])
+        whole = zip(page["ids"], page["documents"] or (), page["metadatas"] or (), strict=True)
+        yield from (ForeignDocument(key, text, more or {}) for key, text, more in whole if _is_foreign(key, text))
 
 
 def _is_foreign(document_id: str, text: str | None) -> bool:

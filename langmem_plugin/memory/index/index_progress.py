@@ -17,6 +17,9 @@ from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 
 BATCH = 500
+_FOUND_SHARE = 0.9  # of the vectors that an undamaged index finds by themselves
+_SAMPLE = 50  # nearest, of one vector in each page
+_THE_SAME = 0.9999  # cosine
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
@@ -156,11 +159,6 @@ class IndexProgress:
         progress = self.read(owner)
         return 0 if progress is None else sum(map(len, self.held(owner, progress.followed)))
 
-    def ids(self, connection: Connection, owner: OwnerKey, after: str) -> list[str]:
-        """The next page of the ids of all the owner's memories, in any state."""
-        statement = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id > after)
-        return list(connection.execute(statement.order_by(memory.c.memory_id).limit(BATCH)).scalars())
-
     def mark(self, owner: OwnerKey, change: int, generation: int) -> None:
         """Notes how far the index has followed; negative while it is made from scratch."""
         followed = {"change": change, "generation": generation}
@@ -187,24 +185,13 @@ class IndexProgress:
                 .values(change=newest)
             )
 
+    def is_held(self, store: VectorStore, owner: OwnerKey, indexed: int) -> bool:
+        """Tell whether the store holds all it should once it has followed the owner's changes to `indexed`.
 
-_FOUND_SHARE = 0.9  # of the vectors that an undamaged index finds by themselves
-_SAMPLE = 50  # nearest, of one vector in each page
-_THE_SAME = 0.9999  # cosine
-
-
-class Examination:
-    """The two, ids and vectors, can be lost apart: every id is asked for, and a sample is searched by its vector."""
-
-    def __init__(self, database: Database, progress: IndexProgress, vectors: StoredVectors) -> None:
-        self._database = database
-        self._progress = progress
-        self._vectors = vectors
-
-    def passed(self, store: VectorStore, owner: OwnerKey, indexed: int) -> bool:
-        """Tell whether the store holds all it should once it has followed the owner's changes to `indexed`."""
+        Ids and vectors can be lost apart: every id is asked for, and a sample is searched by its vector.
+        """
         asked = found = 0
-        for page in self._progress.held(owner, indexed):
+        for page in self.held(owner, indexed):
             if not {each.page_content for each in store.get_by_ids(list(page))}.issuperset(page):
                 return False
             vector = next(iter(page.values()))

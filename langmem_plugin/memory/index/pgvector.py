@@ -1,4 +1,4 @@
-"""Vector collections in PostgreSQL: one table each, with an HNSW index by cosine once it is filled."""
+"""Vector collections in PostgreSQL: one table each, with an HNSW index by cosine."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,9 +23,6 @@ except ImportError as error:
     raise ImportError("the index pgvector needs more: pip install 'phone-memory[postgres]'") from error
 
 _LARGEST_SEARCH = 1_000  # of hnsw.ef_search
-_INDEXING = timedelta(hours=1)  # a million vectors at once
-_LEAST_MEMORY, _MOST_MEMORY = 64, 2_048  # MB, while an index is made: of more it would be made on disk, far slower
-_LINKS = 400  # bytes of memory beside each vector
 
 
 def _schema_of(database: Database) -> str:
@@ -74,6 +71,12 @@ class PgVectorStore(VectorStore):
             MetaData(schema=schema),
             Column("id", Text, primary_key=True),
             Column("embedding", HALFVEC(embeddings.dimension), nullable=False),
+            Index(
+                f"{name}_nearest",
+                "embedding",
+                postgresql_using="hnsw",
+                postgresql_ops={"embedding": "halfvec_cosine_ops"},
+            ),
         )
         with _reading(database) as connection:
             found = inspect(connection)
@@ -113,29 +116,6 @@ class PgVectorStore(VectorStore):
                 [{"id": memory_id, "embedding": vector} for memory_id, vector in zip(added, vectors, strict=True)],
             )
         return added
-
-    def settle(self) -> None:
-        """Makes the index, when the table is filled: row by row it would take five times as long, and more."""
-        nearest = Index(
-            f"{self._table.name}_nearest",
-            self._table.c.embedding,
-            postgresql_using="hnsw",
-            postgresql_ops={"embedding": "halfvec_cosine_ops"},
-        )
-        with _writing(self._database, _INDEXING) as connection:
-            # Of several that settle it at once one makes it, and the others find it made.
-            connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(nearest.name))))
-            rows = connection.scalar(select(func.count()).select_from(self._table)) or 0
-            needed = rows * (2 * self._embeddings.dimension + _LINKS) >> 20
-            memory = f"{min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)}MB"
-            # Side by side workers need shared memory, of which a container has little: then it would fail.
-            connection.execute(
-                select(
-                    func.set_config("maintenance_work_mem", memory, True),
-                    func.set_config("max_parallel_maintenance_workers", "0", True),
-                )
-            )
-            nearest.create(connection, checkfirst=True)
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
         with _writing(self._database) as connection:

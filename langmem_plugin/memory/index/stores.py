@@ -1,6 +1,6 @@
-"""The demands on a vector store that serves as the index, and on a factory of one's own."""
+"""Vector stores that can serve as the index, and the demands on one of somebody's own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.embedder import Vector
 
 
@@ -33,33 +33,19 @@ OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
 """(name, embeddings) -> the collection of that name, by cosine, made if it is not there.
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
-`get_by_ids` and `similarity_search_by_vector`. Where it has `settle()`, that is called once a new collection holds all
-there is, before it is searched; where the factory has `close()`, in the end. A factory to whose folder another
-application may have written has `foreign_documents(name)`, which gives as ForeignDocument what is not ours, and
+`get_by_ids`, `similarity_search_by_vector` and `delete_collection`; where the factory has `close()`, that is called in
+the end. Whatever they raise, everything is compared exactly, a WARNING says so, and the index is tried again later; but
+for ConfigurationError, by which a factory says that the collection of this name is another's. A factory to whose folder
+another application may have written has `foreign_documents(name)`, which gives as ForeignDocument what is not ours, and
 `remove_foreign(name, document_ids)`, which leaves no byte of it in the files.
-
-The factory and its stores say that the index is down by raising StoreUnavailable or an OSError, a TimeoutError for
-instance, or what the factory declares by an attribute `failures`, a tuple of exception classes: everything is then
-compared exactly, and the index is tried again later. Anything else they raise is a mistake in them: replies are
-answered without the index, an ERROR says so once for each owner, and `reindex` and the constructor of
-MemoryService raise ConfigurationError.
 """
-
-
-def failures_of(open_collection: OpenCollection) -> tuple[type[Exception], ...]:
-    """The errors which mean that the index is down, as the factory sees it."""
-    declared: tuple[type[Exception], ...] = getattr(open_collection, "failures", ())
-    return (StoreUnavailable, EmbeddingUnavailable, OSError, *declared)
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignDocument:
-    """One document; `vector` is as it was stored, in whatever length."""
-
     document_id: str
     text: str | None
     metadata: Mapping[str, Any]
-    vector: Sequence[float] | None
 
 
 def opened_stores(setting: str, database: Database) -> OpenCollection:

@@ -1,33 +1,34 @@
-"""An approximate index for owners with very many memories: derived from the database, behind it at worst.
-From how many memories on: INDEX_AFTER of settings.py.
-It adds and removes vectors; which of them are missing is known in index_progress.py.
+"""The vector index of owners who have very many memories: derived from the database, behind it at worst.
 
-Any LangChain VectorStore serves. It holds vectors under memory ids and no text; what it does not know yet is
-compared exactly, and so is what is private. It is trusted once it was seen to hold what it should; when it fails,
-lacks something or takes too long, everything is compared exactly until it was mended in the background.
+From how many memories on: INDEX_AFTER of settings.py. Any LangChain VectorStore serves: it holds vectors under memory
+ids and no text. What it does not know yet is compared exactly, and so is what is private. A collection is believed once
+this process has seen that it holds what it should; whatever it raises, lacks or takes too long for, everything is
+compared exactly until it was mended, or made anew, in the background.
 """
 
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import time
-import uuid
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from langchain_core.vectorstores import VectorStore
 from sqlalchemy import Connection, func, select
 
+from langmem_plugin import process_forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.background import BackgroundThread
+from langmem_plugin.memory.background import BackgroundThread, TimedCalls
 from langmem_plugin.memory.embedding.embedder import Vector
-from langmem_plugin.memory.index.collections import OpenedCollection, OwnerCollections, VectorStorePool
-from langmem_plugin.memory.index.index_progress import Change, Examination, IndexProgress, OwnerProgress
-from langmem_plugin.memory.index.stores import OpenCollection
+from langmem_plugin.memory.index.index_progress import Change, IndexProgress, OwnerProgress
+from langmem_plugin.memory.index.stores import OpenCollection, VectorsById
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.operation_timing import timing
 
@@ -35,13 +36,13 @@ log = event_log(__name__)
 
 Answer = TypeVar("Answer")
 
+_OPEN = 32  # collections
 _FOLLOW_AFTER = 200  # changes: fewer are compared exactly in no time
 _TOO_FAR_BEHIND = 2_000  # changes: with more to compare, the index is not asked
 _ANSWER_SECONDS = 0.5
-_SETTLING_SECONDS = 3_600.0
+_UPKEEP_SECONDS = 600.0  # the longest step, to examine a whole collection, takes a minute for a million vectors
 _PAUSES = (0.0, 2.0, 8.0)  # a store that is locked may be free again soon, and need not be made anew
 _NEXT_REPAIR_SECONDS = 30.0
-_NOBODY = str(uuid.UUID(int=0))
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,111 @@ class Nearest:
     generation: int
 
 
+@dataclass
+class _Collection:
+    store: VectorStore
+    vectors: VectorsById
+    examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
+
+    def replace(self, vectors: Mapping[str, Vector], gone: Sequence[str]) -> bool:
+        """Writes vectors, in place of older ones of the same memories, and takes others out."""
+        if gone:
+            self.store.delete(ids=list(gone))
+        if vectors:
+            self.vectors.of = vectors
+            self.store.add_texts(list(vectors), ids=list(vectors))
+            self.vectors.of = {}
+        return True
+
+    def nearest(self, vector: Vector, limit: int) -> list[str]:
+        return [each.page_content for each in self.store.similarity_search_by_vector(vector.tolist(), k=limit)]
+
+
+class _Collections:
+    """The open collections by name, the least recently used dropped. Every method serves any thread."""
+
+    def __init__(self, open_collection: OpenCollection, dimension: Callable[[], int]) -> None:
+        self._open_collection = open_collection
+        self._dimension = dimension
+        self._open: OrderedDict[str, _Collection] = OrderedDict()
+        self._lock = process_forks.Lock()
+        process_forks.register(after_in_child=self._forget_all)
+        self._questions, self._upkeep = TimedCalls("langmem-index"), TimedCalls("langmem-index-upkeep")
+
+    def tried(
+        self, name: str, ask: Callable[[_Collection], Answer], *, seconds: float | None = None, strict: bool = True
+    ) -> Answer | None:
+        """Once more after a failure, newly opened; None after the second. `seconds` is for what a reply waits for.
+
+        Raises ConfigurationError where the collection of this name is another's.
+        """
+        calls, patience = (self._upkeep, _UPKEEP_SECONDS) if seconds is None else (self._questions, seconds)
+        for _ in range(2):
+            try:
+                return calls.answer(lambda: ask(self._opened(name, strict=strict)), patience)
+            except ConfigurationError:
+                raise
+            except Exception:
+                log.warning("index.failed", exc_info=True)
+                if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined
+                    self.forget(name)
+        return None
+
+    def dropped(self, name: str) -> bool:
+        """Deletes a collection; False when that fails now."""
+
+        def drop(opened: _Collection) -> bool:
+            opened.store.delete_collection()  # type: ignore[attr-defined] # of every store there is, and of no base class
+            return True
+
+        self.forget(name)
+        is_gone = self.tried(name, drop, strict=False) is True
+        self.forget(name)
+        return is_gone
+
+    def forget(self, name: str) -> None:
+        """It is opened anew when it is next asked."""
+        with self._lock:
+            self._open.pop(name, None)
+
+    def examined(self, name: str) -> int | None:
+        """The generation for which the collection was examined; None if it is not open."""
+        with self._lock:
+            return self._open[name].examined if name in self._open else None
+
+    def note_examined(self, name: str, generation: int) -> bool:
+        """False if the collection is no longer open."""
+        with self._lock:
+            if name in self._open:
+                self._open[name].examined = generation
+            return name in self._open
+
+    def close(self) -> None:
+        """Closes the stores where their factory can do that."""
+        getattr(self._open_collection, "close", lambda: None)()
+
+    def _forget_all(self) -> None:
+        self._open.clear()
+
+    def _opened(self, name: str, *, strict: bool) -> _Collection:
+        with self._lock:
+            if name in self._open:
+                self._open.move_to_end(name)
+                return self._open[name]
+        vectors = VectorsById(self._dimension(), strict=strict)
+        opened = _Collection(self._open_collection(name, vectors), vectors)  # outside of the lock: may take long
+        with self._lock:
+            self._open[name] = opened
+            while len(self._open) > _OPEN:
+                self._open.popitem(last=False)
+        return opened
+
+
 class VectorIndex:
     """For owners of more than `after` memories, one collection each. Every method serves any thread.
 
     `dimension` is asked when the first collection is opened. `names` are those of owners whose collection is kept
-    from the start: `begin` makes them.
+    from the start: `begin` makes them. The others are named by a keyed hash, for each model and generation.
     """
 
     def __init__(
@@ -72,19 +173,13 @@ class VectorIndex:
         names: Mapping[OwnerKey, str],
     ) -> None:
         self.after = after
+        self.names = names
         self._database = database
+        self._model = vectors.model
         self._background = background
         self._progress = IndexProgress(database, vectors)
-        self._examination = Examination(database, self._progress, vectors)
-        self._pool = VectorStorePool(open_collection, dimension)
-        self.collections = OwnerCollections(database, self._progress, self._pool, model=vectors.model, names=names)
+        self._collections = _Collections(open_collection, dimension)
         self._not_before: dict[str, float] = {}  # owner -> when the next repair may be tried
-        self._given_up: set[str] = set()  # owners whose collection cannot be used before somebody mends a mistake
-
-    @property
-    def names(self) -> Mapping[OwnerKey, str]:
-        """The names of the collections that are always kept, by owner."""
-        return self.collections.names
 
     def begin(self) -> None:
         """Makes the collections that have names, and follows their owners. Raises ConfigurationError.
@@ -94,12 +189,12 @@ class VectorIndex:
         if len(set(self.names.values())) < len(self.names):
             raise ConfigurationError("each owner whose memories are always indexed needs a collection of their own")
         for owner, name in self.names.items():
-            self.collections.drop_other_models(owner)
-            self._pool.tried(name, lambda _: True, times=1)
+            self.drop_other_models(owner)
+            self._collections.tried(name, lambda _: True)
             self.follow(owner)
 
     def close(self) -> None:
-        self._pool.close()
+        self._collections.close()
 
     def large_owners(self) -> list[OwnerKey]:
         """Whose memories are to be searched through the index: those above `after`, and those with names."""
@@ -122,21 +217,12 @@ class VectorIndex:
             self.follow(owner)
         if not trusted or behind > _TOO_FAR_BEHIND:
             return None
-        name = self.collections.name(owner, progress)
-        found = self._unless_mistaken(
-            owner,
-            lambda: self._pool.tried(
-                name,
-                lambda opened: [
-                    each.page_content for each in opened.store.similarity_search_by_vector(vector.tolist(), k=limit)
-                ],
-                seconds=_ANSWER_SECONDS,
-            ),
-        )
+        name = self._name(owner, progress)
+        found = self._collections.tried(name, lambda opened: opened.nearest(vector, limit), seconds=_ANSWER_SECONDS)
         if not found:
             if found is not None:
                 log.warning("index.empty")
-            self._pool.forget(name)
+            self._collections.forget(name)
             self.follow(owner)
             return None
         return Nearest(found, progress.followed, progress.generation)
@@ -158,7 +244,7 @@ class VectorIndex:
 
     def follow(self, owner: OwnerKey) -> None:
         """Brings the owner's collection up to date, or mends it, in the background."""
-        if owner not in self._given_up and time.monotonic() >= self._not_before.get(owner, 0.0):
+        if time.monotonic() >= self._not_before.get(owner, 0.0):
             self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
 
     def catch_up(self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None) -> bool:
@@ -166,12 +252,11 @@ class VectorIndex:
 
         `report` is told the number of changes done after each batch. What is done stays done, and several
         processes take turns. Each process examines the whole collection once before it trusts it.
-        Raises ConfigurationError for a mistake in the store or its factory.
+        Raises ConfigurationError where a collection of its name is another's.
         """
         with timing(self._database.operations, "index") as call:
             caught_up = self._caught_up(owner, report) or self._caught_up(owner, report)  # examines what has failed
             call.failed = not caught_up and not self._background.closing.is_set()
-        self._given_up.discard(owner)
         return caught_up
 
     def owners(self) -> list[OwnerKey]:
@@ -184,10 +269,10 @@ class VectorIndex:
 
     def is_there(self, name: str) -> bool:
         """True where the named collection can be asked."""
-        return self._pool.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
+        return self._collections.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
 
     def size(self, name: str) -> int:
-        """How many vectors the named collection holds, once it has followed its owners; 0 if it cannot."""
+        """How many vectors the named collection holds, once it has followed its owner; 0 if it cannot."""
         owners = [owner for owner, its_name in self.names.items() if its_name == name]
         return sum(self._progress.size(owner) for owner in owners if self.catch_up(owner))
 
@@ -199,41 +284,73 @@ class VectorIndex:
             yield
             return
         if self._is_examined(owner, progress):
-            self._unless_mistaken(owner, lambda: self.catch_up(owner))
-        name = self.collections.name(owner, progress)
+            self.catch_up(owner)
+        name = self._name(owner, progress)
         with self._progress.alone(owner):
-            told = self._unless_mistaken(
-                owner, lambda: self._pool.tried(name, lambda opened: opened.replace({}, memory_ids))
-            )
+            told = self._collections.tried(name, lambda opened: opened.replace({}, memory_ids))
             yield
             if told:
                 self._progress.skip_removal(owner)
 
-    def _unless_mistaken(self, owner: OwnerKey, ask: Callable[[], Answer]) -> Answer | None:
-        """Where nobody waits to hear of a mistake: it is logged, and the owner's index is asked no more."""
-        if owner in self._given_up:
-            return None
-        try:
-            return ask()
-        except ConfigurationError:
-            self._given_up.add(owner)
-            log.exception("index.mistake", extra={"owner": masked(owner)})
-            return None
+    @contextlib.contextmanager
+    def erasing(self, owner: OwnerKey) -> Iterator[None]:
+        """Deletes the owner's collections; inside the block the owner is to be deleted from the database.
+
+        Raises StoreUnavailable when a collection cannot be deleted: nothing is deleted from the database then.
+        """
+        progress = self._progress.read(owner)
+        if progress is None:
+            yield
+            return
+        with self._progress.alone(owner):
+            for model, newest in self._progress.generations(owner):
+                if not self._drop_all(owner, progress, model, newest):
+                    raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
+            yield
+        if owner in self.names:
+            self._collections.tried(self.names[owner], lambda _: True)
+
+    def drop_named(self, name: str) -> bool:
+        """Deletes a collection whose owner is gone already; False when that fails."""
+        return self._collections.dropped(name)
+
+    def named(self, owner: OwnerKey) -> list[str]:
+        """Every collection of the owner that may be there, of whatever model."""
+        progress = self._progress.read(owner)
+        generations = [] if progress is None else self._progress.generations(owner)
+        names = (self._names(owner, progress, model, newest) for model, newest in generations if progress is not None)
+        return list(dict.fromkeys(each for of_model in names for each in of_model))
+
+    def drop_other_models(self, owner: OwnerKey) -> None:
+        """Deletes the collections that hold the owner's vectors of other models than the present one."""
+        progress = self._progress.read(owner)
+        others = [each for each in self._progress.generations(owner) if each[0] != self._model]
+        if progress is not None and others:
+            with self._progress.alone(owner):
+                for model, newest in others:
+                    if self._drop_all(owner, progress, model, newest):
+                        self._progress.forget(owner, model)
 
     def _follow(self, owner: OwnerKey) -> None:
-        if not self._unless_mistaken(owner, lambda: self._mended(owner)):
+        try:
+            mended = self._mended(owner)
+        except ConfigurationError:
+            mended = False
+            log.exception("index.mistake", extra={"owner": masked(owner)})
+        if not mended:
             self._not_before[owner] = time.monotonic() + _NEXT_REPAIR_SECONDS
 
     def _mended(self, owner: OwnerKey) -> bool:
         for pause in _PAUSES:
             if self._background.closing.wait(pause):
                 return True
-            if self._answers(owner):
+            progress = self._progress.read(owner)
+            if progress is None or not progress.generation or self.is_there(self._name(owner, progress)):
                 break
         return self.catch_up(owner)
 
     def _caught_up(self, owner: OwnerKey, report: Callable[[int], object]) -> bool:
-        done, at, after, settled = 0, (0, 0), (0, ""), 0
+        done, at, after = 0, (0, 0), (0, "")
         while not self._background.closing.is_set():
             with self._progress.alone(owner):
                 progress = self._progress.read(owner)
@@ -245,35 +362,22 @@ class VectorIndex:
                     after = (progress.followed + 1, "")
                 with self._database.read() as connection:
                     batch = self._progress.changes(connection, owner, after)
-                name = self.collections.name(owner, progress)
-                if not batch and (progress.whole or settled == progress.generation):
+                if not batch:
                     self._progress.mark(owner, progress.change, progress.generation)
                     log.info("index.current", extra={"changes": done})
                     return True
-                if batch:
-                    if not self._written(name, batch):
-                        return False
-                    after = (batch[-1].change, batch[-1].memory_id)
-                    followed = after[0] - 1  # the next batch may hold more of this change
-                    at = (-followed if progress.unfinished else followed, progress.generation)
-                    self._progress.mark(owner, *at)
-            if batch:
-                done += len(batch)
-                report(done)
-            elif self._settled(name):  # not alone: nobody who forgets a memory is to wait for that
-                settled = progress.generation
-            else:
-                return False
+                if not self._written(self._name(owner, progress), batch):
+                    return False
+                after = (batch[-1].change, batch[-1].memory_id)
+                followed = after[0] - 1  # the next batch may hold more of this change
+                at = (-followed if progress.unfinished else followed, progress.generation)
+                self._progress.mark(owner, *at)
+            done += len(batch)
+            report(done)
         return False
 
-    def _answers(self, owner: OwnerKey) -> bool:
-        progress = self._progress.read(owner)
-        if progress is None or not progress.generation:
-            return True
-        return self.is_there(self.collections.name(owner, progress))
-
     def _is_examined(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
-        return self._pool.examined(self.collections.name(owner, progress)) == progress.generation
+        return self._collections.examined(self._name(owner, progress)) == progress.generation
 
     def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
         """Tell whether the collection, as it is opened now, can still be used."""
@@ -281,31 +385,48 @@ class VectorIndex:
             return False
         if self._is_examined(owner, progress):
             return True
-        name = self.collections.name(owner, progress)
-        holds = self._pool.tried(name, lambda opened: self._examination.passed(opened.store, owner, progress.followed))
+        name, followed = self._name(owner, progress), progress.followed
+        holds = self._collections.tried(name, lambda opened: self._progress.is_held(opened.store, owner, followed))
         if holds is False:
             log.warning("index.incomplete")
-        return holds is True and self._pool.note_examined(name, progress.generation)
+        return holds is True and self._collections.note_examined(name, progress.generation)
 
     def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress) -> OwnerProgress | None:
         """The progress of a usable collection, else that of an empty one to fill; None where there can be none now."""
         if self._is_sound(owner, progress):
             return progress
-        if progress.generation:
-            self.collections.drop(owner, self.collections.name(owner, progress))
+        if progress.generation and not self._collections.dropped(self._name(owner, progress)):
+            log.warning("index.left_behind")
         begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
-        name = self.collections.name(owner, begun)
-        if self._background.closing.is_set() or self._pool.tried(name, lambda _: True) is None:
+        name = self._name(owner, begun)
+        if self._background.closing.is_set() or self._collections.tried(name, lambda _: True) is None:
             return None
         self._progress.mark(owner, 0, begun.generation)
-        return begun if self._pool.note_examined(name, begun.generation) else None
-
-    def _settled(self, name: str) -> bool:
-        settle = OpenedCollection.settle
-        return self._pool.tried(name, settle, times=1, patience=_SETTLING_SECONDS) is not None
+        return begun if self._collections.note_examined(name, begun.generation) else None
 
     def _written(self, name: str, batch: Sequence[Change]) -> bool:
-        """Not tried again: opened anew, the collection may be another one, and is to be examined first."""
         vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
         gone = [each.memory_id for each in batch if each.vector is None]
-        return self._pool.tried(name, lambda opened: opened.replace(vectors, gone), times=1) is not None
+        before = self._collections.examined(name)
+        written = self._collections.tried(name, lambda opened: opened.replace(vectors, gone))
+        return written is not None and self._collections.examined(name) == before  # opened anew it may be another one
+
+    def _drop_all(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> bool:
+        """Every collection of the model that may be there, those that were left behind among them."""
+        dropped = [self._collections.dropped(name) for name in self._names(owner, progress, model, newest)]
+        return all(dropped)
+
+    def _names(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> list[str]:
+        names = [_hashed(owner, progress.salt, model, each) for each in range(1, newest + 1)]
+        return [*names, *([self.names[owner]] if owner in self.names else [])]
+
+    def _name(self, owner: OwnerKey, progress: OwnerProgress) -> str:
+        return self.names.get(owner) or _hashed(owner, progress.salt, self._model, progress.generation)
+
+
+_NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+def _hashed(owner: OwnerKey, salt: bytes, model: str, generation: int) -> str:
+    hashed = hashlib.blake2b(f"{model}\n{owner}".encode(), key=salt, digest_size=16).hexdigest()
+    return f"memories{hashed}g{generation}"

@@ -109,7 +109,7 @@ class Reembedding:
                 connection.execute(delete(of.vectors).where(of.vectors.c.model != self._vectors.model))
         if self._index is not None:
             for owner in self._index.owners():
-                self._index.collections.drop_other_models(owner)
+                self._index.drop_other_models(owner)
         return done
 
     def run_in_background(self) -> None:

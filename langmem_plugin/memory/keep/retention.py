@@ -94,7 +94,7 @@ class Retention:
         What they said before is not taken into their memory any more either.
         """
         owner = owner_key(self._database, owner)
-        unindexed = nullcontext() if self._index is None else self._index.collections.erasing(owner)
+        unindexed = nullcontext() if self._index is None else self._index.erasing(owner)
         with unindexed, self._database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())

@@ -203,7 +203,7 @@ def _may_replace(new: Stated, old: Stated) -> bool:
 
 
 WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
-_NEAREST = 8  # memories that share words with a fact: what else may concern it than its slot's
+_NEAREST = 5  # memories that share words with a fact: what else may concern it than its slot's
 _KEPT_STATEMENTS = 4_096
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 

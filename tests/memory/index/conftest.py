@@ -61,9 +61,7 @@ class InChroma:
 
 
 class InQdrant:
-    """Any VectorStore will do: all that is needed is a function that opens a collection, and says what it raises."""
-
-    failures = (ValueError,)  # for a collection that is gone
+    """Any VectorStore will do that can delete its collection: all that is needed is a function that opens one."""
 
     def __init__(self, url: str, folder: Path) -> None:
         from qdrant_client import QdrantClient
@@ -78,7 +76,9 @@ class InQdrant:
             self.client.create_collection(
                 name, vectors_config=VectorParams(size=embeddings.dimension, distance=Distance.COSINE)
             )
-        return QdrantVectorStore(self.client, name, embeddings, validate_collection_config=False)
+        store = QdrantVectorStore(self.client, name, embeddings, validate_collection_config=False)
+        store.delete_collection = lambda: self.client.delete_collection(name)
+        return store
 
     def close(self):
         self.client.close()

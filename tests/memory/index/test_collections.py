@@ -83,7 +83,7 @@ def there(tmp_path):
 
 def test_a_fresh_folder_is_private_and_the_collection_compares_by_cosine(at_home, tmp_path):
     with at_home() as memory:
-        made = memory.index._pool._open_collection._client._client.get_collection(NAME)
+        made = memory.index._collections._open_collection._client._client.get_collection(NAME)
         assert made.metadata == {"hnsw:space": "cosine"}
         memory.remember(ANNA, "My assistant is David")
         assert memory.get_collection_size(NAME) == made.count() == 1
@@ -158,4 +158,4 @@ def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the
         memory.reembedding.run_in_background()
         assert until(lambda: memory.reembedding.waiting() == 0)
         assert until(lambda: memory.get_collection_size(NAME) == 70)
-        assert memory.index._pool._open_collection._client._client.get_collection(NAME).count() == 70
+        assert memory.index._collections._open_collection._client._client.get_collection(NAME).count() == 70

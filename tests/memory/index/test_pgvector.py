@@ -1,8 +1,5 @@
 """Vector collections in PostgreSQL beside other installations of the same server."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import numpy as np
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
@@ -55,28 +52,7 @@ def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_tha
 
 
 @pytest.mark.spec("M-14", "A-4")
-def test_several_that_settle_one_table_at_once_make_one_index(postgresql_server):
-    postgresql_server.psql("CREATE DATABASE settled_index;")
-    vectors = VectorsById(8)
-    chance = np.random.default_rng(0)
-    vectors.of = {str(number): chance.standard_normal(8).astype(np.float32) for number in range(2_000)}
-    with Database(postgresql_server.get_uri(database="settled_index")) as database, ThreadPoolExecutor(4) as pool:
-        collection = pgvector(database)("godfather", vectors)
-        collection.add_texts([*vectors.of])
-        together = Barrier(4)
-
-        def settled(_: int) -> None:
-            together.wait()
-            collection.settle()
-
-        assert list(pool.map(settled, range(4))) == [None] * 4
-        with database.read() as connection:
-            held = inspect(connection).get_indexes("godfather", schema="langmem_index")
-        assert [each["name"] for each in held] == ["godfather_nearest"]
-
-
-@pytest.mark.spec("M-14", "A-4")
-def test_the_index_of_a_table_is_made_when_it_is_filled_and_grows_with_it(postgresql_server):
+def test_a_table_has_its_index_from_the_start_and_is_searched_by_it(postgresql_server):
     url = f"{postgresql_server.get_uri(database='filled_index')}"
     postgresql_server.psql("CREATE DATABASE filled_index;")
     chance = np.random.default_rng(0)
@@ -93,10 +69,7 @@ def test_the_index_of_a_table_is_made_when_it_is_filled_and_grows_with_it(postgr
                 return connection.execute(text(f"EXPLAIN {asked}")).scalars().all()
 
         collection.add_texts(first)
-        assert "godfather_nearest" not in str(how_it_searches())
-        collection.settle()
         collection.add_texts(last)
-        collection.settle()
         assert "godfather_nearest" in str(how_it_searches())
         nearest = {
             each: collection.similarity_search_by_vector(vectors.of[each].tolist(), 1)[0].page_content
