@@ -85,6 +85,6 @@ def test_an_alert_is_logged_by_itself_some_seconds_after_the_calls_in_numbers_al
 @pytest.mark.parametrize("operation", ["inject", "store"])
 def test_a_small_machine_misses_the_target_and_alerts_nobody(memory, clock, operation):
     _noted(memory, operation, 250, 25)
-    [found] = [each for each in memory.insight.operations() if each.operation == operation]
+    [found] = [each for each in memory.insight.performance() if each.operation == operation]
     assert not found.ok
     assert _told(memory) == []

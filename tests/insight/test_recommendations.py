@@ -33,7 +33,11 @@ def test_what_no_reply_used_for_ninety_days_is_unused(memory, clock):
 def test_what_is_said_twice_is_a_duplicate_and_the_surer_one_is_to_be_kept(memory, clock):
     service = memory.service
     with memory.database.write() as connection:  # as an import or an older version may have left it
-        texts = (("Erin is allergic to peanuts", 0.7), ("Erin has a peanut allergy", 1.0), ("Erin lives in Haifa", 1.0))
+        texts = (
+            ("Erin is allergic to peanuts", 0.7),
+            ("Erin is allergic to peanuts!", 1.0),
+            ("Erin lives in Haifa", 1.0),
+        )
         drafts = [
             (service.repository.draft(ERIN, text, {"confidence": sure}, now=clock()), vector)
             for (text, sure), vector in zip(texts, service.embedder.texts([text for text, _ in texts]), strict=True)
