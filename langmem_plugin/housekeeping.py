@@ -116,7 +116,6 @@ class Housekeeping:
         *,
         archived_for: timedelta | None,
         every: timedelta | None,
-        clock_check: ClockCheck | None = None,
         finish_erasures: Callable[[], Iterator[int]] = lambda: iter(()),
         settle_audit: Callable[[], object] = lambda: None,
     ) -> None:
@@ -125,7 +124,7 @@ class Housekeeping:
         self._retention = retention
         self._archived_for = archived_for
         self._every = every
-        self._clock_check = clock_check or ClockCheck()
+        self._clock_check = ClockCheck()
         self._finish_erasures = finish_erasures
         self._settle_audit = settle_audit
         self._begin()

@@ -102,15 +102,14 @@ def record(
     owner: str | None = None,
     subject: str | None = None,
     content: str | None = None,
-    actor: str | None = None,
 ) -> None:
     """Notes an action in the caller's transaction: it is noted if and only if that is committed."""
-    record_all(connection, [Done(action, owner, subject, content)], actor=actor)
+    record_all(connection, [Done(action, owner, subject, content)])
 
 
-def record_all(connection: Connection, done: Iterable[Done], *, actor: str | None = None) -> None:
+def record_all(connection: Connection, done: Iterable[Done]) -> None:
     """The same for many at once."""
-    at, by = datetime.now(UTC), actor or _actor.get() or PROGRAM
+    at, by = datetime.now(UTC), _actor.get() or PROGRAM
     rows = [
         {
             "at": at,

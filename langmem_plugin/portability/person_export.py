@@ -1,5 +1,10 @@
-"""The document of one person's data: what each record holds. Its JSON Schema is person_export.schema.json."""
+"""The document of one person's data: what each record holds.
 
+Its published JSON Schema is person_export.schema.json, which `python -m langmem_plugin.portability.person_export` makes.
+"""
+
+import json
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
@@ -267,3 +272,16 @@ SINGLE = ("settings", "consent", "verdicts", "question")
 LISTS: dict[str, type[Record]] = {
     name: get_args(each.annotation)[0] for name, each in _FIELDS if get_origin(each.annotation) is list
 }
+
+
+SCHEMA_FILE = Path(__file__).with_name("person_export.schema.json")
+
+
+def schema_text() -> str:
+    """The schema's text, as the file must be."""
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PersonExport.model_json_schema()}
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")

@@ -12,10 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.errors import StorageFull
-from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.privacy import audit_entries
 from langmem_plugin.privacy.audit_chain import Entry, Flaw, Mark, first_difference, flaw_of_chain, read_line
 from langmem_plugin.privacy.audit_entries import KEPT_FOR
@@ -172,11 +170,6 @@ class AuditLog:
     def from_settings(cls, settings: Settings, database: Database, now: Callable[[], datetime]) -> "AuditLog":
         file = log_file(settings, database)
         return cls(database, None if file is None else AuditFiles(file), now=now)
-
-    def note(self, action: Action, *, owner: OwnerKey | None = None, subject: str | None = None) -> None:
-        """Notes an action that writes nothing else, such as an operator who reads."""
-        with self._database.write() as connection:
-            record(connection, action, owner=owner, subject=subject)
 
     def settle(self) -> int:
         """Chains what was noted, writes it to the files and deletes what is older than 90 days; how many were chained.

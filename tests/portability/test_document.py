@@ -11,9 +11,8 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
 from langmem_plugin.portability import person_writer
-from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.person_export import SCHEMA_FILE, PersonExport, schema_text
 from langmem_plugin.portability.person_writer import PersonWriter
-from langmem_plugin.portability.schema import SCHEMA_FILE, schema_text
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
 
@@ -67,7 +66,9 @@ def test_it_is_written_as_it_is_read_and_fits_its_schema(memory, clock):
     memory.export(ANNA, file)
     written = json.loads(file.getvalue())
     assert same(PersonExport.model_validate(written), document)
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m langmem_plugin.portability.schema"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), (
+        "run python -m langmem_plugin.portability.person_export"
+    )
     schema = json.loads(schema_text())
     for each in (written, json.loads(document.to_json()), json.loads(memory.export("+972500000000").to_json())):
         jsonschema.validate(each, schema, cls=jsonschema.Draft202012Validator)
