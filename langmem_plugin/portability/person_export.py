@@ -1,6 +1,6 @@
 """The document of one person's data: what each record holds.
 
-Its published JSON Schema is person_export.schema.json, which `python -m langmem_plugin.portability.person_export` makes.
+Its published JSON Schema is person_export.schema.json (`python -m langmem_plugin.portability.person_export`).
 """
 
 import json
