@@ -116,7 +116,7 @@ def _read(path: str | Path) -> Mapping[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise UnreadableFile(
-            f"the file {str(path)[:_SHOWN]} cannot be read ({error}): it has to be one JSON object, in UTF-8"
+            f"the file {str(path)[:_SHOWN]} cannot be read ({error}): write one JSON object"
         ) from error
     if not isinstance(content, dict):
         raise UnreadableFile(f"the file {str(path)[:_SHOWN]} holds no JSON object: it has to be one, in UTF-8")
