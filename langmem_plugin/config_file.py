@@ -115,11 +115,9 @@ def _read(path: str | Path) -> Mapping[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UnreadableFile(
-            f"the file {str(path)[:_SHOWN]} cannot be read ({error}): write one JSON object"
-        ) from error
+        raise UnreadableFile(f"the file {str(path)[:_SHOWN]} cannot be read ({error}): write it as JSON") from error
     if not isinstance(content, dict):
-        raise UnreadableFile(f"the file {str(path)[:_SHOWN]} holds no JSON object: it has to be one, in UTF-8")
+        raise UnreadableFile(f"the file {str(path)[:_SHOWN]} holds no JSON object")
     return content
 
 
