@@ -9,7 +9,6 @@ from langmem_plugin.cli.opening import Phone, Whose, memory_of, note_read, on, o
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
 from langmem_plugin.foreign_text import indented
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.models import Status
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def forget(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, yes: Y
 def history(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, reveal: Reveal = False) -> Told:
     """Tell what took the place of what, in which words of the person; the oldest first."""
     owner = owner_of(memory, "memory", memory_id, phone)
-    chain = fact_history(memory.service, owner, memory_id)
+    chain = memory.service.fact_history(owner, memory_id)
     lines: list[str] = []
     for each in chain:
         until = "" if each.over_at is None else f", until {day(each.over_at)}"

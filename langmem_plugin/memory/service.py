@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.errors import ConfigurationError, LangMemError, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -31,9 +31,8 @@ from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
 from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
-from langmem_plugin.memory.write.memory_writer import MemoryWriter
+from langmem_plugin.memory.write.memory_writer import MemoryWriter, SessionMemories
 from langmem_plugin.memory.write.reconciler import Reconciler
-from langmem_plugin.memory.write.session_memories import SessionMemories
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
@@ -298,6 +297,27 @@ class MemoryService:
             for memory in found
             if memory.status == "active" and (memory.expires_at is None or memory.expires_at > now)
         ]
+
+    def fact_history(self, owner: str | int, memory_id: str) -> list[Memory]:
+        """All the memories that one is linked with by corrections, each once, the oldest first, in whatever state.
+
+        Raises MemoryNotFound or DamagedMemory.
+        """
+        owner = owner_key(self.database, owner)
+        found: dict[str, Memory] = {}
+        looking = [memory_id]
+        with self.database.read() as connection:
+            while looking and (these := self.repository.by_ids(connection, owner, looking)):
+                found |= {each.id: each for each in these}
+                linked = [
+                    *(each.superseded_by for each in these if each.superseded_by),
+                    *(older.id for each in these for older in self.repository.replaced_by(connection, owner, each.id)),
+                ]
+                looking = [each for each in dict.fromkeys(linked) if each not in found]
+            self.repository.refuse_damaged(connection, owner, [] if found else [memory_id])
+        if not found:
+            raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
+        return sorted(found.values(), key=lambda each: (each.told_at, each.created_at, each.superseded_by is None))
 
     def list_memories(
         self,

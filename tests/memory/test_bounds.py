@@ -145,7 +145,7 @@ def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
 
 @pytest.mark.spec("M-2", "M-19")
 def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, clock, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.write.session_memories._MOST_MARKS", 3)
+    monkeypatch.setattr("langmem_plugin.memory.write.memory_writer._MOST_MARKS", 3)
     for number in range(6):
         clock.forward(minutes=1)
         memory.delete_collection(f"s{number}", owner=ANNA)

@@ -4,7 +4,6 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
 from tests.cases import for_each
 
@@ -133,7 +132,7 @@ def test_what_a_saved_value_replaced_is_kept_as_history(keyed, memory, clock):
     clock.forward(days=1)
     keyed.save_memory("assistant_name", "Dana")
     [held] = memory.list_memories(ANNA)
-    history = fact_history(memory, OwnerKey(ANNA), held.id)
+    history = memory.fact_history(OwnerKey(ANNA), held.id)
     assert [(each.text, each.status) for each in history] == [
         ("assistant name: David", "superseded"),
         ("assistant name: Dana", "active"),

@@ -2,7 +2,7 @@
 
 import pytest
 from langchain_core.embeddings import Embeddings
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from langmem_plugin.database.memory_tables import history_vector, memory_vector
 from langmem_plugin.errors import EmbeddingUnavailable
@@ -80,3 +80,33 @@ def test_re_embedding_goes_on_where_it_was_stopped(after_change, other):
     assert after_change.reembedding.waiting() == 8
     other.broken_after = None
     assert after_change.reembedding.run() == 8
+
+
+@pytest.mark.spec("M-4", "M-10")
+def test_vectors_of_another_model_are_looked_for_once_and_again_after_a_change(
+    memory, database_url, clock, other, offline_model
+):
+    memory.remember(ANNA, "My assistant is David")
+
+    def looks(service):
+        """How many statements a start asks of the vectors."""
+        asked = []
+
+        def noted(_connection, _cursor, statement, *_):
+            asked.append("_vector" in statement and statement.startswith("SELECT"))
+
+        event.listen(service.database.engine, "before_cursor_execute", noted)
+        service.background.ask = lambda *_: None
+        service.reembedding.begin_after_change()
+        event.remove(service.database.engine, "before_cursor_execute", noted)
+        return sum(asked)
+
+    assert looks(memory) == 2
+    assert looks(memory) == 0
+    with MemoryService(database_url, embeddings=other, now=clock) as changed:
+        assert looks(changed) >= 1
+        assert looks(changed) >= 1  # as long as it was not embedded anew
+        changed.reembedding.run()
+        assert looks(changed) == 0
+    with MemoryService(database_url, embeddings=offline_model, now=clock) as back:
+        assert looks(back) >= 1

@@ -128,6 +128,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "explain": lambda: memory.explain(ANNA, "who explains us and where is the garden?"),
             "ask": lambda: memory.ask(ANNA, "who helps us?", limit=5, min_relevance=0.5),
             "get": lambda: memory.get(ANNA, list(ids.values())),
+            "fact_history": lambda: memory.fact_history(ANNA, memory.list_memories(ANNA)[0].id),
             "list_memories": lambda: memory.list_memories(ANNA),
             "count": lambda: memory.count(ANNA),
             "update": lambda: memory.update(ANNA, ids["note 0 about the garden"], text="note 6 about the garden"),

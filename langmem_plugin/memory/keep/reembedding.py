@@ -6,13 +6,17 @@ as `langmem reindex` does, or `run_in_background`.
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Table, and_, delete, func, select, tuple_, update
+from sqlalchemy import Connection, Select, Table, and_, delete, func, select, tuple_, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
+from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
@@ -27,6 +31,7 @@ from langmem_plugin.memory.models import storable
 log = event_log(__name__)
 
 _BATCH = 64
+_ONLY = "only vectors of "  # and the model
 
 
 class Texts(NamedTuple):
@@ -81,16 +86,34 @@ class Reembedding:
         return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
 
     def begin_after_change(self) -> None:
-        """`run_in_background`, with a WARNING, where vectors of another model are there."""
+        """`run_in_background`, with a WARNING, where vectors of another model are there.
+
+        They are looked for once for each model: a note in the database tells that all are of this one.
+        """
+        noted = select(upkeep.c.name).where(upkeep.c.name == _ONLY + self._vectors.model)
         with self._database.read() as connection:
+            if connection.execute(noted).first() is not None:
+                return
             others = [
                 select(of.vectors.c.model).where(of.vectors.c.model != self._vectors.model).limit(1)
                 for of in (MEMORIES, MESSAGES)
             ]
             before = next(filter(None, (connection.execute(each).scalar() for each in others)), None)
+        try:
+            with self._database.write() as connection:
+                self._note(connection, is_only=before is None)
+        except StoreUnavailable:
+            log.warning("embedding.not_noted", exc_info=True)
         if before is not None:
             log.warning("embedding.model_changed", extra={"model": self._vectors.model, "before": before})
             self.run_in_background()
+
+    def _note(self, connection: Connection, *, is_only: bool) -> None:
+        """Notes that all vectors are of this model, or forgets that they are of another."""
+        connection.execute(delete(upkeep).where(upkeep.c.name.startswith(_ONLY, autoescape=True)))
+        if is_only:
+            noted = {"name": _ONLY + self._vectors.model, "noted_at": datetime.now(UTC)}
+            connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
 
     def run(self, progress: Callable[[int], object] = lambda _: None) -> int:
         """Embeds what waits, a batch at a time, and then deletes the vectors of other models; how many it embedded.
@@ -107,6 +130,7 @@ class Reembedding:
         with self._database.write(patience=BULK_WORK) as connection:
             for of in (MEMORIES, MESSAGES):
                 connection.execute(delete(of.vectors).where(of.vectors.c.model != self._vectors.model))
+            self._note(connection, is_only=True)
         if self._index is not None:
             for owner in self._index.owners():
                 self._index.drop_other_models(owner)

@@ -12,7 +12,6 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.question import matched_spans
-from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.keep.tags import Tags as KeptTags
 from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, SourceType, Status
@@ -250,7 +249,7 @@ def delete_memory(call: Called, memory_id: Id, revision: Revision) -> Any:
 def memory_history(call: Called, memory_id: Id) -> Any:
     """What a memory took the place of, and what took its place."""
     owner = call.reads(memory_id)
-    return {"history": fact_history(call.service, owner, memory_id)}
+    return {"history": call.service.fact_history(owner, memory_id)}
 
 
 def _one(call: Call, found: Memory) -> Any:

@@ -13,7 +13,6 @@ from starlette.responses import Response
 from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.keep.fact_history import fact_history
 from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import Filter, Found, SourceType, Status
 from langmem_plugin.web.changes import each_by_itself, recent
@@ -205,7 +204,7 @@ def restore(at: AboutPerson, memory_id: str) -> Response:
 
 def _one(at: PersonDesk, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200) -> Response:
     """A memory with what it says and from where, and what it took the place of."""
-    chain = fact_history(at.memory.service, at.person, memory_id)
+    chain = at.memory.service.fact_history(at.person, memory_id)
     held = next(each for each in chain if each.id == memory_id)
     return at.page(
         "one_memory.html",
@@ -269,7 +268,7 @@ def _newest(at: PersonDesk, memory_id: str) -> Memory:
 
 
 def _held(at: PersonDesk, memory_id: str) -> Memory:
-    return next(each for each in fact_history(at.memory.service, at.person, memory_id) if each.id == memory_id)
+    return next(each for each in at.memory.service.fact_history(at.person, memory_id) if each.id == memory_id)
 
 
 def _form_of(held: Memory, zone: ZoneInfo) -> Changed:
