@@ -30,8 +30,8 @@ from langmem_plugin.errors import (
 )
 
 if TYPE_CHECKING:
-    from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES
+    from langmem_plugin.agent.messages import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.prompt_texts import Citation
     from langmem_plugin.agent.turn_report import ReportedState, TurnReport
@@ -54,7 +54,7 @@ _ROOMS = {
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
     "MemoryService": "memory",
-    "MemoryState": "agent.memory_state",
+    "MemoryState": "agent.messages",
     "PhoneMemory": "plugin",
     "ReportedState": "agent.turn_report",
     "SessionManager": "conversation.session_manager",

@@ -16,7 +16,7 @@ from langmem_plugin import process_forks
 from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.memory_in_prompt import RetrieverDocuments
-from langmem_plugin.agent.memory_state import TRACE_POLICY
+from langmem_plugin.agent.messages import TRACE_POLICY
 from langmem_plugin.agent.model_input import Summaries
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
@@ -112,7 +112,9 @@ class Parts:
             self.confirmations = Confirmations(self.service, self.consent)
             self.provenance = Provenance(self.service, self.saver, self.sessions)
             self.audit = AuditLog.from_settings(settings, self.database, now)
-            self.erasure = self._new_erasure()
+            self.erasure = Erasure(
+                self.database, self.saver, self.service, self.people, erase_after=ERASE_AFTER, region=region, now=now
+            )
             self.questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
             self.exporter = Exporter(self.saver, self.service, self.questions, now)
             self.documents = DocumentImporter(self.saver, self.service, self.questions, self.people.resolve)
@@ -120,7 +122,9 @@ class Parts:
 
             self.choice = InstructionChoice(given.count_tokens)
             self.commands = Commands(self)
-            self.past_sessions = self._new_past_sessions()
+            self.past_sessions = PastSessionIndexer(
+                self.saver, self.sessions, self.service.history, self.commands.knows, self.people.person_of
+            )
             opened.callback(self.past_sessions.close)
             self.extraction = self._new_extraction() if settings.extracts else None
             if self.extraction is not None:
@@ -216,26 +220,6 @@ class Parts:
             keeps=self._godfather(),
             enabled=self.settings.enable_memory_system,
             now=self._given.now,
-        )
-
-    def _new_erasure(self) -> Erasure:
-        return Erasure(
-            self.database,
-            self.saver,
-            self.service,
-            self.people,
-            erase_after=ERASE_AFTER,
-            region=self.settings.default_region,
-            now=self._given.now,
-        )
-
-    def _new_past_sessions(self) -> PastSessionIndexer:
-        return PastSessionIndexer(
-            self.saver,
-            self.sessions,
-            self.service.history,
-            is_command=self.commands.knows,
-            person_of=self.people.person_of,
         )
 
     def _new_extraction(self) -> ExtractionWorker:

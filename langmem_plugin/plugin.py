@@ -16,11 +16,19 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
 
-from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of
 from langmem_plugin.agent.memory_tools import key_value_tools, memory_tools
+from langmem_plugin.agent.messages import (
+    Delivery,
+    Image,
+    Recalled,
+    clean,
+    incoming_message,
+    messages_of,
+    named_node,
+    recalled_of,
+)
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.prompt_texts import joined
-from langmem_plugin.agent.replying.incoming_message import Delivery, Image, clean, incoming_message
 from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, perform
 from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.wiring import check

@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.memory_state import Recalled, last_said, reply_of, topic
+from langmem_plugin.agent.messages import Recalled, last_said, reply_of, topic
 from langmem_plugin.agent.prompt_texts import (
     Citation,
     citations_in,

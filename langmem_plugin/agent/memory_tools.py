@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.memory_state import messages_of
+from langmem_plugin.agent.messages import messages_of
 from langmem_plugin.agent.prompt_texts import as_told
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting

@@ -16,10 +16,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.memory_state import Recalled, is_of_person, newest_of_person
+from langmem_plugin.agent.messages import Recalled, as_shown, is_of_person, newest_of_person
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.prompt_texts import joined, late_text, standing_text
-from langmem_plugin.agent.replying.incoming_message import as_shown
 from langmem_plugin.agent.replying.notices import note_missing
 from langmem_plugin.agent.served_person import session_of_run
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in

@@ -39,9 +39,8 @@ class PastSessionIndexer:
         saver: ConversationSaver,
         manager: SessionManager,
         history: MessageHistory,
-        *,
         is_command: Callable[[str], bool],
-        person_of: Callable[[str], OwnerKey] = OwnerKey,
+        person_of: Callable[[str], OwnerKey],
     ) -> None:
         self._saver = saver
         self._manager = manager

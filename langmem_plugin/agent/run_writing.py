@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.memory_state import newest_of_person
+from langmem_plugin.agent.messages import newest_of_person
 from langmem_plugin.agent.replying.languages import pattern_for
 from langmem_plugin.agent.served_person import run_config, session_of_run
 from langmem_plugin.conversation.config_keys import is_automated

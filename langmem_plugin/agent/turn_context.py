@@ -17,7 +17,7 @@ from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.confirming import question_below, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.memory_retriever import MemoryRetriever
-from langmem_plugin.agent.memory_state import Recalled, messages_of, named_node, recalled_of, reply_of
+from langmem_plugin.agent.messages import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.model_input import ModelInput, ReferencesInPrompt, Summaries
 from langmem_plugin.agent.prompt_texts import Citation, citations_in, cites
 from langmem_plugin.agent.replying.notices import InstructionNotices

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.memory_state import MemoryState, Recalled, last_said, topic
+from langmem_plugin.agent.messages import MemoryState, Recalled, last_said, topic
 from langmem_plugin.agent.run_writing import message_of_run
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.identifiers import OwnerKey

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.commands.commands import stands_alone
-from langmem_plugin.agent.replying.incoming_message import Delivery
+from langmem_plugin.agent.messages import Delivery
 from langmem_plugin.agent.replying.steps import Reply
 from langmem_plugin.channels.acknowledged import Acknowledged, Key
 from langmem_plugin.channels.incoming import Incoming, TryLater

@@ -18,7 +18,7 @@ FOR_THE_MODEL = {
     "run_writing.py",
     "model_input.py",
     "tool_node.py",
-    "incoming_message.py",
+    "messages.py",
 }
 WHAT_PEOPLE_WRITE = {"forgetting.py", "languages.py", "questions.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")

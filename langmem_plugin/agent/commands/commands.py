@@ -15,7 +15,7 @@ from langmem_plugin.agent.commands.linking import link, link_answered
 from langmem_plugin.agent.commands.memory_list import memories, of_last_reply, search, why, with_page_link
 from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
-from langmem_plugin.agent.replying.incoming_message import as_utc
+from langmem_plugin.agent.messages import as_utc
 from langmem_plugin.agent.replying.languages import (
     CommandName,
     Said,

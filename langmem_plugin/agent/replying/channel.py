@@ -18,15 +18,15 @@ from langgraph.pregel import Pregel
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.commands import Commands, Reading
 from langmem_plugin.agent.commands.confirming import AddedQuestion, question_below
-from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.replying.graph_answers import GraphRun, Worded
-from langmem_plugin.agent.replying.incoming_message import (
+from langmem_plugin.agent.messages import (
     IncomingMessage,
     album_of,
     claim_id_of,
     ends_sentence,
     ids_of,
 )
+from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.replying.graph_answers import GraphRun, Worded
 from langmem_plugin.agent.replying.languages import Replies
 from langmem_plugin.agent.replying.notices import Notices, note_missing, watched
 from langmem_plugin.agent.replying.steps import Graph, Meanwhile, Reply, Steps, begin, end, pause, run, send

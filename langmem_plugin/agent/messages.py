@@ -1,4 +1,4 @@
-"""A message as it came in from a channel, and as it is given to a graph."""
+"""A message as it came in from a channel, as a graph keeps it in its state, and as a model is shown it."""
 
 import hashlib
 import re
@@ -7,13 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypeVar
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
+from langgraph.graph.message import add_messages
+from langgraph.types import TracePolicy, omit_payload
+from typing_extensions import TypedDict
 
 from langmem_plugin.agent.replying.steps import Sending
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.media.inline_removal import image_block
+from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.own_words import QUOTED, Quoted, own_words, quoted_of
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
@@ -345,3 +349,86 @@ def _noted(message: BaseMessage, name: str) -> str | None:
 
 def as_utc(instant: datetime) -> datetime:
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+Recalled = list[tuple[str, float]]
+"""(memory id, score), best first."""
+
+
+class MemoryState(TypedDict):
+    """`recalled` holds (memory id, score) pairs and nothing else: texts are read again, owner-checked, when a
+    prompt is built, so a memory that was forgotten meanwhile is not in it.
+    """
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    recalled: NotRequired[Recalled]
+
+
+_TOPIC_MESSAGES = 2
+
+
+def is_of_person(message: BaseMessage) -> bool:
+    """Tells whether a person wrote the message: a summary of LangChain's middleware stands in their place, but is not
+    theirs.
+    """
+    return isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None
+
+
+def last_said(messages: Sequence[BaseMessage]) -> list[str]:
+    """The person's last messages, oldest first, without the lines that stand for pictures."""
+    of_person = [message for message in messages if is_of_person(message)]
+    return [words_in(str(message.text)) for message in of_person[-_TOPIC_MESSAGES:]]
+
+
+def topic(said: Sequence[str]) -> str:
+    """The topic of the talk now: the last message, with the one before it that it may follow up."""
+    return "\n".join(filter(None, said))
+
+
+def newest_of_person(messages: Sequence[BaseMessage]) -> int | None:
+    """The place of the person's newest message."""
+    return next((at for at in range(len(messages) - 1, -1, -1) if is_of_person(messages[at])), None)
+
+
+def reply_of(messages: Sequence[BaseMessage]) -> str:
+    """All the assistant said since the person's last message."""
+    newest = newest_of_person(messages)
+    after = messages if newest is None else messages[newest + 1 :]
+    return "\n".join(message.text for message in after if isinstance(message, AIMessage) and message.text)
+
+
+def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
+    """The messages of a state that is a dict or an object, or that are given alone, in any form that LangChain takes;
+    in a group with topics those of the newest message's topic.
+
+    Raises InvalidInput for what holds none.
+    """
+    found = state
+    if not isinstance(state, Sequence):
+        found = state.get("messages") if isinstance(state, Mapping) else getattr(state, "messages", None)
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        raise InvalidInput(f"a {type(state).__name__} holds no messages: pass the graph's state, or a list of messages")
+    if all(isinstance(each, BaseMessage) for each in found):
+        return of_topic(found)
+    try:
+        return convert_to_messages(found)
+    except (ValueError, NotImplementedError) as error:
+        raise InvalidInput("there is no message in what was passed: pass LangChain's, or (role, text)") from error
+
+
+def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
+    found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
+    return list(found or [])
+
+
+TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
+"""Spans of the memory say that it worked and how long, and nothing of what was said or is known."""
+
+
+_Node = TypeVar("_Node", bound=Callable[..., Any])
+
+
+def named_node(node: _Node, name: str) -> _Node:
+    """Says of a node's function which of ours it is."""
+    node.langmem_node = name  # type: ignore[attr-defined]
+    return node
