@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import ToolCall as CallOfModel
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in, words_in
 from langmem_plugin.conversation.sessions import session_rows
@@ -25,16 +26,16 @@ _LONGEST_RESULT = 4_000  # letters of a tool's answer that are shown
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """A tool that the assistant called, with its arguments by name, as they are read."""
 
     tool: str
-    arguments: tuple[tuple[str, str], ...]
+    arguments: dict[str, str]
 
 
 @dataclass(frozen=True)
-class Meant:
-    """The things that some words of a message pointed at: their names, the tool that showed them, and the reason."""
+class PointedAt:
+    """The things that some words of a message pointed at, the reason, and the tool in whose result they stood."""
 
     words: str
     things: tuple[str, ...]
@@ -52,10 +53,10 @@ class Line:
     role: str
     text: str
     at: datetime | None
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     tool: str | None = None
     is_error: bool = False
-    meant: tuple[Meant, ...] = ()
+    meant: tuple[PointedAt, ...] = ()
     shown: tuple[str, ...] = ()
     to_ask: str | None = None
     files: tuple[MediaReference, ...] = ()
@@ -130,14 +131,13 @@ def _line(memory: PhoneMemory, message: BaseMessage, so_far: Sequence[BaseMessag
     return replace(line, meant=meant, shown=resolution.shown if is_about_shown else (), to_ask=resolution.question)
 
 
-def _meant(reference: Reference) -> Meant:
+def _meant(reference: Reference) -> PointedAt:
     things = tuple(ItemEntry(dict(each)).title for each in reference.items)
-    return Meant(reference.words, things, reference.reason, reference.tool)
+    return PointedAt(reference.words, things, reference.reason, reference.tool)
 
 
-def _call(call: ToolCall) -> Call:
-    arguments = (
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
-        for name, value in call["args"].items()
-    )
-    return Call(call["name"], tuple(arguments))
+def _call(call: CallOfModel) -> ToolCall:
+    def read(value: object) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+    return ToolCall(call["name"], {name: read(value) for name, value in call["args"].items()})

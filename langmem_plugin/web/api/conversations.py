@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import BackgroundTasks, Query
 from fastapi.concurrency import run_in_threadpool
 from langchain_core.runnables import RunnableConfig
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from langmem_plugin.agent.replying.steps import Reply
 from langmem_plugin.database.audit_trail import acting
@@ -34,7 +34,7 @@ from langmem_plugin.web.api.fields import (
 )
 from langmem_plugin.web.api.problems import Refused
 from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
-from langmem_plugin.web.conversations import session_of, sessions_of, transcript
+from langmem_plugin.web.conversations import PointedAt, ToolCall, session_of, sessions_of, transcript
 from langmem_plugin.writing import job_records
 
 log = event_log(__name__)
@@ -50,20 +50,6 @@ class Session(Told):
     ended_at: datetime | None = Field(description="null while it goes on")
     messages: int = Field(validation_alias="message_counter")
     tokens: int = Field(validation_alias="total_tokens")
-
-
-class ToolCall(Told):
-    tool: str
-    arguments: Annotated[dict[str, str], BeforeValidator(dict)]
-
-
-class PointedAt(Told):
-    """The things that some words of a message meant, of those shown."""
-
-    words: str = Field(examples=["number 2"])
-    things: list[str]
-    reason: str = Field(examples=["its number"])
-    tool: str = Field(description="whose result they stood in")
 
 
 class Trace(Told):

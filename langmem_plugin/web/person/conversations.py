@@ -21,7 +21,7 @@ router = APIRouter(prefix="/conversations")
 _ON_A_PAGE, _OF_A_CHAT, _FOUND, _LOOKED_AT = 20, 200, 30, 6
 _SURE = 0.5
 _LONGEST = 2_000  # letters that are searched for
-_SPEAKERS = frozenset({"user", "assistant", "unreadable"})
+_SPEAKERS = frozenset({"user", "assistant"})
 _FILES = {"[image:": "picture", "[file:": "file", "[audio:": "sound", "[video:": "film"}
 _BEGINNING = 140  # letters of a conversation that its place in the list shows
 
