@@ -233,9 +233,9 @@ def crowd_of_turns(name, folder, who):
     """Ours takes turns, as its documentation says; the others have nothing of the kind."""
     if name == "phone-memory":
         from benchmarks.chatting import Chatting
-        from langmem_plugin import PhoneMemory
+        from langmem_plugin import PhoneMemory, Settings
 
-        memory = PhoneMemory(f"sqlite:///{folder}/ours.db", sweep_every=None)
+        memory = PhoneMemory(f"sqlite:///{folder}/ours.db", settings=Settings(sweep_every=None))
         talk, in_turn = Chatting(memory.saver, seed=len(who)), memory.turn
     else:
         talk, in_turn = chatting(name, folder, seed=len(who)), lambda _phone: nullcontext(config())
