@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, insert, or_, select, text, update
+from sqlalchemy import Connection, delete, insert, or_, select, text, union, update
 
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
@@ -25,6 +25,8 @@ _KNOWN = (
     settings_of_person.c.person,
     table.c.person,
 )
+_FORMED = (*_KNOWN, table.c.identifier, access_token.c.identifier)
+_MAY_HAVE_OTHERS = union(*(select(each).where(or_(*map(each.startswith, ("+521", "+54", "+55")))) for each in _FORMED))
 NEW_FOR = timedelta(days=1)
 """The time in which a new link can be taken back before anything could be lost by it."""
 
@@ -66,12 +68,7 @@ def is_known(connection: Connection, person: str) -> bool:
 
 def other_forms(connection: Connection) -> list[IdentifierKey]:
     """The keys that are forms of a number which is kept under another one."""
-    columns = (*_KNOWN, table.c.identifier, access_token.c.identifier)
-    found: set[str] = set()
-    for column in columns:
-        kept = or_(*(column.startswith(each) for each in ("+521", "+54", "+55")))
-        found.update(connection.execute(select(column).where(kept).distinct()).scalars())
-    return [IdentifierKey(each) for each in sorted(found) if one_form(each) != each]
+    return [IdentifierKey(each) for each in sorted(connection.scalars(_MAY_HAVE_OTHERS)) if one_form(each) != each]
 
 
 def typed(database: Database, who: str | int) -> IdentifierKey:

@@ -128,7 +128,7 @@ def test_what_cannot_be_understood_is_asked_again_once_and_then_refused(memory):
 
 
 @pytest.mark.spec("C-21")
-@pytest.mark.parametrize("said", ["1", "2", "the first one", "number 1", "no, what is it for?", "yes but tomorrow"])
+@for_each("said", ["1", "2", "the first one", "number 1", "no, what is it for?", "yes but tomorrow"])
 def test_a_yes_or_no_is_neither_a_place_nor_a_condition(memory, said):
     graph = asking(memory, "Pay $20? (yes/no)")
     memory.reply(graph, ERIN, "go")

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -173,6 +173,3 @@ def fresh(database, clock):
     yield make
     for each in opened:
         each.close()
-
-
-Fresh = Callable[..., ConversationSaver]

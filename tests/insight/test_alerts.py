@@ -5,6 +5,7 @@ import time
 import pytest
 
 from langmem_plugin.database import one_process
+from tests.cases import for_each
 from tests.log_events import events
 
 
@@ -82,7 +83,7 @@ def test_an_alert_is_logged_by_itself_some_seconds_after_the_calls_in_numbers_al
 
 
 @pytest.mark.spec("A-3", "A-6")
-@pytest.mark.parametrize("operation", ["inject", "store"])
+@for_each("operation", ["inject", "store"])
 def test_a_small_machine_misses_the_target_and_alerts_nobody(memory, clock, operation):
     _noted(memory, operation, 250, 25)
     [found] = [each for each in memory.insight.performance() if each.operation == operation]
