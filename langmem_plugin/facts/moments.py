@@ -1,7 +1,7 @@
 """When something holds: the days, months and years a sentence names, made absolute from when it was said."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -16,6 +16,8 @@ _Kind = Literal["at", "since", "until"]
 _KINDS: Final[tuple[_Kind, ...]] = ("since", "until", "at")
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
+_A_RANGE: Final = 3
+_UP_TO: Final = ("-", "to", "al", "a", "עד")
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
 
@@ -38,6 +40,8 @@ class _Date:
     unit: Unit
     relative: bool
     needs_preposition: bool = False
+    through: datetime | None = None
+    """The last day of several: "3-10 July"."""
 
 
 def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, ahead: bool) -> list[Moment]:
@@ -80,7 +84,9 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
 
 
 def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:
-    return Moment(first, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language))
+    return Moment(
+        first, last, date.start, _after(date.through or date.start, date.unit), kind, _said(date, kind, language)
+    )
 
 
 def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
@@ -144,6 +150,10 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
     """As in "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
     first = words[0]
     day = _day(first)
+    if day and len(words) > _A_RANGE and words[1] in _UP_TO and words[2] != first:
+        last = _calendar(words[2:], language, today, ahead=ahead) if _day(words[2]) else None
+        if last is not None and last.unit == "day" and day < last.start.day:
+            return replace(last, used=last.used + 2, start=last.start.replace(day=day), through=last.start)
     at = 1 if day else 0
     if day and words[at : at + 1] and words[at] in ("of", "de", "ב"):
         at += 1
@@ -233,6 +243,8 @@ def _after(start: datetime, unit: Unit) -> datetime:
 
 def _said(date: _Date, kind: str, language: Language) -> str:
     dated = language.dated
-    body = format_date(date.start, dated[date.unit], locale=language.name)
+    body = format_date(date.through or date.start, dated[date.unit], locale=language.name)
+    if date.through is not None:
+        body = f"{date.start.day}-{body}"
     before = dated.get(f"{kind} {date.unit}", dated[kind])
     return f"{before}{'' if before[-1] == ' ' or not body[0].isdigit() else '-'}{body}"

@@ -261,6 +261,7 @@ class Reader:
         at += used
         if used and tokens[at - 1].plain == "with" and noun not in _SERVICES:
             return None  # "my son is with Dan"
+        coming = tokens[at - 1].plain not in language.was
         negated = at < len(tokens) and tokens[at].plain in language.negations
         at += negated
         while at < len(tokens) and tokens[at].plain in language.fillers:
@@ -291,7 +292,7 @@ class Reader:
             subject = replace(subject, who=SELF)
             if noun in _PETS:
                 attribute, value = "pet", [*tokens[subject.shown : subject.shown + 1], *value]
-        match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=False)
+        match = Match(attribute, 0, 0, 0, is_open=True, said=1, negated=negated, over=False, ahead=coming)
         return self._checked(line, subject, match, value, last)
 
     def _is_dated(self, said: Sequence[Token]) -> bool:

@@ -70,14 +70,15 @@ class Language:
     after each semicolon (`facts/patterns.py` says how they are written). A value begins behind `articles`, ends at one
     of `cuts` or where one of `opens` begins a clause, and is none where it begins with a word of `no_values`.
 
-    `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something that will not hold
-    for long, unless one of `events` is told of it. `implied` begin a clause whose speaker is left out. `telling` are
-    words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what an amount
-    is of and for, `spending` asks what costs money; by `beside` a fact may be so beside another. `recurring` is a
-    pattern of what comes again and again, `scheduled` are things of theirs that do. `binding` say how the words around
-    them stand to each other ("than", "to"). `empty` words say nothing that tells one fact from another. `life_events`
-    are what ends a value (all of the attribute's where it is "") without naming it: "got laid off". `passing_on` is
-    what begins a message to somebody else ("tell"), `writing_to` only where it goes on with "that" or with the speaker.
+    `was` are those of the `copulas` that tell of the past. `conditional` makes all after it a mere idea, `reported`
+    another's words, `momentary` something that will not hold for long, unless one of `events` is told of it. `implied`
+    begin a clause whose speaker is left out. `telling` are words by which facts that are else alike differ ("left",
+    "second"), `currencies` and `periods_said` what an amount is of and for, `spending` asks what costs money; by
+    `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
+    things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
+    say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where it
+    is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
+    `writing_to` only where it goes on with "that" or with the speaker.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Language:
     attributes: Mapping[tuple[str, ...], str]
     predicates: Mapping[str, str]
     copulas: tuple[tuple[str, ...], ...]
+    was: frozenset[str]
     fillers: frozenset[str]
     leads: tuple[tuple[str, ...], ...]
     remember: tuple[tuple[str, ...], ...]

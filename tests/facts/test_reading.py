@@ -302,6 +302,27 @@ def test_a_fact_holds_from_when_that_was_said():
     assert statements("I've lived in London since 2015", said_at=SAID_AT)[0].valid_from.year == 2015
 
 
+@pytest.mark.spec("W-8")
+@pytest.mark.parametrize(
+    ("text", "told", "day"),
+    [
+        ("we're flying to Malta 3-10 June", "Flying to Malta on 3-10 June 2027", datetime(2027, 6, 3, tzinfo=UTC)),
+        ("my hip operation is on 5 March", "Hip operation is on 5 March 2027", datetime(2027, 3, 5, tzinfo=UTC)),
+        ("my hip operation was on 5 March", "Hip operation was on 5 March 2026", datetime(2026, 3, 5, tzinfo=UTC)),
+        (
+            "nos vamos a Lugo del 4 al 9 de mayo",
+            "Nos vamos a Lugo el 4-9 de mayo de 2027",
+            datetime(2027, 5, 4, tzinfo=UTC),
+        ),
+        ("me mudo a Lugo en abril", "Me mudo a Lugo en abril de 2027", datetime(2027, 4, 1, tzinfo=UTC)),
+        ("אנחנו טסים לרומא 3-10 ביולי", "טסים לרומא ב-3-10 ביולי 2027", datetime(2027, 7, 3, tzinfo=UTC)),
+    ],
+)
+def test_what_is_planned_lies_ahead_of_the_day_it_is_said(text, told, day):
+    found = statements(text, said_at=SAID_AT)[0]
+    assert (found.text, found.valid_from) == (told, day)
+
+
 def test_the_name_of_a_pet_may_be_told_after_it():
     assert facts("we got a puppy! her name is Waffles") == [("self/pet", "puppy Waffles")]
 
