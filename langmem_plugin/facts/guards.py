@@ -12,7 +12,7 @@ from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.others_words import own_words
-from langmem_plugin.facts.patterns import language_of
+from langmem_plugin.facts.patterns import is_known, language_of
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.languages.language import LANGUAGES, Language, words
 from langmem_plugin.languages.plain_text import plain
@@ -104,7 +104,16 @@ class _Said:
                 return "is cited"
         if _pattern("plays").search(self.message[: self.end]):
             return "is a part that is played"
+        if self._asked():
+            return "is asked"
         return "is a mere idea" if self._supposed() else None
+
+    def _asked(self) -> bool:
+        """As in "am I allergic to cats?"; not what a question only takes for granted: "what can my vegan son eat?"."""
+        start = self._clause_start()
+        clause = self.message[start : self.end]
+        asks = re.match(rf"\s*(?:{self.language.guards.asks})\s*", clause)
+        return asks is not None and start + asks.end() >= self.start
 
     def _supposed(self) -> bool:
         clause = self.message[self._clause_start() : self.end].lstrip()
@@ -113,6 +122,8 @@ class _Said:
     def by_another(self, claim: Claim) -> str | None:
         """In another's words, or another's wish, where the fact does not say whose."""
         if re.match(rf"(?:(?:y|and|que|that) )?(?:{self.language.guards.third})(?!\w)", self.quote):
+            return "is said of somebody else"
+        if self._of_another(claim.text):
             return "is said of somebody else"
         paragraph = self.message.rfind("\n", 0, self.start) + 1
         before = self.message[paragraph : self.end]
@@ -131,6 +142,30 @@ class _Said:
         if re.match(r"[\"']?,? (?:(?:said|says|asked) (?!i\b)\w+|(?!i\b|we\b)\w+ (?:said|says|asked|wrote)\b)", after):
             return "is another's words"
         return None
+
+    def _of_another(self, fact: str) -> bool:
+        """The clause begins with somebody whom the fact leaves out, and the speaker is not in it."""
+        clause = self.message[self._clause_start() : self.end]
+        language = self.language
+        found = re.match(rf"\W*(?:\w+ )??(?P<who>{_people(language)})(?!\w)", clause) or re.match(
+            rf"\W*(?P<who>[^\W\d_]+) (?:{language.guards.third})(?!\w)", clause
+        )
+        if found is None or not language.selves.isdisjoint(_words(clause[: found.start("who")])):
+            return False  # "אני בת 52"
+        if self._first_person(clause[found.end("who") :]):
+            return False
+        role = language.people.get(tuple(found["who"].split()))
+        if role is None and not re.search(rf"(?<!\w){found['who'].capitalize()}(?!\w)", self.written):
+            return False
+        told = f" {' '.join(_words(fact))} "
+        roles = {phrase for each in LANGUAGES for phrase, meant in each.people.items() if meant == role}
+        named = any(f" {' '.join(phrase)} " in told for phrase in roles) or _names(fact, found["who"])
+        return not named and (role is not None or not is_known(found["who"], language))
+
+    def _first_person(self, said: str) -> bool:
+        language = self.language
+        own = language.selves | language.objects | language.possessives
+        return any(word in own or re.fullmatch(language.first_person, word) for word in _words(said))
 
     def _own_again(self, found: re.Match[str], before: str) -> bool:
         """The person speaks for themselves again: "…, but I", in a sentence that cites nobody with a colon."""
@@ -358,6 +393,11 @@ def _says_denial(fact: str, clause: str) -> bool:
 
 def _clause_ends(text: str, language: Language) -> list[int]:
     return [found.end() for found in re.finditer(_clause_border(language), text)]
+
+
+@cache
+def _people(language: Language) -> str:
+    return "|".join(sorted((re.escape(" ".join(phrase)) for phrase in language.people), key=len, reverse=True))
 
 
 @cache

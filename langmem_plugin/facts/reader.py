@@ -296,10 +296,8 @@ class Reader:
         return self._checked(line, subject, match, value, last)
 
     def _is_dated(self, said: Sequence[Token]) -> bool:
-        said_at = self._said_at
-        return said_at is not None and any(
-            not each.first for each in moments(said, self._language, said_at, ahead=True)
-        )
+        now = self._said_at
+        return now is not None and not all(each.first for each in moments(said, self._language, now, ahead=True))
 
     def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
         """As in "Priya Nair is my accountant"."""

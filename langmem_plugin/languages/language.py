@@ -36,8 +36,9 @@ class GuardWords:
     those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
     that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts`
     tell a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third`
-    begins what is said of somebody else, `supposes` a mere idea, `plays` a part that is played. `when` names a time,
-    beside the calendar's words, `since` one that is long ago; `laughs` makes the reader without a model silent.
+    begins what is said of somebody else, `asks` what the speaker asks of themselves, `supposes` a mere idea, `plays` a
+    part that is played. `when` names a time, beside the calendar's words, `since` one that is long ago; `laughs` makes
+    the reader without a model silent.
     """
 
     denies: str
@@ -52,6 +53,7 @@ class GuardWords:
     experts: str
     wants: str
     not_me: str
+    asks: str
     supposes: str
     plays: str
     laughs: str

@@ -94,6 +94,55 @@ def test_whose_words_they_are_may_be_said_in_the_fact(message, fact, quote, abou
     assert why_not(message, fact, quote, about_speaker=about_speaker) is None
 
 
+@pytest.mark.spec("W-3", "W-9")
+@pytest.mark.parametrize(
+    ("message", "fact", "quote"),
+    [
+        ("my neighbour is allergic to bees", "Allergic to bees", "allergic to bees"),
+        ("Tom is a vegan and so is his wife", "Vegan", "vegan"),
+        ("my boss drives a Tesla", "Drives a Tesla", "drives a Tesla"),
+        ("mi jefe tiene un Tesla", "Tiene un Tesla", "tiene un Tesla"),
+        ("אחותי גרה באוסלו", "גרה באוסלו", "גרה באוסלו"),
+        ("his wife told me: I'm pregnant", "Pregnant", "I'm pregnant"),
+        ("people think I'm rich", "Rich", "I'm rich"),
+        ("dicen que soy rico", "Rico", "soy rico"),
+        ("אומרים שאני עשיר", "עשיר", "אני עשיר"),
+        ("am I allergic to cats?", "Allergic to cats", "allergic to cats"),
+        ("¿soy alérgica a los gatos?", "Alérgica a los gatos", "soy alérgica a los gatos"),
+        ("האם אני אלרגית לחתולים?", "אלרגית לחתולים", "אני אלרגית לחתולים"),
+        ("I doubt I'm lactose intolerant", "Lactose intolerant", "I'm lactose intolerant"),
+        ("I almost bought a flat in Lyon", "Bought a flat in Lyon", "bought a flat in Lyon"),
+        ("I was about to quit Shell but stayed", "Quit Shell", "quit Shell"),
+        ("por poco compro un piso en Lugo", "Compró un piso en Lugo", "compro un piso en Lugo"),
+        ("כמעט קנינו דירה בעכו", "קנו דירה בעכו", "קנינו דירה בעכו"),
+        ("wish I had a garden", "Has a garden", "I had a garden"),
+        ("soy vegano, qué va, es mentira", "Vegano", "soy vegano"),
+        ("vivo en Jaén, bueno no, en Úbeda", "Vive en Jaén", "vivo en Jaén"),
+        ("אני גר בעכו, לא, בחיפה", "גר בעכו", "אני גר בעכו"),
+    ],
+)
+def test_a_quote_cut_from_what_it_hangs_on_proves_nothing_of_the_speaker(message, fact, quote):
+    assert why_not(message, fact, quote) is not None
+
+
+@pytest.mark.spec("W-3")
+@pytest.mark.parametrize(
+    ("message", "fact", "quote"),
+    [
+        ("my neighbour is allergic to bees and I am allergic to wasps", "Allergic to wasps", "I am allergic to wasps"),
+        ("my mum and I are vegan", "Vegan", "my mum and I are vegan"),
+        ("mi marido y yo vivimos en Roma", "Vive en Roma", "mi marido y yo vivimos en Roma"),
+        ("אני בת 52", "בת 52", "אני בת 52"),
+        ("my sister lives in Oslo", "Has a sister in Oslo", "my sister lives in Oslo"),
+        ("what can I cook for my vegan wife?", "Wife is vegan", "my vegan wife"),
+        ("I can't wait, I'm moving to Bonn", "Moving to Bonn", "I'm moving to Bonn"),
+        ("me gusta el mar, no te preocupes", "Le gusta el mar", "me gusta el mar"),
+    ],
+)
+def test_what_the_speaker_tells_beside_others_is_believed(message, fact, quote):
+    assert why_not(message, fact, quote) is None
+
+
 @pytest.mark.spec("W-3")
 @for_each(
     ("message", "fact", "quote"),
