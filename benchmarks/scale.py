@@ -1,6 +1,8 @@
-"""Replies per second of processor time by 1, 2 and 4 processes that answer the same 200 people, beside a stock saver.
+"""Replies per second of processor time by 1, 2 and 4 processes that answer the same people, beside a stock saver.
 
-python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--sqlite | --postgresql]
+python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold] [--sqlite | --postgresql]
+
+Each process has answered each person once before it is measured; with --cold it has not, as after a restart.
 """
 
 import argparse
@@ -42,12 +44,14 @@ def player(kind, url):
         connection.close()
 
 
-def worker(kind, url, seed, people, seconds, *, ready, start, results):
-    """Answers whoever writes, as a process of a service does; its first replies are not counted."""
+def worker(kind, url, seed, people, seconds, *, known, ready, start, results):
+    """Answers whoever writes, as a process of a service does; first replies to `known` people are not counted."""
     logging.disable()
     with player(kind, url) as mine:
         mine.count = seed * 10_000_000
         mine.reply(phone(people + seed))
+        for number in range(known):
+            mine.reply(phone(number))
         ready.put(seed)
         start.wait()
         chances = random.Random(seed)
@@ -67,11 +71,11 @@ def worker(kind, url, seed, people, seconds, *, ready, start, results):
         results.put((len(taken), time.process_time() - began, taken))
 
 
-def run(kind, url, processes, people, seconds):
+def run(kind, url, processes, people, seconds, *, known=0):
     """Replies, seconds of the processors, and how long each reply took."""
     context = multiprocessing.get_context("spawn")
     ready, start, results = context.Queue(), context.Event(), context.Queue()
-    shared = {"ready": ready, "start": start, "results": results}
+    shared = {"known": known, "ready": ready, "start": start, "results": results}
     seeds = next(_seeds), next(_seeds), next(_seeds), next(_seeds)
     started = [
         context.Process(target=worker, args=(kind, url, seed, people, seconds), kwargs=shared)
@@ -80,7 +84,7 @@ def run(kind, url, processes, people, seconds):
     for each in started:
         each.start()
     for _ in started:
-        ready.get(timeout=120)
+        ready.get(timeout=600)
     start.set()
     done = [results.get(timeout=seconds + 120) for _ in started]
     for each in started:
@@ -144,6 +148,7 @@ def line(database, kind, processes, outcome, *, first, watched=None):
 
 
 def on_postgresql(arguments):
+    known = 0 if arguments.cold else arguments.people
     with server() as made:
         for kind in ("PostgresSaver", "ours"):
             url, first = made(f"db_{kind}".lower()), None
@@ -151,19 +156,20 @@ def on_postgresql(arguments):
             for processes in arguments.processes:
                 watched = Server(url)
                 with watched.watched():
-                    outcome = run(kind, url, processes, arguments.people, arguments.seconds)
+                    outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
                 rate = line("PostgreSQL", kind, processes, outcome, first=first, watched=watched)
                 first = first or rate
 
 
 def on_sqlite(arguments):
+    known = 0 if arguments.cold else arguments.people
     with tempfile.TemporaryDirectory() as folder:
         urls = {"SqliteSaver": f"{folder}/stock.db", "ours": f"sqlite:///{folder}/ours.db"}
         for kind, url in urls.items():
             first = None
             run(kind, url, 1, arguments.people, 1)
             for processes in sorted({arguments.processes[0], arguments.processes[-1]}):
-                outcome = run(kind, url, processes, arguments.people, arguments.seconds)
+                outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
                 rate = line("SQLite", kind, processes, outcome, first=first)
                 first = first or rate
 
@@ -173,6 +179,7 @@ def main():
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--cold", action="store_true", help="measure the first replies of each process too")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--sqlite", action="store_true")
     only.add_argument("--postgresql", action="store_true")

@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4870,
     "channels": 765,
     "cli": 2304,
-    "conversation": 5940,
+    "conversation": 5925,
     "database": 3280,
     "facts": 3150,
     "identifiers": 252,

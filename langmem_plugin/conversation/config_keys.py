@@ -17,7 +17,10 @@ AUTOMATED = "langmem_automated"
 TURN = "langmem_turn"
 """The ticket of the turn, for every write of its run."""
 
-NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, "langgraph_auth_user", "langgraph_auth_user_id")
+FIRST_STATE = "langmem_first_state"
+"""In a list, what the turn's transaction has read of its session: the run that begins takes it out."""
+
+NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, FIRST_STATE, "langgraph_auth_user", "langgraph_auth_user_id")
 """Never copied into a checkpoint's metadata: not every serializer encrypts it. All other keys are a user's own."""
 
 

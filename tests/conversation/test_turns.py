@@ -164,6 +164,30 @@ def test_two_parallel_tasks_of_one_phone_lose_no_message(phones):
     assert len(graph.get_state({"configurable": {"thread_id": MOM}}).values["messages"]) == 16
 
 
+class Arrived:
+    """A message that came in, of which nothing is noted."""
+
+    def drawn(self, *_):
+        pass
+
+    def begun(self, *_):
+        pass
+
+
+@pytest.mark.spec("C-9", "C-23")
+def test_the_run_of_a_turn_begins_with_what_was_written_since_the_turn_began(phones):
+    graph = slow_counter(phones.saver)
+    with phones.saver.turn(MOM, Arrived()) as config:
+        graph.invoke({"messages": "first"}, config)
+    with phones.saver.turn(MOM, Arrived()) as config:
+        graph.update_state(config, {"messages": HumanMessage("written in the turn")})
+        said = graph.invoke({"messages": "second"}, config)["messages"]
+        again = graph.invoke({"messages": "third"}, config)["messages"]
+
+    assert [each.text for each in said] == ["first", "1", "written in the turn", "second", "4"]
+    assert [each.text for each in again[5:]] == ["third", "6"]
+
+
 @pytest.mark.spec("C-9")
 def test_waiting_too_long_is_an_error_that_leaves_the_line(database_url):
     phones = Phones(database_url, timeout=0.05)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache, partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -11,6 +12,7 @@ from langgraph.checkpoint.base import get_checkpoint_id
 from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.config_keys import (
+    FIRST_STATE,
     SESSION,
     TURN,
     control_of,
@@ -23,13 +25,13 @@ from langmem_plugin.conversation.config_keys import (
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.sessions.silence import INTERRUPT_TERM, SESSION_TERM, NotedTerms, Silence
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
+from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore, FirstState
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.erased_keys import newest_erasure, refuse_erased
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
-from langmem_plugin.identifiers import thread_key
+from langmem_plugin.identifiers import IdentifierKey, thread_key
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 
@@ -55,6 +57,7 @@ log = event_log(__name__)
 
 _EXPIRED_AT_ONCE = 50
 _MOST_HELD = 1_024  # threads
+_MOST_THREADS = 10_000
 _EXPIRED = "this conversation has ended and its question with it: send a new message"
 
 
@@ -74,6 +77,7 @@ class SessionStore:
         self.silence = silence
         self.terms = NotedTerms({SESSION_TERM: silence.timeout, INTERRUPT_TERM: silence.while_interrupted})
         self.region = region
+        self._thread = lru_cache(_MOST_THREADS)(partial(thread_key, region=region))  # asked at every step of every run
         self.now = now
         self._contents = contents
         self._runs: LruCache[int, _Run] = LruCache(_MOST_RUNS)
@@ -83,7 +87,7 @@ class SessionStore:
 
     def thread(self, thread_id: str) -> str:
         """The key of the conversation, whatever form of a phone names it."""
-        return thread_key(thread_id, self.region)
+        return thread_id if isinstance(thread_id, IdentifierKey) else self._thread(thread_id)
 
     def thread_of(self, config: RunnableConfig) -> str:
         try:
@@ -173,6 +177,7 @@ class SessionStore:
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
         """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
+        config["configurable"].get(FIRST_STATE, []).clear()  # from here on it may be another
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         opened = found or session_rows.begin(connection, self.thread_of(config), now)
@@ -240,7 +245,7 @@ class SessionStore:
             self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
             goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
-            return found if goes_on and found and self._contents.waits(connection, found) is not None else None
+            return found if goes_on and found and self._contents.first_state(connection, found) else None
 
     def prepare(self, thread: str) -> None:
         """Looks, but where this process held a turn of the thread lately: it has it decoded."""
@@ -250,15 +255,20 @@ class SessionStore:
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
-        opened, waits = self._opened(connection, thread, before)
+        opened, first = self._opened(connection, thread, before)
         self._held_lately.put(thread, True, 1)
         session_rows.take(connection, before or opened, ticket)
         return Opened(
             {
-                "configurable": {"thread_id": thread, SESSION: opened.session_id, TURN: ticket},
+                "configurable": {
+                    "thread_id": thread,
+                    SESSION: opened.session_id,
+                    TURN: ticket,
+                    FIRST_STATE: [first] if first else [],
+                },
                 "metadata": traced_as(opened.session_id),
             },
-            waits and session_rows.is_interrupted(connection, opened),
+            first is not None and first.waits and session_rows.is_interrupted(connection, opened),
         )
 
     # Beginning, ending, touching
@@ -318,20 +328,20 @@ class SessionStore:
                 if client is not None:
                     session_rows.set_client(connection, found, client)
 
-    def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, bool]:
-        """The newest session `found`, or a fresh one; and whether it waits with a question."""
-        now, waits = self.now(), None
+    def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, FirstState | None]:
+        """The newest session `found`, with what a run starts from there, or a fresh one."""
+        now, first = self.now(), None
         if found is None:
             opened = session_rows.begin(connection, thread, now)
         elif (
             not session_rows.has_ended(connection, found, now, self.silence)
-            and (waits := self._contents.waits(connection, found)) is not None
+            and (first := self._contents.first_state(connection, found)) is not None
         ):
             opened = found
         else:
             opened = self._begin(connection, found, now, self._carried(connection, found, now))
         self.terms.note(connection, now)
-        return opened, bool(waits)
+        return opened, first
 
     def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
         """A session in place of the one that is over, with what is carried into it."""

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
@@ -36,6 +36,18 @@ log = event_log(__name__)
 
 _CACHE_BYTES = 64_000_000
 _BEFORE_INPUT = -2  # LangGraph's own step of a thread that has none; a run's input is -1
+
+
+class FirstState(NamedTuple):
+    """The checkpoint that a run starts from; None in a session without any."""
+
+    found: CheckpointTuple | None
+
+    @property
+    def waits(self) -> bool:
+        """True where it waits with a question."""
+        writes = (self.found.pending_writes if self.found else None) or ()
+        return any(channel == INTERRUPT for _, channel, _ in writes)
 
 
 class CheckpointStore:
@@ -90,12 +102,12 @@ class CheckpointStore:
         with self._database.read() as connection:
             yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
 
-    def waits(self, connection: Connection, session: Session) -> bool | None:
-        """Tell whether its newest checkpoint waits with a question; None where no run can start there. Reading it here
-        costs nothing more, the run finds it decoded.
+    def first_state(self, connection: Connection, session: Session) -> FirstState | None:
+        """What a run that begins now starts from; None where none can: a session that is damaged must not silence its
+        person.
         """
         try:
-            return any(channel == INTERRUPT for _, channel, _ in self.of(connection, session).checked())
+            return FirstState(self.of(connection, session).read("", None))
         except DamagedSession as error:
             self.reports.report(session.session_id, "what a run begins with", error)
             return None

@@ -11,38 +11,17 @@ from sqlalchemy import delete, select
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.codec import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
-from langmem_plugin.database.encryption.encrypted_columns import (
-    ACKNOWLEDGED,
-    CLIENT_NAME,
-    CLIENT_PHONE,
-    DECISION,
-    EXTRACTED_FACTS,
-    EXTRACTION_ERROR,
-    INCOMING,
-    MEDIA,
-    QUESTION,
-    REPLY,
-)
+from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, ENCRYPTED, MESSAGE, PENDING, VALUE
 from langmem_plugin.errors import DamagedSession, SessionRefused, TypeNotAllowed
 
 _CHANNEL = "messages"
 _AT_ONCE = 100
-_BESIDE_CHECKPOINTS = (
-    CLIENT_NAME,
-    CLIENT_PHONE,
-    MEDIA,
-    DECISION,
-    QUESTION,
-    INCOMING,
-    ACKNOWLEDGED,
-    REPLY,
-    EXTRACTED_FACTS,
-    EXTRACTION_ERROR,
-)
+_BESIDE_CHECKPOINTS = [
+    each for each in ENCRYPTED if each.refusal is SessionRefused and each not in (MESSAGE, CHECKPOINT, VALUE, PENDING)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +88,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     latest = {found.id or str(row): row for row, found in readable.items()}
     # An edit is a later row of the same message: it stands where the message first stood.
     first = {found.id or str(row): row for row, found in reversed(readable.items())}
-    messages = [readable[latest[key]] for key in sorted(latest, key=lambda key: first[key])]
+    messages = [readable[latest[key]] for key in sorted(latest, key=lambda key: abs(first[key]))]
     with saver.database.write() as connection:
         session_rows.disturb(connection, session)
         for table in (pending, checkpoint, message, value):
@@ -134,24 +113,24 @@ def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSe
     """(checkpoint id, why it cannot be read)."""
     for namespace, checkpoint_id in checkpoints.ids(None, None):
         try:
-            stored = checkpoints.load(namespace, checkpoint_id)
-            if stored is not None:
-                checkpoints.channel_values(stored)
-                codec.load(checkpoints.serde, stored.metadata)
-            checkpoints.writes(namespace, checkpoint_id)
+            checkpoints.read(namespace, checkpoint_id)
         except DamagedSession as error:
             yield checkpoint_id, error
 
 
 def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
+    """All of the session in their order, negative where a message was never named."""
     session = checkpoints.session
-    query = select(message.c.row).where(message.c.thread == session.thread, message.c.session == session.number)
-    return list(checkpoints.connection.execute(query.order_by(message.c.row)).scalars())
+    mine = (message.c.thread == session.thread, message.c.session == session.number)
+    rows = checkpoints.connection.execute(
+        select(message.c.row, message.c.message_id).where(*mine).order_by(message.c.row)
+    )
+    return [-row if message_id is None else row for row, message_id in rows]
 
 
 def _read(checkpoints: SessionCheckpoints, row: int) -> BaseMessage | None:
     try:
-        return checkpoints.messages.messages(RowNumbers.of([-row if _is_unnamed(checkpoints, row) else row]))[0]
+        return checkpoints.messages.messages(RowNumbers.of([row]))[0]
     except DamagedSession as error:
         if _lacks_key(error):
             raise
@@ -160,12 +139,3 @@ def _read(checkpoints: SessionCheckpoints, row: int) -> BaseMessage | None:
 
 def _lacks_key(error: DamagedSession) -> bool:
     return isinstance(error, SessionRefused) and error.lacks_key
-
-
-def _is_unnamed(checkpoints: SessionCheckpoints, row: int) -> bool:
-    query = select(message.c.message_id).where(
-        message.c.thread == checkpoints.session.thread,
-        message.c.session == checkpoints.session.number,
-        message.c.row == row,
-    )
-    return checkpoints.connection.execute(query).scalar() is None

@@ -29,6 +29,7 @@ from langgraph.types import Command
 
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
+    FIRST_STATE,
     NOT_METADATA,
     config_of,
     control_of,
@@ -40,9 +41,8 @@ from langmem_plugin.conversation.config_keys import (
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.codec import StoredCheckpoint
-from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
+from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore, FirstState
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 
@@ -57,6 +57,10 @@ class CheckpointReader:
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The config's checkpoint, or the newest; for a run that begins, what a fresh session begins with."""
+        namespace, checkpoint_id = namespace_of(config), get_checkpoint_id(config)
+        if not namespace and checkpoint_id is None and (handed := config["configurable"].get(FIRST_STATE)):
+            first: FirstState = handed.pop()
+            return first.found
         with self._database.read() as connection:
             session = self._sessions.find(connection, config)
             over = self._sessions.is_over(connection, session, config)
@@ -64,9 +68,7 @@ class CheckpointReader:
                 return None
             if not over:
                 try:
-                    checkpoints, namespace = self._checkpoints.of(connection, session), namespace_of(config)
-                    stored = checkpoints.load(namespace, get_checkpoint_id(config))
-                    return None if stored is None else _tuple(checkpoints, namespace, stored)
+                    return self._checkpoints.of(connection, session).read(namespace, checkpoint_id)
                 except DamagedSession as error:
                     if not starts_run(config):
                         raise
@@ -121,22 +123,8 @@ class CheckpointReader:
                         continue
                     if stored is None or not _matches(codec.load(checkpoints.serde, stored.metadata), wanted):
                         continue
-                    found = _tuple(checkpoints, of_namespace, stored)
+                    found = checkpoints.opened(of_namespace, stored)
                 yield found
-
-
-def _tuple(checkpoints: SessionCheckpoints, namespace: str, stored: StoredCheckpoint) -> CheckpointTuple:
-    thread = checkpoints.session.thread
-    values = checkpoints.channel_values(stored)
-    body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
-    body.pop(CARRIED, None)
-    return CheckpointTuple(
-        config=config_of(thread, namespace, stored.checkpoint_id),
-        checkpoint=body,
-        metadata=codec.load(checkpoints.serde, stored.metadata),
-        parent_config=config_of(thread, namespace, stored.parent_id) if stored.parent_id else None,
-        pending_writes=checkpoints.writes(namespace, stored.checkpoint_id),
-    )
 
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:

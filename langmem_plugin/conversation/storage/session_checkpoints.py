@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
     ChannelVersions,
     Checkpoint,
+    CheckpointTuple,
     DeltaChannelHistory,
     PendingWrite,
     writes_sort_key,
@@ -22,6 +23,7 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
 from langgraph.types import Interrupt
 from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
+from langmem_plugin.conversation.config_keys import config_of
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.codec import (
@@ -122,18 +124,23 @@ class SessionCheckpoints:
                     self.messages.pass_over(f"checkpoint {earlier}", another)
             raise
 
-    def checked(self) -> list[PendingWrite]:
-        """The pending writes for a run of the root graph. Raises DamagedSession if its first state cannot be read."""
-        newest = self.load("", None)
-        if newest is None:
-            return []
-        for name, stored in newest.channels.items():
-            try:
-                self.messages.check(stored)
-            except DamagedSession as error:
-                self.messages.pass_over(f"value of {name}", error)
-        codec.load(self.serde, newest.metadata)
-        return self.writes("", newest.checkpoint_id)
+    def read(self, namespace: str, checkpoint_id: str | None) -> CheckpointTuple | None:
+        """The checkpoint that `load` gives, as LangGraph takes it."""
+        stored = self.load(namespace, checkpoint_id)
+        return None if stored is None else self.opened(namespace, stored)
+
+    def opened(self, namespace: str, stored: StoredCheckpoint) -> CheckpointTuple:
+        """A checkpoint with copies of its values and its pending writes."""
+        thread = self.session.thread
+        body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": self.channel_values(stored)}
+        body.pop(CARRIED, None)
+        return CheckpointTuple(
+            config=config_of(thread, namespace, stored.checkpoint_id),
+            checkpoint=body,
+            metadata=codec.load(self.serde, stored.metadata),
+            parent_config=config_of(thread, namespace, stored.parent_id) if stored.parent_id else None,
+            pending_writes=self.writes(namespace, stored.checkpoint_id),
+        )
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first; `before` may be of any namespace.

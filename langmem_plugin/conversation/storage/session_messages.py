@@ -4,8 +4,6 @@ A row is immutable but for its message id, which is filled in once. Whoever read
 that changes a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,6 +44,7 @@ from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
 
 log = event_log(__name__)
 
@@ -342,8 +341,7 @@ class DamageReports:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._reported: OrderedDict[str, None] = OrderedDict()
+        self._reported: LruCache[str, bool] = LruCache(_MOST_REPORTED)
 
     def note(self, session_id: str, what: str, error: DamagedSession) -> None:
         """Raises TypeNotAllowed: what holds a type that is not allowed is not damaged, but to be allowed."""
@@ -352,11 +350,8 @@ class DamageReports:
         self.report(session_id, what, error)
 
     def report(self, session_id: str, what: str, error: DamagedSession) -> None:
-        with self._lock:
-            known = session_id in self._reported
-            self._reported[session_id] = None
-            if len(self._reported) > _MOST_REPORTED:
-                self._reported.popitem(last=False)
+        known = self._reported.get(session_id)
+        self._reported.put(session_id, True, 1)
         if not known:
             log.error("session.damaged", extra={"session_id": session_id, "what": what, "error": str(error)})
 

@@ -26,7 +26,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from sqlalchemy import Connection, bindparam, delete, insert, select, text, update
 
 from langmem_plugin import process_forks
-from langmem_plugin.conversation.config_keys import ticket_of
+from langmem_plugin.conversation.config_keys import FIRST_STATE, ticket_of
 from langmem_plugin.conversation.sessions.session_rows import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
@@ -148,6 +148,8 @@ class _Opening:
         opened = self.conversations.open(connection, thread, ticket)
         if self.arrival is not None:
             self.arrival.begun(connection, thread, ticket)
+        else:  # a program's own turn may begin its run much later, or write before it
+            opened.config["configurable"].pop(FIRST_STATE, None)
         return opened
 
 
