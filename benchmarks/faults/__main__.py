@@ -5,6 +5,7 @@
     python -m benchmarks.faults --only kills --kills 20
     python -m benchmarks.faults --quick                           # a few of each, as the tests do
     python -m benchmarks.faults --only soak --minutes 60          # all of it, and one process that stays
+    python -m benchmarks.faults --only failover                   # two servers of its own, of which one is killed
 
 One line for each kind of fault. A text is acknowledged when its person was answered as if nothing had happened, and
 told when they were told that it was not kept or that they are to send it again. In the end a fresh memory reads all
@@ -73,13 +74,18 @@ def main() -> int:
     parser.add_argument(
         "--only",
         metavar="KIND",
-        help="kills, commands, freezes, clocks, locks, forks, soak or, on PostgreSQL, server, pooler",
+        help="kills, commands, freezes, clocks, locks, forks, soak, failover or, on PostgreSQL, server, pooler",
     )
     parser.add_argument("--minutes", type=float, default=60, help="of the soak; default: %(default)s")
     parser.add_argument("--libfaketime", metavar="FILE", default=clocks.libfaketime(), help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="a few of each")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    if asked.only == "failover":
+        from benchmarks.faults import failover
+
+        with failover.two_servers() as (asked.url, fail_over):
+            return shown({"failover": partial(failover.play, fail_over=fail_over)}, asked)
     chosen = {name: kind for name, kind in kinds(asked).items() if asked.only in (None, name)}
     if not chosen:
         parser.error(f"no such kind here: {asked.only}")
@@ -87,6 +93,10 @@ def main() -> int:
         with opened(asked.url) as memory:
             if memory.sessions.sessions(limit=1):
                 parser.error("people have texted this database already: give an empty one")
+    return shown(chosen, asked)
+
+
+def shown(chosen: dict[str, Callable[[Stage], str]], asked: argparse.Namespace) -> int:
     oracle, wrong = Oracle(), 0
     print(f"{'':58}", *_COLUMNS, sep="  ")
     with tempfile.TemporaryDirectory() as folder:
