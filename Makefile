@@ -46,11 +46,11 @@ test quick check: export PYTHONDONTWRITEBYTECODE :=
 /usr/sbin/pgbouncer:
 	apt-get update -qq && apt-get install --yes -qq --no-install-recommends pgbouncer
 
-test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer  ## all the tests, on both engines, in a real browser too
+test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer  ## all the tests: the rooms that store on both engines, the pages in a real browser
 	$(BIN)/python -m pytest $(FAST)
 	$(BIN)/python -m pytest $(REST)
 
-quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: five minutes
+quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing
 	$(BIN)/python -m pytest $(FAST)
 
 lint: $(VENV)/installed-dev  ## style, types, layers, the size of the house

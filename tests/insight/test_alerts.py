@@ -8,6 +8,8 @@ from langmem_plugin.database import one_process
 from tests.cases import for_each
 from tests.log_events import events
 
+pytestmark = pytest.mark.both_engines
+
 
 def _noted(memory, operation, milliseconds, times, failed=False):
     for _ in range(times):
