@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3240,
     "root": 1822,
     "store": 800,
-    "web": 4028,
+    "web": 4026,
     "writing": 1700,
 }
 CROWDED = {"cli": 24, "database": 24}

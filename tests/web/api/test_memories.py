@@ -111,6 +111,7 @@ def test_a_long_list_comes_in_parts_that_name_the_next(anna, memory):
         path = following and following["url"].removeprefix("/api/")
         pages += 1
     assert (len(set(seen)), pages) == (7, 3)
+    assert response.links["last"]["url"] == "/api/memory?private=false&limit=3&offset=6"
     last = anna.response("GET", "memory?limit=3&offset=6")
     assert last.links["prev"]["url"] == "/api/memory?limit=3&offset=3"
     assert "next" not in last.links

@@ -37,7 +37,9 @@ def test_a_list_of_many_people_goes_on_behind_the_last(memory, operator):
     page = operator.see("people")
     assert page.count("<tr>") == 51
     assert "1–50 of 52" in page
-    assert operator.see("people", page=1).count("<tr>") == 3
+    assert "Page 1 of 2" in page
+    [last] = re.findall(r'href="\?order=active&amp;page=(\d+)">Last<', page)
+    assert operator.see("people", page=last).count("<tr>") == 3
 
 
 @pytest.mark.spec("U-4", "R-4")
