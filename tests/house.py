@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 2304,
     "conversation": 5925,
     "database": 3280,
-    "facts": 3150,
+    "facts": 3095,
     "identifiers": 252,
     "insight": 705,
     "languages": 250,
