@@ -27,6 +27,7 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("Anna paid 3 shekels for lamps", "Anna paid 4 shekels for lamps"),
     ("Ben owes me 50", "Ben sold his car"),
     ("I work with Dana", "Dana moved to Haifa"),
     ("My dentist is Dr. Levi", "Dr. Levi moved to Haifa"),

@@ -33,9 +33,9 @@ OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
 """(name, embeddings) -> the collection of that name, by cosine, made if it is not there.
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
-`get_by_ids`, `similarity_search_by_vector` and `delete_collection`; where the factory has `close()`, that is called in
-the end. Whatever they raise, everything is compared exactly, a WARNING says so, and the index is tried again later; but
-for ConfigurationError, by which a factory says that the collection of this name is another's. A factory to whose folder
+`get_by_ids` and `similarity_search_by_vector`; `delete_collection`, and `close()` of the factory, are used where they
+are. Whatever they raise, everything is compared exactly, a WARNING says so, and the index is tried again later; but for
+ConfigurationError, by which a factory says that the collection of this name is another's. A factory to whose folder
 another application may have written has `foreign_documents(name)`, which gives as ForeignDocument what is not ours, and
 `remove_foreign(name, document_ids)`, which leaves no byte of it in the files.
 """

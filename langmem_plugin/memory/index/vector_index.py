@@ -104,12 +104,14 @@ class _Collections:
                     self.forget(name)
         return None
 
-    def dropped(self, name: str) -> bool:
-        """Deletes a collection; False when that fails now."""
+    def dropped(self, name: str, memory_ids: Sequence[str] = ()) -> bool:
+        """Deletes a collection, or where the store cannot do that these vectors; False when that fails now."""
 
         def drop(opened: _Collection) -> bool:
-            opened.store.delete_collection()  # type: ignore[attr-defined] # of every store there is, and of no base class
-            return True
+            if hasattr(opened.store, "delete_collection"):
+                opened.store.delete_collection()
+                return True
+            return bool(memory_ids) and opened.replace({}, memory_ids)
 
         self.forget(name)
         is_gone = self.tried(name, drop, strict=False) is True
@@ -395,7 +397,7 @@ class VectorIndex:
         """The progress of a usable collection, else that of an empty one to fill; None where there can be none now."""
         if self._is_sound(owner, progress):
             return progress
-        if progress.generation and not self._collections.dropped(self._name(owner, progress)):
+        if progress.generation and not self._dropped(owner, [self._name(owner, progress)]):
             log.warning("index.left_behind")
         begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
         name = self._name(owner, begun)
@@ -413,7 +415,13 @@ class VectorIndex:
 
     def _drop_all(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> bool:
         """Every collection of the model that may be there, those that were left behind among them."""
-        dropped = [self._collections.dropped(name) for name in self._names(owner, progress, model, newest)]
+        return self._dropped(owner, self._names(owner, progress, model, newest))
+
+    def _dropped(self, owner: OwnerKey, names: Sequence[str]) -> bool:
+        with self._database.read() as connection:
+            mine = select(memory.c.memory_id).where(memory.c.owner == owner)
+            memory_ids = connection.execute(mine).scalars().all()
+        dropped = [self._collections.dropped(name, memory_ids) for name in names]
         return all(dropped)
 
     def _names(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> list[str]:

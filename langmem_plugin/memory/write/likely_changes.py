@@ -143,8 +143,8 @@ def _doubted(new: Statement, known: Known) -> Relation:
 
 def _changed(new: Statement, old: Statement) -> float:
     """How much `old` is what `new` tells a change of; 0 where it is not."""
-    if _of_others(new, old):
-        return 0.0
+    if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text):
+        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two of a row
     both = _overlap(new.text, old.text)
     of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
         both.shared >= _IN_COMMON or both.old_things >= _MOSTLY
@@ -160,7 +160,7 @@ def _repeated(new: Statement, old: Statement) -> float:
         or _says_another(new, old)
         or _in_figures(new.text) == _in_figures(old.text)
     ):
-        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two of a row
+        return 0.0
     both = _overlap(new.text, old.text)
     return both.new + both.old if both.new >= _REPEATS and both.common >= 1 else 0.0
 
