@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 705,
     "languages": 250,
     "mcp_server": 554,
-    "memory": 9590,
+    "memory": 9600,
     "offline": 675,
     "people": 1189,
     "portability": 2980,
