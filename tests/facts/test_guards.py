@@ -95,7 +95,7 @@ def test_whose_words_they_are_may_be_said_in_the_fact(message, fact, quote, abou
 
 
 @pytest.mark.spec("W-3", "W-9")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("my neighbour is allergic to bees", "Allergic to bees", "allergic to bees"),
@@ -126,7 +126,7 @@ def test_a_quote_cut_from_what_it_hangs_on_proves_nothing_of_the_speaker(message
 
 
 @pytest.mark.spec("W-3")
-@pytest.mark.parametrize(
+@for_each(
     ("message", "fact", "quote"),
     [
         ("my neighbour is allergic to bees and I am allergic to wasps", "Allergic to wasps", "I am allergic to wasps"),

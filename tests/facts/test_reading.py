@@ -303,7 +303,7 @@ def test_a_fact_holds_from_when_that_was_said():
 
 
 @pytest.mark.spec("W-8")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told", "day"),
     [
         ("we're flying to Malta 3-10 June", "Flying to Malta on 3-10 June 2027", datetime(2027, 6, 3, tzinfo=UTC)),
