@@ -115,7 +115,12 @@ class PostgreSQL:
         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()
     """
-    _EMPTY = ";".join(f"DELETE FROM {table}" for table in reversed(metadata.sorted_tables) if table is not secret)
+    _EMPTY = ";".join(
+        (
+            *(f"DELETE FROM {table}" for table in reversed(metadata.sorted_tables) if table is not secret),
+            "SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence",
+        )
+    )
 
     def __init__(self, folder: Path) -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
