@@ -1,1 +1,1 @@
-"""Where memory meets a LangGraph agent: state, nodes, middleware, prompt, tools and chat commands."""
+"""Memory for a LangGraph agent: state, nodes, middleware, prompt, tools and chat commands."""

@@ -29,7 +29,7 @@ from langmem_plugin.writing.provenance import Provenance
 
 
 class AgentParts(Protocol):
-    """Each is there before the first message comes in."""
+    """The parts of a PhoneMemory, all made before the first message comes in."""
 
     settings: Settings
     database: Database
@@ -54,7 +54,7 @@ class AgentParts(Protocol):
     now: Callable[[], datetime]
 
     searches: bool
-    """Says whether past sessions are searched."""
+    """True if past sessions are searched."""
     asks_consent: bool
 
     @property

@@ -47,11 +47,11 @@ _CLIENTS = (
 
 
 class RetrieverDocuments:
-    """The documents that the retriever gave for recent questions; a run asks once and every model call of it shows
-    that.
+    """The documents that the retriever gave for recent questions. A run asks once, and every model call of the run
+    shows the same documents.
 
-    Kept by person and question and not in the graph's state: a checkpoint would store every text again. A run that
-    goes on in another process asks again.
+    They are kept by person and question and not in the graph's state: a checkpoint would store every text again. A run
+    that goes on in another process asks again.
     """
 
     def __init__(self, retriever: BaseRetriever) -> None:
@@ -59,7 +59,9 @@ class RetrieverDocuments:
         self._kept: LruCache[tuple[str, str], list[Document]] = LruCache(_KEPT_BYTES)
 
     def ask(self, owner: OwnerKey, question: str) -> list[Document]:
-        """Best first as the retriever ranks them; [] and a WARNING if it fails, and nobody asks again in this run."""
+        """Ask the retriever, and keep the documents in its order, the best first. If it fails, keep [] with a WARNING,
+        so that this run does not ask again.
+        """
         try:
             found = list(self._retriever.invoke(question)) if question else []
         except _failures():
@@ -70,18 +72,18 @@ class RetrieverDocuments:
         return [_own(each) for each in found]
 
     def of(self, owner: OwnerKey, question: str) -> list[Document]:
-        """The documents that `ask` got last for the question; asks now if they are not kept."""
+        """Return the documents that `ask` got last for the question. Ask now if they are not kept."""
         found = self._kept.get((owner, question))
         return self.ask(owner, question) if found is None else [_own(each) for each in found]
 
 
 def _own(document: Document) -> Document:
-    """A copy: many retrievers give everybody the very documents they hold."""
+    """Return a copy: many retrievers give every caller the same documents that they hold."""
     return document.model_copy(update={"metadata": plain(document.metadata)})
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """The errors of a retriever that cannot be reached or run; mistakes in code are not among them."""
+    """Return the errors of a retriever that cannot be reached or run. Mistakes in code are not among them."""
     return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))
 
 
@@ -91,7 +93,7 @@ _LEFT_OUT_BYTES, _BYTES_EACH = 2**20, 200
 
 
 class MemoryInPrompt:
-    """Texts are read again at each call, so what was forgotten meanwhile is not shown."""
+    """The memories and instructions for prompts. Texts are read again at each call: nothing forgotten is shown."""
 
     def __init__(self, parts: AgentParts, documents: RetrieverDocuments | None) -> None:
         self._parts, self._settings, self._person = parts, parts.settings, parts.person
@@ -101,11 +103,11 @@ class MemoryInPrompt:
         self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
-        """(memory id, similarity) of what bears on the talk, best first, and behind it, with 0, what is nearest of the
-        rest, as many as `recall_tokens` holds whole.
+        """Return pairs (memory id, similarity) of the memories about the talk, best first. Behind them come, with
+        similarity 0, the nearest of the other memories, as many as fit into `recall_tokens` whole.
 
-        Nothing, and a warning, if memory is down. Raises SessionExpired if there is no message: the run resumed a
-        conversation that is over.
+        Return nothing, with a warning, if the memory cannot be reached. Raises SessionExpired if there is no message:
+        the run resumed a conversation that is over.
         """
         if not messages:
             raise SessionExpired("this conversation has ended and its question with it: send a new message")
@@ -113,7 +115,7 @@ class MemoryInPrompt:
         if not settings.remembers:
             return []
         said = last_said(messages)
-        if self._parts.searches and len(said) <= 1:  # a session begins, so another may just have ended
+        if self._parts.searches and len(said) <= 1:  # a session begins, so that another may just have ended
             self._parts.past_sessions.look(self._person.thread(owner, phone))
         if self._documents is not None:
             self._documents.ask(owner, topic(said))
@@ -126,7 +128,7 @@ class MemoryInPrompt:
                 limit=settings.recall_limit or max(_FEWEST_LINES, settings.recall_tokens // _SHORT_LINE),
                 min_similarity=settings.min_similarity,
                 beside=beside,
-                # What another asked in the group before asks nothing of what is only theirs.
+                # An earlier question of another member of the group must not search memories that are only this one's.
                 by_one=last_said(answered_now(messages)) if beside else [],
             )
         except EmbeddingUnavailable:
@@ -139,7 +141,7 @@ class MemoryInPrompt:
         return self._in_budget(owner, found)
 
     def told(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
-        """The instructions and memories for the prompt, as they are now; nothing, and a warning, if memory is down."""
+        """Return the present instructions and memories for the prompt; nothing, with a warning, in an outage."""
         if not self._settings.remembers:
             return NOTHING_TOLD
         try:
@@ -151,7 +153,7 @@ class MemoryInPrompt:
             return NOTHING_TOLD
 
     def told_last(self, owner: OwnerKey, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
-        """The instructions and memories that the prompt was given; read again only if they are not known any more."""
+        """Return the instructions and memories of the last prompt. They are read again only if they are not known."""
         role, beside = self._person.role(owner), self._person.beside(owner, messages)
         known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
         return known or self.told(owner, recalled, messages)
@@ -159,10 +161,10 @@ class MemoryInPrompt:
     def numbered(
         self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
     ) -> list[Citation]:
-        """The numbered entries of the block. A number is the place in what was recalled, whatever has been forgotten
+        """Return the numbered entries of the block. A number is the place in what was recalled, whatever was forgotten
         since.
 
-        Documents are numbered on, and fill what the memories leave of the budget.
+        Documents take the next numbers, and fill the part of the budget that the memories leave.
         """
         if not self._settings.remembers:
             return []
@@ -178,7 +180,7 @@ class MemoryInPrompt:
         return shown
 
     def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
-        """Those of the chosen that apply to the person's newest message, now, in their own time zone."""
+        """Return the chosen instructions that apply to the person's newest message, now, in their own time zone."""
         chosen = self.chosen(owner, told)
         if all(each.condition is None for each in chosen):
             return chosen
@@ -191,26 +193,26 @@ class MemoryInPrompt:
         return applying(chosen, situation)
 
     def chosen(self, owner: OwnerKey, told: Told) -> list[Instruction]:
-        """The instructions in force, whatever their condition, without those that are overruled or have no room."""
+        """Return the instructions in force, whatever their condition, except those overruled or without room."""
         chosen = self._parts.choice.of(told.instructions)
         left_out = frozenset(each.id for each in chosen.left_out)
-        if left_out and self._left_out.get(owner) != left_out:  # said once, not at each call
+        if left_out and self._left_out.get(owner) != left_out:  # logged once, not at each call
             log.warning("instructions.left_out", extra={"owner": masked(owner), "instructions": len(left_out)})
             self._left_out.put(owner, left_out, (len(left_out) + 1) * _BYTES_EACH)
         return chosen.given
 
     def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
-        """The citations in the newest reply."""
+        """Return the citations in the newest reply."""
         return citations_in(reply_of(messages), self.numbered(self._person.owner(phone), messages, recalled))
 
     def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:
-        """A reply for people, with the sources it cites below it."""
+        """Return a reply for people, with the sources it cites below it."""
         if not cites(text):
             return text
         return with_sources(text, self.numbered(self._person.owner(phone), messages, recalled))
 
     def _in_budget(self, owner: OwnerKey, found: Iterable[tuple[Memory, float]]) -> Recalled:
-        """(memory id, score) of those of which a block fits into `recall_tokens`, in order."""
+        """Return the pairs (memory id, score) whose block fits into `recall_tokens`, in order."""
         now, scores = self.now_of(owner), dict[str, float]()
 
         def offered() -> Iterator[Citation]:
@@ -225,16 +227,16 @@ class MemoryInPrompt:
         return [(each.memory.id, scores[each.memory.id]) for each in shown if each.memory is not None]
 
     def now_of(self, owner: OwnerKey) -> datetime:
-        """The time now, in their own time zone."""
+        """Return the time now, in the person's own time zone."""
         return self._parts.now().astimezone(self._parts.person_settings.time_zone(owner))
 
     def _cost(self, shown: Citation) -> int:
-        """Its tokens in the prompt."""
+        """Return how many tokens an entry takes in the prompt."""
         return self._parts.count_tokens(SystemMessage(context_line(shown) + "\n"))
 
 
 def _fitting(offered: Iterable[Citation], cost: Callable[[Citation], int], budget: int) -> list[Citation]:
-    """Those that fit together, in order: one that is too long does not keep out the next."""
+    """Return the entries that fit together, in order: one that is too long does not keep out the next."""
     shown = []
     for each in offered:
         if budget < _LEAST_TOKENS:

@@ -20,7 +20,7 @@ PAST = "past_message"
 
 
 class MemoryRetriever(BaseRetriever):
-    """What is known of one person, and of what is shared what they may see, as documents, the surest first.
+    """A retriever of one person's memories, and of the shared ones they may see, as documents, the most certain first.
 
     `page_content` is the fact; `metadata` has its `id`, `type`, `category`, `tags`, `score` (how surely it is about the
     question, in [0, 1]), the `signals` behind that and `created_at`, all as JSON has them. At most `limit` facts, none
@@ -43,7 +43,7 @@ class MemoryRetriever(BaseRetriever):
 
     @classmethod
     def of(cls, who: str, parts: AgentParts, **fields: Any) -> "MemoryRetriever":
-        """`who` is a normalised identifier."""
+        """Make the retriever of a person; `who` is a normalised identifier."""
         made = cls(**fields)
         made._who, made._parts = who, parts
         return made

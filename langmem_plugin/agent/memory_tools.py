@@ -1,4 +1,4 @@
-"""The tools by which an agent itself remembers, recalls and forgets, in sentences or as named values."""
+"""The tools with which an agent itself remembers, recalls and forgets, in sentences or as named values."""
 
 import functools
 from collections.abc import Callable
@@ -35,7 +35,7 @@ _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and sa
 
 
 def memory_tools(parts: AgentParts, writing: RunWriting) -> list[BaseTool]:
-    """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
+    """Make the tools for sentences, for the current run's person alone. A run that lost its turn writes nothing."""
     service, person = parts.service, parts.person
 
     @tool
@@ -114,7 +114,7 @@ def _speaker(message: PastMessage) -> str:
 
 
 def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
-    """Gives the work's result, or a sentence for the model that says why it gives nothing."""
+    """Wrap the work: it gives its result or, where it fails, a sentence for the model that says why."""
 
     @functools.wraps(work)
     def told(*arguments: _Given.args, **named: _Given.kwargs) -> _Result | str:
@@ -146,7 +146,7 @@ short emails")."""
 
 
 def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseTool]:
-    """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
+    """Make the tools for named values, for the current run's person alone. A run that lost its turn writes nothing."""
 
     def of_person() -> KeyValueMemory:
         return KeyValueMemory(service, writing.owner(), evidence=writing.evidence(writing.messages()))

@@ -115,7 +115,7 @@ class IncomingMessage:
 
     @property
     def claim_id(self) -> str | None:
-        """The id by which the message is claimed; a digest, as the id of some channels is a phone number."""
+        """The id by which the message is claimed. It is a digest, as the id of some channels is a phone number."""
         return None if self.message_id is None else claim_id_of(self.source, self.message_id)
 
     @property
@@ -176,8 +176,8 @@ def incoming_message(
     region: str | None,
     delivery: Delivery,
 ) -> IncomingMessage:
-    """Makes a message as a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an
-    unknown detail.
+    """Make a message as a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown
+    detail.
     """
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
@@ -227,18 +227,18 @@ def _named(given: str | int | None) -> str | None:
 
 
 def ids_of(message: BaseMessage) -> list[str]:
-    """The id of a message and of those that it was put together from."""
+    """Return the id of a message and the ids of those that it was put together from."""
     more = message.additional_kwargs.get(_MORE_IDS)
     return [*([message.id] if message.id else []), *(map(str, more) if isinstance(more, list) else ())]
 
 
 def album_of(message: BaseMessage) -> str | None:
-    """Names the messages that are one with it."""
+    """Return the name that the messages of one album share; None for a message of no album."""
     return _noted(message, _ALBUM)
 
 
 def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
-    """Joins the messages of one album into one: its words first, then its pictures."""
+    """Join the messages of one album into one: its words first, then its pictures."""
     found: list[HumanMessage] = []
     for message in messages:
         if not found or album_of(message) is None or album_of(found[-1]) != album_of(message):
@@ -253,8 +253,8 @@ def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
 
 
 def of_topic(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    """Those of the topic that is written in now, with what was answered there: to the model each is a conversation of
-    its own.
+    """Return the messages of the newest message's topic, with the answers there. To the model each topic is a
+    conversation of its own.
     """
     topics = [_noted(each, _TOPIC) if isinstance(each, HumanMessage) else "" for each in messages]
     if not any(topics):
@@ -276,13 +276,15 @@ def _blocks(message: HumanMessage) -> list[Any]:
 
 
 def claim_id_of(source: str, message_id: str) -> str:
-    """The id by which a message with this id of the channel is claimed, and known in the conversation."""
+    """Return the id by which a message with this id of the channel is claimed, and known in the conversation."""
     named = f"{source}\0{message_id}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(named, digest_size=16).hexdigest()
 
 
 def _quoted(source: str, quoted: str | int | Quoted) -> Quoted | None:
-    """A channel gives the id of what is quoted, or what it says: which of them it is the conversation tells."""
+    """Make a quote of the channel's id of the quoted message, or of its text. The conversation tells which of the two
+    was given.
+    """
     if isinstance(quoted, Quoted):
         text = clean(quoted.text or "").strip() or None
         return Quoted(claim_id_of(source, quoted.id) if quoted.id else None, text) if quoted.id or text else None
@@ -291,7 +293,7 @@ def _quoted(source: str, quoted: str | int | Quoted) -> Quoted | None:
 
 
 def clean(text: str) -> str:
-    """Without control characters, and with a question mark for each half of a character."""
+    """Return the text without control characters, and with a question mark for each half of a character."""
     return _CONTROLS.sub("", storable(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
@@ -300,20 +302,20 @@ def ends_sentence(text: str) -> bool:
 
 
 def shown_name(name: str | None, sender: str | int | None) -> str:
-    """One short line, whatever somebody calls themselves; without a name enough of the number to tell two apart."""
+    """Return a name as one short line; without a name, enough of the number to tell two people apart."""
     line = " ".join(without_hidden(clean(name or "")).replace(":", " ").split())[:_LONGEST_NAME]
     return line or masked(str(sender or ""))
 
 
 def sender_of(message: BaseMessage) -> str | None:
-    """The sender of a message in a group, by the key that the channel noted; None if it noted nobody."""
+    """Return the sender of a message in a group, by the key that the channel noted; None if it noted nobody."""
     return _noted(message, "sender")
 
 
 def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessage:
-    """The message as the model is shown it: `Erin: see you at eight`, and above it what it answers and whether it was
-    forwarded, each in one line in which no tag can open or close. `said` are the texts of the conversation by their
-    ids.
+    """Return the message as the model is shown it: `Erin: see you at eight`. Above it stand, each in one line in which
+    no tag can open or close, what it answers and whether it was forwarded. `said` are the texts of the conversation by
+    their ids.
     """
     if not isinstance(message, HumanMessage):
         return message
@@ -336,13 +338,13 @@ def as_shown(message: BaseMessage, said: Mapping[str | None, str]) -> BaseMessag
 
 
 def _shown_text(quoted: Quoted) -> str | None:
-    """The quoted text; None if it looks like an id of no message in the conversation."""
+    """Return the quoted text; None if it looks like an id of no message in the conversation."""
     text = quoted.text or ""
     return text if len(text) < _SHORTEST_ID or " " in text else None
 
 
 def _noted(message: BaseMessage, name: str) -> str | None:
-    """The noted text of this name; only a text counts."""
+    """Return the noted text of this name; None if it is no text."""
     noted = notes_of(message).get(name)
     return noted if isinstance(noted, str) and noted else None
 
@@ -356,8 +358,8 @@ Recalled = list[tuple[str, float]]
 
 
 class MemoryState(TypedDict):
-    """`recalled` holds (memory id, score) pairs and nothing else: texts are read again, owner-checked, when a
-    prompt is built, so a memory that was forgotten meanwhile is not in it.
+    """The state of a graph with memory. `recalled` holds (memory id, score) pairs and nothing else: the texts, with
+    their owner checked, are read again when a prompt is built, so a memory that was forgotten meanwhile is not in it.
     """
 
     messages: Annotated[list[AnyMessage], add_messages]
@@ -368,38 +370,36 @@ _TOPIC_MESSAGES = 2
 
 
 def is_of_person(message: BaseMessage) -> bool:
-    """Tells whether a person wrote the message: a summary of LangChain's middleware stands in their place, but is not
-    theirs.
-    """
+    """Tell whether a person wrote the message. A summary by LangChain's middleware looks the same, but is nobody's."""
     return isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None
 
 
 def last_said(messages: Sequence[BaseMessage]) -> list[str]:
-    """The person's last messages, oldest first, without the lines that stand for pictures."""
+    """Return the person's last messages, oldest first, without the lines that stand for pictures."""
     of_person = [message for message in messages if is_of_person(message)]
     return [words_in(str(message.text)) for message in of_person[-_TOPIC_MESSAGES:]]
 
 
 def topic(said: Sequence[str]) -> str:
-    """The topic of the talk now: the last message, with the one before it that it may follow up."""
+    """Return the topic of the talk now: the last message, with the one before it that it may follow up."""
     return "\n".join(filter(None, said))
 
 
 def newest_of_person(messages: Sequence[BaseMessage]) -> int | None:
-    """The place of the person's newest message."""
+    """Return the place of the person's newest message."""
     return next((at for at in range(len(messages) - 1, -1, -1) if is_of_person(messages[at])), None)
 
 
 def reply_of(messages: Sequence[BaseMessage]) -> str:
-    """All the assistant said since the person's last message."""
+    """Return all that the assistant said since the person's last message."""
     newest = newest_of_person(messages)
     after = messages if newest is None else messages[newest + 1 :]
     return "\n".join(message.text for message in after if isinstance(message, AIMessage) and message.text)
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
-    """The messages of a state that is a dict or an object, or that are given alone, in any form that LangChain takes;
-    in a group with topics those of the newest message's topic.
+    """Return the messages of a state that is a dict or an object, or that are given alone, in any form that LangChain
+    takes. In a group with topics, return those of the newest message's topic.
 
     Raises InvalidInput for what holds none.
     """
@@ -422,13 +422,13 @@ def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
 
 
 TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
-"""Spans of the memory say that it worked and how long, and nothing of what was said or is known."""
+"""The policy for spans of the memory: they tell that it worked and how long, and nothing that was said or is known."""
 
 
 _Node = TypeVar("_Node", bound=Callable[..., Any])
 
 
 def named_node(node: _Node, name: str) -> _Node:
-    """Says of a node's function which of ours it is."""
+    """Note on a node's function which node of the memory it is."""
     node.langmem_node = name  # type: ignore[attr-defined]
     return node

@@ -23,7 +23,7 @@ class RememberingState(AgentState[Any]):
 
 
 class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Made by `PhoneMemory.middleware()`. The agent's own system prompt comes first in what the model is given."""
+    """The middleware made by `PhoneMemory.middleware()`. The agent's own system prompt comes first in the input."""
 
     state_schema = RememberingState
     trace_policy = TRACE_POLICY
@@ -35,7 +35,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @property
     def name(self) -> str:
-        """A name unlike the class's: deepagents has a middleware of that name, and would replace its own by ours."""
+        """A name other than the class's: deepagents has a middleware of that name, which would replace this one."""
         return "PhoneMemoryMiddleware"
 
     @hook_config(can_jump_to=["end"])
@@ -46,7 +46,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:
-        # `create_agent` would run the one above on the event loop itself.
+        # `create_agent` would run the method above on the event loop itself.
         return await self._context.in_thread(self.before_agent, state, runtime)
 
     def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
@@ -79,8 +79,8 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return refusal or await handler(request)
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """The request with the window of its messages, the instructions, the memories and the references."""
-        # What another middleware has cut from the request can be referred to all the same.
+        """Return the request with the window of its messages, the instructions, the memories and the references."""
+        # The person can also refer to what another middleware has cut from the request.
         standing, shown = self._context.model_input.of(
             request.messages, recalled_of(request.state), conversation=messages_of(request.state)
         )
@@ -92,7 +92,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def with_standing(system: SystemMessage | None, standing: str) -> SystemMessage | None:
-    """The agent's own system message, marks for a provider's cache included, and what stands behind it."""
+    """Return the agent's own system message, marks for a provider's cache included, with `standing` behind it."""
     if system is None or not system.content:
         return SystemMessage(standing) if standing else None
     if isinstance(system.content, str):

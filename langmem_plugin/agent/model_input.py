@@ -47,11 +47,11 @@ _ASK = (
 _BATCH = 8
 _LINE = 200
 _LONGEST = 2_000  # letters; a model that was asked for five sentences may write a book
-_ENTRY_BYTES = 200  # what an entry takes besides its text
+_ENTRY_BYTES = 200  # of an entry, besides its text
 
 
 class Summaries:
-    """Summaries of what was dropped, kept by all that they cover; lost at a restart and made again.
+    """Summaries of messages that the window dropped, kept by all that they cover; lost at a restart and made again.
 
     The window drops several turns at once, and a summary is made once for them. Where that is fewer than eight
     messages, as in a window of few turns, they follow the last summary as they are, shortened, until it is eight.
@@ -62,7 +62,7 @@ class Summaries:
         self._made: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
 
     def of(self, dropped: Sequence[BaseMessage], *, thread: str, session_id: str | None) -> str:
-        """Text for the prompt; "" if nothing was dropped or the model does not answer."""
+        """Return the summary for the prompt; "" if nothing was dropped or the model does not answer."""
         keys = list(_summary_keys(dropped, thread, session_id))
         covered, summary = self._latest(keys)
         since = dropped[covered:]
@@ -90,7 +90,7 @@ class Summaries:
 
 
 def _summary_keys(dropped: Sequence[BaseMessage], thread: str, session_id: str | None) -> Iterator[bytes]:
-    """One for each message: this very conversation up to there, in every word. Message ids are no one's alone."""
+    """Give a key for each message, made of every word of this conversation up to there: message ids are not unique."""
     running = sha256(repr((thread, session_id)).encode())
     for message in dropped:
         running.update(repr((message.type, message.id, message.text)).encode())
@@ -106,24 +106,25 @@ _KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
 
 
 class ReferencesInPrompt:
-    """Tells references from the conversation alone: so every process tells the same of an older message."""
+    """References, resolved from the conversation alone: each process gives an older message the same text."""
 
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
         self._told: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
-        """Resolves what the person's last message refers to in all that came before it."""
+        """Resolve what the person's last message refers to in all that came before it."""
         last = newest_of_person(messages)
         if last is None:
             return Resolution()
         return _meant(messages[: last + 1])
 
     def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
-        """The text for each message of a person, by its place in `shown`; a message without references has none.
+        """Return the text for each message of a person, by its place in `shown`; a message without references has none.
 
-        Of older messages only what tools were called for, as results are long and a lone reply is short; the oldest
-        first, as many as fit `most` tokens, so that what is told of one stays the same as others follow.
+        For an older message it tells only the references for which a tool was called, as results are long and a lone
+        reply is short. The oldest come first, as many as fit `most` tokens, so that the text of one stays the same as
+        others follow.
         """
         if not shows_something(conversation):
             return {}
@@ -152,7 +153,7 @@ class ReferencesInPrompt:
 
 
 def _meant(messages: Sequence[BaseMessage]) -> Resolution:
-    """Resolves what the last message refers to in the messages before it."""
+    """Resolve what the last message refers to in the messages before it."""
     *before, last = messages
     quoted = quoted_of(last)
     by_id = quoted is not None and quoted.id is not None and any(each.id == quoted.id for each in before)
@@ -160,12 +161,12 @@ def _meant(messages: Sequence[BaseMessage]) -> Resolution:
 
 
 def _same(message: BaseMessage) -> object:
-    """The key by which a message is found again in another list."""
+    """Return the key by which a message is found again in another list."""
     return message.id or id(message)
 
 
 def _acted_on(messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
-    """The messages of a person after which a tool was called."""
+    """Give the messages of a person after which a tool was called."""
     said = None
     for message in messages:
         if is_of_person(message):
@@ -175,7 +176,7 @@ def _acted_on(messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
 
 
 def _keys(messages: Sequence[BaseMessage]) -> Iterator[bytes | None]:
-    """A key for each message, made of all that was said and shown up to it; None if that has no key."""
+    """Give a key for each message, made of all that was said and shown up to it; None if that has no key."""
     key: bytes | None = b""
     for message in messages:
         content = _content(message)
@@ -198,7 +199,7 @@ _REFUSED = "[a picture or file by its address, which is not allowed: the address
 
 
 def with_public_pictures(message: BaseMessage) -> BaseMessage:
-    """A line of text in place of what a provider would fetch from where it should not: whoever wrote the address."""
+    """Replace each address that a provider should not fetch by a line of text, whoever wrote the address."""
     if not isinstance(message.content, list):
         return message
     shown = [{"type": "text", "text": _REFUSED} if _is_refused(block) else block for block in message.content]
@@ -212,9 +213,7 @@ def _is_refused(block: Any) -> bool:
 
 
 def _addresses(block: dict[Any, Any]) -> Iterator[str]:
-    """The addresses in a block of any provider's shape: `url`, `image_url`, `file_uri` and such, by themselves or
-    inside.
-    """
+    """Give the addresses in a block of any provider's shape: `url`, `image_url`, `file_uri` and such, also nested."""
     for key, value in block.items():
         if isinstance(value, str) and isinstance(key, str) and key.lower().endswith(_NAMES):
             yield value
@@ -224,17 +223,17 @@ def _addresses(block: dict[Any, Any]) -> Iterator[str]:
 
 
 def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReference], bytes | None]) -> list[BaseMessage]:
-    """The messages with the pictures and files of the newest turn in place of the lines that stand for them.
+    """Return the messages with the pictures and files of the newest turn in place of the lines that stand for them.
 
-    After an interrupt a run goes on from what is stored, and the model is to see what it saw before. What
-    `load` gives nothing for stays a line. Messages that are changed are copies.
+    After an interrupt a run goes on from what is stored, and the model is to see what it saw before. A line stays where
+    `load` gives nothing. Messages that are changed are copies.
     """
     newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
     return [*messages[:newest], *(_with_pictures(message, load) for message in messages[newest:])]
 
 
 def _with_pictures(message: BaseMessage, load: Callable[[MediaReference], bytes | None]) -> BaseMessage:
-    if not isinstance(message.content, list):  # a text a person typed stays a text, whatever it looks like
+    if not isinstance(message.content, list):  # a text that a person typed stays a text, whatever it looks like
         return message
     shown = [_shown(block, load) for block in message.content]
     return message.model_copy(update={"content": shown}) if shown != message.content else message
@@ -257,7 +256,7 @@ _LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,30
 
 
 def sendable(message: BaseMessage) -> BaseMessage:
-    """The message; a copy where something in it could not be sent. It is stored with the same question marks."""
+    """Return the message, or a copy if something in it could not be sent. It is stored with the same question marks."""
     held = {**message.__dict__, **(message.__pydantic_extra__ or {})}  # pydantic takes long to say that a field is none
     fields = {name: held[name] for name in _SENT if held.get(name)}
     changed = {name: new for name, value in fields.items() if (new := _whole(value, _LEVELS)) is not value}
@@ -265,7 +264,7 @@ def sendable(message: BaseMessage) -> BaseMessage:
 
 
 def _whole(value: Any, levels: int) -> Any:
-    """The very same object where nothing has to change."""
+    """Return the value with all of it sendable; the very same object if nothing has to change."""
     if isinstance(value, str):
         return storable(value) if _HALF.search(value) else value
     if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
@@ -287,7 +286,7 @@ _EARLIER = datetime.min.replace(tzinfo=UTC)
 def settled(
     service: MemoryService, owner: OwnerKey, session_id: str | None, messages: Sequence[BaseMessage]
 ) -> list[BaseMessage]:
-    """The messages without what was forgotten, and with what holds instead where something was corrected.
+    """Return the messages without what was forgotten, and with the corrected words in place of the old ones.
 
     Raises StoreUnavailable.
     """
@@ -310,17 +309,17 @@ def settled(
 
 
 def _said_at(message: BaseMessage) -> datetime:
-    """The time of a message; one whose channel gave no time is as old as any correction."""
+    """Return the time of a message. One whose channel gave no time is as old as any correction."""
     return written_at(message) or _EARLIER
 
 
 log = event_log(__name__)
-_SHARE_OF_REFERENCES = 4  # that part of the window's tokens, beside it, is for what older messages refer to
+_SHARE_OF_REFERENCES = 4  # the references of older messages get a quarter of the window's tokens, in addition to them
 
 
 @dataclass(eq=False)
 class ModelInput:
-    """A view: the state is not changed."""
+    """The input of a model, made from the state, which it does not change."""
 
     parts: AgentParts
     shown: MemoryInPrompt
@@ -335,13 +334,13 @@ class ModelInput:
         *,
         conversation: Sequence[BaseMessage] | None = None,
     ) -> tuple[str, list[BaseMessage]]:
-        """The text to add to the system text, and the messages, for the next model call.
+        """Return the text to add to the system text, and the messages, for the next model call.
 
-        `conversation`: all that was said and shown, where `messages` were shortened from it for this call.
+        `conversation` is all that was said and shown, where `messages` were shortened from it for this call.
 
-        What is known for the person's newest message stands at its end, so that the calls and results which follow it
-        only add to what the model was given before, and what an older one refers to at the end of that. Where nobody
-        has written yet it belongs to the system text.
+        What is known for the person's newest message stands at the end of that message, so that the calls and results
+        which follow only add to the model's input before. What an older message refers to stands at the end of that
+        one. Where nobody has written yet, the text belongs to the system text.
         """
         owner = self.parts.person.owner(phone)
         messages = [sendable(message) for message in messages]
@@ -391,7 +390,7 @@ class ModelInput:
         thread: str,
         session_id: str | None,
     ) -> str:
-        """A summary of what the window leaves out, without what was forgotten or corrected since."""
+        """Return a summary of what the window leaves out, without what was forgotten or corrected since."""
         if self.summaries is None:
             return ""
         kept = {id(message) for message in in_window}

@@ -26,10 +26,11 @@ class NoEmbeddings(Embeddings):
 
 
 def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseChatModel:
-    """`name` is "openai:gpt-5-mini" or any other name `init_chat_model` takes, by default `LANGMEM_MODEL`; `base_url`,
-    by default `LANGMEM_BASE_URL`, is a server that speaks as OpenAI does and then needs no key.
+    """Make a chat model. `name` is "openai:gpt-5-mini" or any other name `init_chat_model` takes, by default
+    `LANGMEM_MODEL`; `base_url`, by default `LANGMEM_BASE_URL`, is a server that speaks as OpenAI does and then needs no
+    key.
 
-    With "offline" it is the offline model, which is for trying out; without any name too, with a WARNING in the log.
+    "offline" makes the offline model, which is for trying out. So does no name at all, with a WARNING in the log.
     Nothing is called yet. Raises ConfigurationError if the model cannot be made: no key, no such provider.
     """
     name = name or os.environ.get("LANGMEM_MODEL") or ""
@@ -44,8 +45,9 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
 
 
 def extraction_model(name: str) -> BaseChatModel | None:
-    """The model that `settings.extraction` means, None where rules read: "rules", or "auto" while `LANGMEM_MODEL`
-    names no model but the offline one. Raises ConfigurationError: also for the offline model by its name.
+    """Make the model that `settings.extraction` means. Return None where rules read: for "rules", and for "auto" while
+    `LANGMEM_MODEL` names no model but the offline one. Raises ConfigurationError, also for the offline model by its
+    name.
     """
     if name == _OFFLINE:
         raise ConfigurationError(
@@ -57,7 +59,8 @@ def extraction_model(name: str) -> BaseChatModel | None:
 
 
 def embedding_model(name: str) -> Embeddings:
-    """The offline one, or by a name that `init_embeddings` takes, such as "openai:text-embedding-3-small".
+    """Make embeddings: the offline ones, or by a name that `init_embeddings` takes, such as
+    "openai:text-embedding-3-small".
 
     "offline" needs no key and no network, "multilingual" its extra; OpenAI's may be named without "openai:".
     Raises ConfigurationError if it cannot be made: no key, no such provider. Nothing is called yet.
@@ -73,7 +76,7 @@ def embedding_model(name: str) -> Embeddings:
     from langchain.embeddings import init_embeddings  # noqa: PLC0415 - only who asks for another model pays for it
 
     name = f"openai:{name}" if name.startswith("text-embedding-") else name
-    # Else OpenAI's client downloads the tables of its tokenizer to count with.
+    # Otherwise OpenAI's client downloads its tokenizer's tables to count tokens.
     options: dict[str, Any] = {"check_embedding_ctx_length": False} if name.startswith("openai:") else {}
     if options and os.environ.get("OPENAI_BASE_URL"):
         options["api_key"] = os.environ.get("OPENAI_API_KEY") or "none"
@@ -87,14 +90,12 @@ def embedding_model(name: str) -> Embeddings:
 
 
 def model_failures() -> tuple[type[Exception], ...]:
-    """The errors that a chat model raises when it cannot be reached or refuses; empty while no provider's client is
-    loaded.
-    """
+    """Return the errors of a chat model out of reach or refusing; none while no provider's client is loaded."""
     return client_errors(*_CLIENTS)
 
 
 def no_model() -> tuple[type[Exception], ...]:
-    """The exceptions which mean that no model answered. Call it in the `except` clause itself."""
+    """Return the exceptions which mean that no model answered. Call it in the `except` clause itself."""
     return (ModelUnavailable, *model_failures())
 
 
@@ -118,5 +119,5 @@ def _by_name(name: str, base_url: str | None) -> BaseChatModel:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """The errors that making a model raises: no such package, no such provider, no key."""
+    """Return the errors that making a model raises: no such package, no such provider, no key."""
     return (ImportError, ValueError, *model_failures())

@@ -1,4 +1,4 @@
-"""Makes what past sessions said searchable, in the background: each message once, in whatever process comes to it."""
+"""The indexing of past sessions in the background, so that they can be searched: each message once, in any process."""
 
 import queue
 import threading
@@ -28,10 +28,10 @@ _Asked = queue.SimpleQueue[str | None]
 
 
 class PastSessionIndexer:
-    """Follows the sessions of one database into the searchable history.
+    """The indexer that makes the sessions of one database searchable.
 
-    What is missing is read from the database, so nothing is lost with a process. A session is taken when it is
-    over or silent: what is in the model's window needs no search.
+    What is missing is read from the database, so nothing is lost with a process. A session is taken when it is over or
+    silent: what is in the model's window needs no search.
     """
 
     def __init__(
@@ -57,33 +57,33 @@ class PastSessionIndexer:
         weakref.finalize(self, self._asked.put, None).atexit = False
 
     def start(self) -> None:
-        """Looks at all that waits, and from then on every ten minutes and when it is asked to."""
+        """Look at all that waits, and from then on every ten minutes and at each `look`."""
         self._worker = threading.Thread(
             target=_work, args=(weakref.ref(self), self._asked), name="langmem-past-sessions", daemon=True
         )
         self._worker.start()
 
     def stop(self) -> None:
-        """Begins no more sessions, and takes for no failure what fails from now on."""
+        """Begin no more sessions, and count nothing that fails from now on as a failure."""
         self._stopped.set()
         self._asked.put(None)
 
     def close(self) -> None:
-        """Waits for the session that is being taken; the others wait for the next process."""
+        """Wait for the session that is being taken; the others wait for the next process."""
         self.stop()
         if self._worker is not None and self._worker.is_alive():
             self._worker.join()
 
     def look(self, thread: str) -> None:
-        """Has the sessions of a thread looked at soon, because one of them may just have ended."""
-        if self._worker is None or not self._worker.is_alive():  # the first time in a forked process
+        """Ask for a look at the sessions of a thread soon, because one of them may just have ended."""
+        if self._worker is None or not self._worker.is_alive():  # a forked process has no worker yet
             self.start()
         self._asked.put(self._saver.sessions.thread(thread))
 
     def catch_up(self, thread: str | None = None) -> int:
-        """Takes what waits, of one thread or of all, here and now; how many messages became searchable.
+        """Take what waits, of one thread or of all, here and now. Return how many messages became searchable.
 
-        Raises EmbeddingUnavailable, with what is done kept.
+        Raises EmbeddingUnavailable; what is done by then is kept.
         """
         added = 0
         while True:
@@ -98,7 +98,7 @@ class PastSessionIndexer:
                 return added
 
     def claim(self, thread_id: str, owner: OwnerKey) -> None:
-        """Notes whose a run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
+        """Note the owner of a run's thread, where its key does not tell: on a LangGraph server the key is a UUID."""
         thread = self._saver.sessions.thread(thread_id)
         if not thread or owner == thread or names_its_owner(thread):
             return
@@ -109,7 +109,7 @@ class PastSessionIndexer:
             searchable_sessions.claim(connection, thread, owner, self._saver.sessions.now())
 
     def _look(self, thread: str | None) -> bool:
-        """At one thread or all; whether to go on with others."""
+        """Look at one thread or at all. Return whether to go on with others."""
         if self._stopped.is_set():
             return False
         try:
@@ -124,10 +124,10 @@ class PastSessionIndexer:
         owner = owner and self._person_of(owner)
         try:
             said = [] if owner is None else self._said_in(found.session_id)
-        except UnknownSession:  # purged meanwhile, with all that was searchable of it
+        except UnknownSession:  # it was purged meanwhile, with its searchable messages
             return 0
         except DamagedSession:
-            # Looked at again when it was rebuilt; what was taken from it before stays.
+            # It is looked at again when it was rebuilt; what was taken from it before stays.
             log.warning("past_sessions.damaged", exc_info=True, extra={"session_id": found.session_id})
             with self._saver.database.write() as connection:
                 searchable_sessions.take(connection, found)
@@ -140,7 +140,7 @@ class PastSessionIndexer:
         return added or 0
 
     def _said_in(self, session_id: str) -> list[PastMessage]:
-        """The messages of a person and the assistant to each other: no tool results, no commands."""
+        """Return the messages of a person and the assistant to each other: no tool results, no commands."""
         return [
             PastMessage(key_of(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
@@ -154,7 +154,7 @@ class PastSessionIndexer:
 
 
 def _work(found: "weakref.ref[PastSessionIndexer]", asked: _Asked) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    """Take sessions, in a thread. While it waits it keeps no indexer alive, so that one not closed can be freed."""
     thread = None
     while (sessions := found()) is not None and sessions._look(thread):  # noqa: SLF001 - its own thread
         del sessions

@@ -1,6 +1,7 @@
-"""The text a model is given beside the conversation, as data, and what a reply cites of it.
+"""The text a model is given beside the conversation, as data, and the citations of it in a reply.
 
-What rarely changes stands before the conversation, what changes at every turn at the end of the person's message.
+Text that rarely changes stands before the conversation, text that changes at every turn at the end of the person's
+message.
 """
 
 import re
@@ -55,22 +56,22 @@ class Citation:
 
 
 def source_of(document: Document) -> str:
-    """The name that a document gives its source; "" if it gives none."""
+    """Return the name that a document gives its source; "" if it gives none."""
     noted = document.metadata
     name = next((str(noted[key]) for key in ("source", "title", "url") if noted.get(key)), document.id or "")
     return ENGLISH.source_on_page.format(source=name, page=noted["page"]) if name and "page" in noted else name
 
 
 def cites(text: str) -> bool:
-    """Tells whether the text cites anything at all."""
+    """Tell whether the text cites anything at all."""
     return _CITED.search(text) is not None
 
 
 def citations_in(text: str, shown: Sequence[Citation]) -> list[Citation]:
-    """Those of `shown` that the text cites, in the order it does, each once.
+    """Return those of `shown` that the text cites, in the order in which it does, each once.
 
-    `[Memory: 2]`, `[Memory 1, 3]`, `[Document: 4-6]` cite by number, `[Memory: owes me 5000]` by words. What was
-    not shown cannot be cited.
+    `[Memory: 2]`, `[Memory 1, 3]`, `[Document: 4-6]` cite by number, `[Memory: owes me 5000]` by words. An entry that
+    was not shown cannot be cited.
     """
     known = {each.number: each for each in shown}
     found = (each for cited in _CITED.finditer(text) for each in _meant(cited[1], known))
@@ -78,7 +79,7 @@ def citations_in(text: str, shown: Sequence[Citation]) -> list[Citation]:
 
 
 def with_sources(text: str, shown: Sequence[Citation]) -> str:
-    """The text for people: `[2]` where it cites, nothing where it cites what was not shown, the sources below."""
+    """Return the text for people: `[2]` for a citation, nothing for one of what was not shown, the sources below."""
     known = {each.number: each for each in shown}
 
     def marked(cited: re.Match[str]) -> str:
@@ -86,7 +87,7 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
     body = _CITED.sub(marked, text)
-    if body != text:  # what is taken out leaves no two spaces, and none before a full stop
+    if body != text:  # a citation taken out leaves neither two spaces nor one before a full stop
         body = re.sub(r"(?<=\S)[ \t]+(?=[.,;:!?\n]|$)|(?<=\S[ \t])[ \t]+(?=\S)", "", body)
     return "\n".join([body, "", *below]) if below else body
 
@@ -95,7 +96,7 @@ def _meant(cited: str, known: Mapping[int, Citation]) -> Iterator[Citation]:
     cited = cited.strip()
     if _NUMBERS.fullmatch(cited):
         for first, last in _RANGE.findall(cited):
-            # As far as anything was shown: a reply may say [Memory: 1-999999999].
+            # Only numbers that were shown count: a reply may say [Memory: 1-999999999].
             for number in range(int(first), min(int(last or first), max(known, default=0)) + 1):
                 if number in known:
                     yield known[number]
@@ -114,10 +115,10 @@ def _line(cited: Citation) -> str:
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONGEST_SOURCE = 200
-_LONGEST_TEXT = 8_000  # of a memory or a document; what is recalled is within its budget, and may be longer by now
+_LONGEST_TEXT = 8_000  # of a memory or a document: one that fitted the budget when it was recalled may be longer by now
 _LONGEST_EARLIER = 4_000
 Ranked = tuple[int, Instruction]
-"""An instruction under its place among all that are in force, the one that overrides the others first."""
+"""The form of an instruction: it stands under its place among all in force, the one that overrides the others first."""
 
 _ALWAYS = "This person's standing instructions. Where two conflict, the one with the smaller number wins."
 _NOW = "Standing instructions that apply to this message too. The smaller number wins, also over those given before."
@@ -128,7 +129,7 @@ _NO_OTHER = (
 
 
 def standing_text(instructions: Iterable[Ranked]) -> str:
-    """The instructions that hold in every conversation: it changes only when the person changes their instructions."""
+    """Return the text of the instructions that hold always. It changes only when the person changes them."""
     return _instruction_block(_ALWAYS, instructions)
 
 
@@ -140,15 +141,17 @@ def late_text(
     *,
     imitated: bool,
 ) -> str:
-    """The text of all that is known for the newest message, a delimited block for each kind; "" if nothing is known.
+    """Return the text of all that is known for the newest message, a delimited block for each kind; "" if nothing is
+    known.
 
-    `instructions` are those whose conditions hold now, `earlier` what the window leaves out, in short, and `references`
-    what the message refers to. `imitated` says that the conversation holds what could pass for this text.
+    `instructions` are those whose conditions hold now, `earlier` is a short text of what the window leaves out, and
+    `references` tells what the message refers to. `imitated` says that the conversation holds what could pass for this
+    text.
     """
     beside = joined(_earlier_block(earlier), context_block(shown), _instruction_block(_NOW, instructions))
     if beside or imitated:
         beside = "\n".join(filter(None, [_NOT_THE_PERSON, _NO_OTHER if imitated else "", beside]))
-    return joined(references, beside)  # the references first: they stay, and what follows them changes
+    return joined(references, beside)  # the references come first: they stay the same, and what follows them changes
 
 
 def joined(*texts: str) -> str:
@@ -167,7 +170,7 @@ def _earlier_block(earlier: str) -> str:
 
 
 def context_block(shown: Sequence[Citation]) -> str:
-    """Memories and documents under the numbers by which a reply can cite them."""
+    """Return a block of memories and documents under the numbers by which a reply can cite them."""
     memories = [context_line(each) for each in shown if each.memory is not None]
     documents = [context_line(each) for each in shown if each.document is not None]
     if not shown:
@@ -187,12 +190,14 @@ def context_block(shown: Sequence[Citation]) -> str:
 
 
 def as_told(memory: Memory) -> str:
-    """The text for a model, which is to know that it may not hold any more."""
+    """Return the memory's text for a model, with a mark if it may not hold any more."""
     return f"{memory.text} (may be out of date)" if memory.doubted_at is not None else memory.text
 
 
 def when_told(memory: Memory, now: datetime) -> str:
-    """The day it was said, and before it that what it tells of is over; days are those of the zone `now` is in."""
+    """Return the day on which the memory was said, in the zone of `now`; before it a mark if the time it tells of is
+    over.
+    """
     told = memory.told_at.astimezone(now.tzinfo).date()
     over = (memory.valid_to is not None and memory.valid_to <= now) or is_over(memory.text, told, now.date())
     return f"{'(over by now) ' if over else ''}(said {told.day} {_MONTHS[told.month - 1]} {told.year})"
@@ -215,17 +220,17 @@ _LONGEST_NUMBER = "200. "
 
 @dataclass(frozen=True)
 class Chosen:
-    """`given` is in the order in which they override one another; `overruled` has the winner's id by the loser's."""
+    """Instructions for a prompt. `given` is in overriding order; `overruled` has the winner's id by the loser's."""
 
     given: list[Instruction]
     overruled: Mapping[str, str]
     left_out: list[Instruction]
-    """There is no room for these."""
+    """The instructions that have no room."""
 
 
 class InstructionChoice:
-    """Chooses the same instructions for the prompt and for the list that people see. An instruction that holds only at
-    times always takes its room, so that the choice does not change with each message.
+    """The choice of instructions, the same for the prompt and for the list that people see. An instruction that holds
+    only at times always takes its room, so that the choice does not change with each message.
     """
 
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
@@ -233,7 +238,7 @@ class InstructionChoice:
         self._costs: LruCache[str, int] = LruCache(_CACHE_BYTES)
 
     def of(self, in_force: Sequence[Instruction]) -> Chosen:
-        """`in_force` in the order in which they override one another; one that is too long keeps out none after it."""
+        """Choose among `in_force`, in overriding order. An instruction that is too long keeps out none after it."""
         lost = overruled(in_force)
         given: list[Instruction] = []
         left_out: list[Instruction] = []

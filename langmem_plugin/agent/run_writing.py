@@ -27,14 +27,14 @@ from langmem_plugin.references.said.utterance import agrees
 
 
 def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMessage]) -> bool:
-    """Tells whether the newest message, or the question that it says yes to, says `over` again; `instead` is what took
-    the place of `over`.
+    """Tell whether the newest message, or the question that it says yes to, says `over` again; `instead` took its
+    place.
 
-    What tells the two apart has to be said. What this very message corrected is not said anew by it.
+    The words that tell the two apart have to be said. A text that this very message corrected is not said anew by it.
     """
     newest = newest_of_person(messages)
     if newest is None:
-        return True  # nobody has written: who calls the tool speaks for the person
+        return True  # nobody has written: the tool's caller speaks for the person
     message = messages[newest]
     if instead is not None and instead.source_id is not None and instead.source_id == message.id:
         return False
@@ -58,7 +58,7 @@ _ASKS, _OFFERS = pattern_for("asks_to_remember"), pattern_for("offers_to_remembe
 
 
 def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
-    """Tells whether the newest message, or the assistant's question that it says yes to, asks to remember."""
+    """Tell whether the newest message, or the assistant's question that it says yes to, asks to remember."""
     newest = newest_of_person(messages)
     if newest is None:
         return False
@@ -76,37 +76,38 @@ _OF_ANOTHER = "The newest message is forwarded, in another's words: remember and
 _OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
 _REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
 _LONGEST_QUOTE = 500  # letters: a longer message is found by its id
-_READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node reads the state
+_READ = "__pregel_read"  # LangGraph's own key, by which code in a node reads the state
 
 
 @dataclass(eq=False)
 class RunWriting:
-    """Writes for the current run, whoever asks; a run that lost its turn writes nothing."""
+    """The writes of the current run, for any caller; a run that lost its turn writes nothing."""
 
     parts: AgentParts
 
     def owner(self) -> OwnerKey:
-        """The key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
+        """Return the key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
         return self.parts.person.owner()
 
     def messages(self) -> Sequence[BaseMessage]:
-        """The conversation of the run, for what is called in a node without its state."""
+        """Return the conversation of the run, for code that is called in a node without its state."""
         read = (run_config().get("configurable") or {}).get(_READ)
         return [] if read is None else (read("messages", True) or [])
 
     def of_another(self) -> str | None:
-        """Why nothing may be changed now, in a sentence for the model; None where somebody's own words are answered."""
+        """Return why nothing may be changed now, for the model; None where somebody's own words are answered."""
         newest = message_of_run(self.messages())
         return None if newest is None or is_own(newest) else _OF_ANOTHER
 
     def unasked(self, text: str = "") -> str | None:
-        """Why this text, or without one anything, is not to be remembered now, in a sentence for the model; None where
-        it may be. Of who has forbidden it only what they ask for; of who was never asked, also what a model thinks fit.
+        """Return a sentence for the model that says why this text, or any text at all, is not to be remembered now;
+        None where it may be. From a person who has forbidden it, only what they ask for is kept; from one who was never
+        asked, also what a model thinks fit.
         """
         if (of_another := self.of_another()) is not None:
             return of_another
         owner = self.owner()
-        if is_automated(run_config()):  # what no person wrote carries no person's word
+        if is_automated(run_config()):  # a message that no person wrote is no person's word
             return None if self.parts.consent.allowed(owner) else _NOT_AGREED
         asked = not _is_of_subagent() and asks_to_remember(self.messages())
         if not self.parts.consent.allowed(owner, explicit=True) or (self._forbidden(owner, text) and not asked):
@@ -120,7 +121,7 @@ class RunWriting:
         return held.personal.allowed is False and classify(text).fact_type == "personal"
 
     def refusal(self, text: str, messages: Sequence[BaseMessage]) -> str | None:
-        """Why this text is not to be remembered, in a sentence for the model; None where it is."""
+        """Return a sentence for the model that says why this text is not to be remembered; None where it is."""
         if (unasked := self.unasked(text)) is not None:
             return unasked
         if is_redacted(text):
@@ -134,7 +135,7 @@ class RunWriting:
         return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
 
     def evidence(self, messages: Sequence[BaseMessage]) -> MemoryFields:
-        """The message and the session that a memory comes from."""
+        """Return the message and the session that a memory comes from."""
         said = None if _is_of_subagent() else message_of_run(messages)
         quote = "" if said is None else before_context(own_words(said)).strip()
         return {
@@ -145,7 +146,7 @@ class RunWriting:
         }
 
     def fenced(self) -> AbstractContextManager[None]:
-        """The fence around a run's writes. Outside of a run there is no turn that could be lost."""
+        """Return the fence around a run's writes. Outside of a run there is no turn that could be lost."""
         try:
             config = run_config()
         except InvalidInput:
@@ -154,5 +155,5 @@ class RunWriting:
 
 
 def _is_of_subagent() -> bool:
-    """Tells whether a subagent runs: its message of the person is a task in the words of a model."""
+    """Tell whether a subagent runs: its message of the person is a task in the words of a model."""
     return (run_config().get("configurable") or {}).get("ls_agent_type") == "subagent"

@@ -1,4 +1,4 @@
-"""The person that a call serves, from wherever LangGraph carries them; their role, and the conversation answered."""
+"""The person that a call serves, wherever LangGraph carries them; their role, and the conversation that is answered."""
 
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ _LONGEST, _SHOWN = 40, 5  # letters of a key, and keys
 
 
 def run_config() -> RunnableConfig:
-    """The config of the current run. Raises InvalidInput outside of one."""
+    """Return the config of the current run. Raises InvalidInput outside of one."""
     try:
         return get_config()
     except RuntimeError as error:
@@ -41,12 +41,12 @@ def owner_of(
     *,
     person_of: Callable[[str], OwnerKey] = OwnerKey,
 ) -> str:
-    """The person that the server authenticated; else named by the run's context, configurable or metadata, or its
-    thread.
+    """Return the key of the person that the server authenticated; else of the one named by the run's context,
+    configurable or metadata, or its thread.
 
-    On a LangGraph server thread ids are UUIDs, and all but the authenticated user is the client's word. One of
-    `trusted_callers` (a service that authenticates itself) and LangGraph Studio may say whom the run serves.
-    Raises NotAuthorized where anybody else names another person than themselves (`person_of` knows who is one), and
+    On a LangGraph server thread ids are UUIDs, and everything except the authenticated user is the client's word. One
+    of `trusted_callers` (a service that authenticates itself) and LangGraph Studio may say whom the run serves. Raises
+    NotAuthorized where any other caller names another person than themselves (`person_of` knows who is one), and
     InvalidInput where nobody is named, or a context seems to name somebody by a key that means nothing here.
     """
     configurable = config.get("configurable") or {}
@@ -57,8 +57,8 @@ def owner_of(
         if named is None:
             _refuse_unknown_keys(context, str(configurable.get("thread_id") or ""))
         return _owner_by_thread(configurable, region) if named is None else named
-    owner = thread_key(caller)  # no region: a user numbered 501234567 is not who has that phone
-    # Ignoring the name instead would put everybody a service writes for into one memory: the service's own.
+    owner = thread_key(caller)  # no region: the user 501234567 need not be the owner of that phone number
+    # If the name were ignored, everybody a service writes for would share one memory: the service's own.
     if named not in {None, owner} and person_of(str(named)) != person_of(owner):
         raise NotAuthorized(
             f"the run is authenticated as {masked(owner)} and names another person: leave the name out, or list the"
@@ -68,24 +68,24 @@ def owner_of(
 
 
 def thread_of_run() -> str:
-    """The current run's thread id as it was given; "" if it has none. Raises InvalidInput outside of a run."""
+    """Return the current run's thread id as it was given; "" if it has none. Raises InvalidInput outside of a run."""
     return str((run_config().get("configurable") or {}).get("thread_id") or "")
 
 
 def session_of_run() -> str | None:
-    """The session that a turn pinned for the current run."""
+    """Return the session that a turn pinned for the current run."""
     pinned: str | None = (run_config().get("configurable") or {}).get(SESSION)
     return pinned
 
 
 def names_its_owner(thread: str) -> bool:
-    """Tells whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
+    """Tell whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
     return thread.startswith("+") or is_group(thread)
 
 
 def owner_of_thread(thread: str) -> str | None:
-    """The owner of a conversation whose runs named nobody; None for a server's thread, whose id says nothing, and for a
-    thread whose id can be nobody's key.
+    """Return the owner of a conversation whose runs named nobody; None for a server's thread, whose id says nothing,
+    and for a thread whose id can be nobody's key.
     """
     try:
         return None if _is_uuid(thread) else usable(thread)
@@ -94,8 +94,8 @@ def owner_of_thread(thread: str) -> str | None:
 
 
 def _authenticated(configurable: Mapping[str, Any]) -> str | None:
-    """The caller that the server names: its clients cannot set these keys. None for nobody, and for LangGraph Studio,
-    whose users are the developers and say whose conversation they try.
+    """Return the caller that the server names: its clients cannot set these keys. None for nobody, and for LangGraph
+    Studio, whose users are the developers and say whose conversation they try.
     """
     server = getattr(configurable.get("__pregel_runtime"), "server_info", None)
     user = getattr(server, "user", None) or configurable.get("langgraph_auth_user")
@@ -106,24 +106,24 @@ def _authenticated(configurable: Mapping[str, Any]) -> str | None:
 
 
 def _named(config: RunnableConfig, context: Any, caller: str | None, region: str | None) -> str | None:
-    """The key of the person a client names: by a phone, in whatever place, before an id of a user."""
+    """Return the key of the person a client names: by a phone, in whatever place, before an id of a user."""
     configurable = config.get("configurable") or {}
     phone = _part(context, "phone") or configurable.get(PHONE) or (config.get("metadata") or {}).get("phone")
     if phone:
         return normalised(str(phone), region)
-    # In the configurable the server itself says under the last of these names who calls.
+    # In the configurable, the last of these names is the caller, which the server itself sets.
     ids = [*(_part(context, name) for name in _USER_IDS), *map(configurable.get, _USER_IDS[:-1])]
     user_id = next((each for each in ids if each and each != caller), None)
     return None if user_id is None else _user_key(str(user_id))
 
 
 def _user_key(user_id: str) -> str:
-    """The key of an application's user. Raises InvalidInput for a blank id, and as `usable` does."""
+    """Return the key of an application's user. Raises InvalidInput for a blank id, and as `usable` does."""
     return thread_key(user_id) if user_id.strip() else normalised(user_id)
 
 
 def _refuse_unknown_keys(context: Any, thread: str) -> None:
-    """Refuses unknown keys where nobody is named: a misspelt key must not lead to a memory of nobody's."""
+    """Refuse unknown keys where nobody is named: a misspelt key must not lead to a memory of nobody's."""
     given = context if isinstance(context, Mapping) else getattr(context, "__dict__", {})
     ours = [_plain(each) for each in _KNOWN]
     near = [key for key in map(str, given) if key not in _KNOWN and get_close_matches(_plain(key), ours, 1, _NEAR)]
@@ -159,7 +159,9 @@ log = event_log(__name__)
 
 
 class ServedPerson:
-    """`phone`, wherever it is taken, is for calls outside of a run; inside of one the run says whom it serves."""
+    """The person a call serves. A `phone` argument is for calls outside of a run; inside of one the run tells the
+    person.
+    """
 
     def __init__(self, settings: Settings, people: People, database: Database) -> None:
         self._database = database
@@ -171,21 +173,21 @@ class ServedPerson:
         self._godfather = None if not phone else people.known_as(normalised(phone, self._region))
 
     def owner(self, phone: str | None = None) -> OwnerKey:
-        """The key of the person. Raises NotAuthorized or InvalidInput as `owner_of` does."""
+        """Return the key of the person. Raises NotAuthorized or InvalidInput as `owner_of` does."""
         if phone is not None:
             return self._people.known_as(normalised(phone, self._region))
         config = run_config()
         key = owner_of(config, self._region, self._trusted_callers, person_of=self._people.known_as)
         if key == thread_of_run() and owner_of_thread(key) is None:
             self._refuse_if_it_was_somebodys(key)
-        # The thread of a turn is the person's key already.
+        # The thread of a turn already is the person's key.
         if ticket_of(config) is not None and key == thread_of_run():
             return OwnerKey(key)
         return self._people.known_as(key)
 
     def _refuse_if_it_was_somebodys(self, thread: str) -> None:
-        """A run that names nobody has a memory of its thread's alone: where earlier runs of it served a person, whoever
-        left the name out would look for theirs in vain.
+        """Refuse a run that names nobody if earlier runs of its thread served a person. Such a run has a memory of its
+        thread's alone, and a caller who left the name out would look in vain for the person's.
         """
         try:
             with self._database.read() as connection:
@@ -201,17 +203,18 @@ class ServedPerson:
             )
 
     def role(self, owner: OwnerKey) -> Role:
-        """`godfather` is the account's owner; everybody else is a client."""
+        """Return the role: `godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
 
     def thread(self, owner: OwnerKey, phone: str | None = None) -> str:
-        """The conversation that is being answered."""
+        """Return the conversation that is being answered."""
         return (phone is None and thread_of_run()) or owner
 
     def beside(self, owner: OwnerKey, messages: Sequence[BaseMessage]) -> OwnerKey | None:
-        """The other person whose memories are recalled too: in a group, if the setting says so, the account's owner.
+        """Return the other person whose memories are recalled too: in a group, if the setting says so, the account's
+        owner.
 
-        Only for a message of theirs: not where anybody else is answered too.
+        Return nobody unless the message is theirs, and if anybody else is answered too.
         """
         if not self._in_groups or self._godfather is None or not is_group(owner):
             return None
@@ -222,7 +225,7 @@ class ServedPerson:
 
 
 def answered_now(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
-    """The messages that people wrote since the assistant spoke last."""
+    """Return the messages that people wrote since the assistant spoke last."""
     newest: list[HumanMessage] = []
     for message in reversed(messages):
         if isinstance(message, HumanMessage):

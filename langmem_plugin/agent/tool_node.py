@@ -1,4 +1,5 @@
-"""Runs the tools that a model calls, each call as a task of its own, and refuses an id that nobody showed.
+"""The node that runs the tools a model calls, each call as a task of its own; and the refusal of an id that nobody
+showed.
 
 LangGraph runs a node again from its beginning when a person has answered, or a process was killed, and keeps the
 results of the tasks in it. A ToolNode is one node for all calls.
@@ -30,7 +31,7 @@ from langmem_plugin.references.tokens import key_words, normal
 
 
 def tool_node(tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:
-    """`options` are ToolNode's, which runs each call."""
+    """Make the node for these tools; `options` are those of ToolNode, which runs each call."""
     node = ToolNode(tools, **options)
 
     @task
@@ -55,18 +56,18 @@ def tool_node(tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) ->
 class _Node(RunnableLambda[Any, Any]):
     @cached_property
     def deps(self) -> list[Runnable[Any, Any]]:
-        """None: LangChain's keep the function in a cache of the process, and with it a memory that nobody closed."""
+        """Return none: LangChain's own would keep the function, and a memory that nobody closed, in a cache."""
         return []
 
 
 def may_ask(tool: BaseTool) -> bool:
-    """Tells whether a tool's code, or a function that it calls by its name, stops the run to ask a person."""
+    """Tell whether a tool's code, or a function that it calls by its name, stops the run to ask a person."""
     functions = (getattr(tool, name, None) for name in ("func", "coroutine", "_run", "_arun"))
     return any(_interrupts(each, set()) for each in functions if each is not None)
 
 
 def _of(call: Mapping[str, Any], state: Any) -> dict[str, Any]:
-    """The input of one call of several, as create_agent sends it."""
+    """Return the input of one call of several, as create_agent sends it."""
     return {"__type": "tool_call_with_context", "tool_call": call, "state": state}
 
 
@@ -78,7 +79,7 @@ def _calls(state: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _together(results: Sequence[Any]) -> Any:
-    """One update where no tool gave a Command, else a list, as LangGraph takes them."""
+    """Return one update if no tool gave a Command, else a list, as LangGraph takes them."""
     parts = [part for result in results for part in (result if isinstance(result, list) else [result])]
     if any(isinstance(each, Command) for each in parts):
         return parts
@@ -112,7 +113,7 @@ _READ_ONLY, _ANNOTATIONS = "readOnlyHint", "annotations"
 
 
 def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | None = None) -> bool:
-    """Tells whether a tool changes something: by the names in `changing`, where they are given, else by its annotation
+    """Tell whether a tool changes something: by the names in `changing`, where they are given, else by its annotation
     `readOnlyHint` (LangChain's `extras` or an MCP server's metadata), else by the verb of its name.
     """
     if changing is not None:
@@ -125,28 +126,28 @@ def changes(name: str, tool: BaseTool | None = None, changing: Iterable[str] | N
 
 
 class StrictTools:
-    """`recalled_texts` gives the texts of what was recalled for the messages of a state."""
+    """The refusal of ids that nobody showed. `recalled_texts` gives what was recalled for a state's messages."""
 
     def __init__(self, recalled_texts: Callable[[Recalled, Sequence[BaseMessage]], Sequence[str]]) -> None:
         self._recalled_texts = recalled_texts
 
     def of(self, request: ToolCallRequest, changing: Iterable[str] | None = None) -> ToolMessage | None:
-        """The same as `refusal`, for what wraps a tool call."""
+        """Return the error of `refusal` for a wrapped tool call; None where it may go on."""
         return self.refusal(request.tool_call, request.tool, request.state, changing)
 
     def wrap(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
-        """For ToolNode's `wrap_tool_call`."""
+        """Wrap a tool call: the argument for ToolNode's `wrap_tool_call`."""
         return self.of(request) or handler(request)
 
     async def awrap(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Any]]) -> Any:
-        """For ToolNode's `awrap_tool_call`."""
-        refusal = self.of(request)  # a cached ledger and, rarely, a few memories: as quick as the view of a model call
+        """Wrap a tool call: the argument for ToolNode's `awrap_tool_call`."""
+        refusal = self.of(request)  # reads a cached ledger and, rarely, a few memories: as quick as a model call's view
         return refusal or await handler(request)
 
     def refusal(
         self, call: ToolCall, tool: BaseTool | None, state: Any, changing: Iterable[str] | None = None
     ) -> ToolMessage | None:
-        """The error to answer a call with that would change something by an unknown id; None where it may go on.
+        """Return the error that answers a call which would change something by an unknown id; None where it may go on.
 
         An argument is an id by its name, or where items that were shown are identified by a field of that name. It is
         known where a tool's result of this session, the person or a recalled text holds it.
@@ -177,7 +178,7 @@ class StrictTools:
 
 
 def _shown(lists: Sequence[ResultList]) -> list[ItemEntry]:
-    """Every item that tools have given, newest first, each once."""
+    """Return every item that tools have given, newest first, each once."""
     found = {entry.signature: entry for each in reversed(lists) for entry in each.entries if entry.called is None}
     return list(found.values())
 
@@ -199,7 +200,7 @@ def _is_shown(name: str, value: str, shown: Sequence[ItemEntry], messages: Seque
     wanted = normal(value)
     if any(wanted == normal(str(leaf)) for entry in shown for _, leaf in leaves(entry.item)):
         return True
-    if value.isdecimal():  # any text holds some number
+    if value.isdecimal():  # a number may stand in any text by chance
         return False
     results = (
         message for message in messages if isinstance(message, ToolMessage) and message.status != "error" and name
@@ -227,7 +228,7 @@ def _worded(name: str, value: str, shown: Sequence[ItemEntry]) -> str:
 
 
 def _key_for(name: str, entry: ItemEntry) -> str | None:
-    """The field of an item that an argument takes: of the same name, or the item's own id where its kind fits."""
+    """Return the field of an item that an argument takes: of the same name, or the item's own id if its kind fits."""
     singular = name.removesuffix("s")
     if singular in entry.item:
         return singular

@@ -1,4 +1,4 @@
-"""Puts together, once for a PhoneMemory, the parts around a model call: recall, the model's input, notes of use."""
+"""The parts around a model call, put together once for a PhoneMemory: recall, the model's input, notes of use."""
 
 import asyncio
 import uuid
@@ -38,7 +38,7 @@ from langmem_plugin.store.memory_lines import files_of, is_of_memory
 log = event_log(__name__)
 
 _Result = TypeVar("_Result")
-_HELD = "memory_contents"  # deepagents' own: what `memory=[…]` names, read once
+_HELD = "memory_contents"  # deepagents' own key: it reads the files of `memory=[…]` once
 
 
 class RoutingNode(Protocol):
@@ -48,7 +48,7 @@ class RoutingNode(Protocol):
 
 
 class TurnContext:
-    """Shared by the nodes, the middleware, the tools and `prompt`, so that all of them do the same."""
+    """The work around a model call, shared by the nodes, the middleware, the tools and `prompt`."""
 
     def __init__(
         self, parts: AgentParts, commands: Commands, documents: RetrieverDocuments | None, summaries: Summaries | None
@@ -61,23 +61,23 @@ class TurnContext:
         self._notices = InstructionNotices(parts)
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
-        """Recalls the memories that bear on the talk, after its orders are kept: this very reply is to follow them."""
+        """Recall the memories about the talk, after its orders are kept: this very reply is to follow them."""
         self._notices.look(messages, phone)
         return self.shown.recall(messages, phone)
 
     def note_use(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
-        """Notes which memories and instructions were used, so that they rank higher later, and that something was said
-        that may be kept; if the database does not take the note, the reply goes out all the same.
+        """Note which memories and instructions were used, so that they rank higher later, and that something was said
+        that may be kept. If the database does not take the note, the reply goes out all the same.
         """
         parts, config = self._parts, run_config()
         if not parts.settings.remembers or is_automated(config):
             return
         owner, thread = parts.person.owner(), thread_of_run()
         try:
-            # Also for the extraction: it must know whose words they are.
+            # The extraction needs this too: it must know whose words they are.
             if (parts.searches or parts.extraction) and thread != owner and not names_its_owner(thread):
                 parts.past_sessions.claim(thread, owner)
-            # What the prompt was given is what was used: nothing is read again.
+            # The memories of the prompt are those that were used: nothing is read again.
             told = self.shown.told_last(owner, recalled, messages)
             uses = self._uses(owner, messages, recalled, told)
             followed = [each.id for each in self.shown.instructions(owner, messages, told)]
@@ -95,7 +95,7 @@ class TurnContext:
     def _write(
         self, note: Callable[[Connection], None] | None, connection: Connection, session: Session | None
     ) -> None:
-        # The job goes first: whoever works on one locks it before the memories too.
+        # The job is locked first, as a process that works on one does, and the memories after it.
         if self._parts.extraction is not None and session is not None:
             self._parts.extraction.mark(connection, session.thread, session.number)
         if note is not None:
@@ -104,7 +104,7 @@ class TurnContext:
     def _uses(
         self, owner: OwnerKey, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
     ) -> dict[str, tuple[Access, float | None]]:
-        """How each recalled memory was used: cited, or shown for what was said; what filled the block was not used."""
+        """Return how each memory was used: cited, or shown for what was said; one that filled the block was not."""
         reply = reply_of(messages)
         shown = self.shown.numbered(owner, messages, recalled, told) if cites(reply) else []
         cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
@@ -119,7 +119,7 @@ class TurnContext:
         return [*(each.text for each in told.memories), *(each.text for each in told.instructions)]
 
     def current_files(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The state with the memory's files in it brought up to date, without what was forgotten or corrected."""
+        """Return the state with the memory's files up to date, without what was forgotten or corrected."""
         held = state.get(_HELD) or {}
         ours = [path for path, text in held.items() if is_of_memory(text)]
         if not ours:
@@ -133,9 +133,9 @@ class TurnContext:
         return {**state, _HELD: {**held, **now}}
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
-        """The newest message of the current run with a question at its end; None where nothing is to be asked.
+        """Return the newest message of the current run with a question at its end; None where nothing is to be asked.
 
-        The question becomes the person's to answer with the run's next write.
+        The run's next write opens the question for the person's answer.
         """
         config, reply = run_config(), messages[-1] if messages else None
         if is_automated(config) or not isinstance(reply, AIMessage) or reply.id is None or reply.tool_calls:
@@ -154,8 +154,8 @@ class TurnContext:
         return with_question(reply, question)
 
     def command_answered(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
-        """The reply to the person's newest message where that is a command, or answers what the last reply asked at its
-        end: no model is called for it.
+        """Return the reply to the person's newest message if that is a command, or answers the question of the last
+        reply: no model is called for it.
         """
         config = run_config()
         if is_automated(config) or not messages or not isinstance(messages[-1], HumanMessage):
@@ -168,11 +168,12 @@ class TurnContext:
         return None if reply is None else AIMessage(reply, id=uuid.uuid4().hex)
 
     def commands_node(self, then: str) -> RoutingNode:
-        """A node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and /help
-        without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of it.
+        """Return a node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and
+        /help without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of
+        it.
 
-        For runs outside of `reply`, as in LangGraph Studio; the middleware does it by itself. /reset, /link and erasing
-        are for `reply` alone: inside of a run no session ends.
+        It is for runs outside of `reply`, as in LangGraph Studio; the middleware does it by itself. /reset, /link and
+        erasing are for `reply` alone: inside of a run no session ends.
         """
 
         def commands(state: Any) -> Command[str]:
@@ -184,12 +185,12 @@ class TurnContext:
         return named_node(commands, "commands")
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
-        """The memories and documents, with their sources, that the newest reply in a state cites as `[Memory: 2]`."""
+        """Return the memories and documents, with sources, that the newest reply in a state cites as `[Memory: 2]`."""
         whose = None if phone is None else normalised(phone, self._parts.settings.default_region)
         return self.shown.cited(messages_of(state), recalled_of(state), whose)
 
     def retriever(self, who: str | int, **fields: Any) -> MemoryRetriever:
-        """One person's memory for a LangChain chain; `fields` are limit, min_relevance, where and past.
+        """Return one person's memory for a LangChain chain; `fields` are limit, min_relevance, where and past.
 
         Raises ConfigurationError where the memory is switched off.
         """
@@ -199,6 +200,6 @@ class TurnContext:
         return MemoryRetriever.of(key, self._parts, **fields)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
-        """For asynchronous callers: the same, in a thread that knows the current run."""
+        """Call the function, for asynchronous callers, in a thread that knows the current run."""
         run = partial(copy_context().run, function, *arguments)
         return await asyncio.get_running_loop().run_in_executor(self._parts.executor, run)

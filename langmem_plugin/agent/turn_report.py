@@ -1,6 +1,8 @@
-"""Why a turn went as it did, for LangGraph Studio and tests: ids, scores and reasons, and no remembered text.
+"""The report of a turn, why it went as it did, for LangGraph Studio and tests: ids, scores and reasons, no remembered
+text.
 
-What a checkpoint holds lives as long as the conversation: a memory that is forgotten meanwhile must not be in it.
+A report is stored in a checkpoint, which lives as long as the conversation: it must not hold a memory that is forgotten
+meanwhile.
 """
 
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from langmem_plugin.memory.models import LIVE
 
 
 class RecalledMemory(TypedDict):
-    """`signals` are the parts of its score for the newest message; {} where the talk before found it."""
+    """A recalled memory. `signals` are the parts of its score for the newest message; {} if found by an older one."""
 
     id: str
     score: float
@@ -28,7 +30,7 @@ class RecalledMemory(TypedDict):
 
 
 class Referred(TypedDict):
-    """`words` are the person's own; `numbers` the places of the items in what they were shown."""
+    """A reference. `words` are the person's own; `numbers` the places of the items in what they were shown."""
 
     words: str
     tool: str
@@ -37,8 +39,8 @@ class Referred(TypedDict):
 
 
 class TurnReport(TypedDict):
-    """`instructions` and `written` are ids: of the standing instructions in force, and of what the newest message has
-    made the agent remember.
+    """The report of one turn. `instructions` and `written` are ids: of the standing instructions in force, and of what
+    the newest message has made the agent remember.
     """
 
     recalled: list[RecalledMemory]
@@ -57,13 +59,13 @@ class ReportedState(MemoryState):
 
 @dataclass(eq=False)
 class TurnReports:
-    """Makes the report of the current run."""
+    """The maker of the current run's report."""
 
     parts: AgentParts
     context: TurnContext
 
     def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
-        """Raises StoreUnavailable or EmbeddingUnavailable: it is there to look at, and has no answer of its own."""
+        """Make the report. Raises StoreUnavailable or EmbeddingUnavailable: no answer depends on a report."""
         owner, shown, person = self.parts.person.owner(), self.context.shown, self.parts.person
         meaning = self.context.references.resolution(messages)
         told = shown.told_last(owner, recalled, messages)

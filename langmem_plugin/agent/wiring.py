@@ -1,4 +1,4 @@
-"""Checks that a graph is put together so that its memory works, and says what to add if it is not."""
+"""The check that a graph is put together so that its memory works, and the advice what to add if it is not."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
 def check(graph: Graph, saver: ConversationSaver) -> list[str]:
-    """See PhoneMemory.check. Raises ConfigurationError."""
+    """Check a graph: see PhoneMemory.check. Raises ConfigurationError."""
     if (wrong := _wrong(graph, saver)) is not None:
         raise ConfigurationError(wrong)
     saver.allow_state_of(graph)
@@ -45,7 +45,7 @@ def check(graph: Graph, saver: ConversationSaver) -> list[str]:
 
 
 def _wrong(graph: Graph, saver: ConversationSaver) -> str | None:
-    """Says what keeps a graph from remembering anything."""
+    """Return what keeps a graph from remembering anything."""
     if not isinstance(graph, Pregel):
         return _TELLS["no_graph"].format(kind=type(graph).__name__)
     if "messages" not in graph.channels:
@@ -60,7 +60,7 @@ def _wrong(graph: Graph, saver: ConversationSaver) -> str | None:
 
 
 def _ours(graph: Graph) -> dict[str, str]:
-    """Which nodes are the memory's, by name: `recall`, `write`, `debug` and so on; middleware has two of them."""
+    """Return the nodes of the memory, by name: `recall`, `write`, `debug` and so on; middleware has two of them."""
     found = {}
     for name, node in graph.nodes.items():
         for function in _functions(node.bound):
@@ -85,7 +85,7 @@ def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:
 
 
 def _done_again(graph: Graph) -> dict[str, list[str]]:
-    """The tools that ask a person, by the node that runs several calls as one and begins anew with the answer."""
+    """Return the tools that ask a person, by the node that runs several calls as one and restarts with the answer."""
     branches = graph.builder.branches.values() if isinstance(graph, CompiledStateGraph) else ()
     if any(_sends_each_call(branch.path) for each in branches for branch in each.values()):
         return {}
@@ -98,12 +98,12 @@ def _done_again(graph: Graph) -> dict[str, list[str]]:
 
 
 def _sends_each_call(path: Runnable[Any, Any]) -> bool:
-    """Tells whether a path sends each call as a task of its own, as create_agent does."""
+    """Tell whether a path sends each call as a task of its own, as create_agent does."""
     return any(each.__module__.startswith(_SENDING) for each in _functions(path))
 
 
 def _following(graph: Graph) -> Mapping[str, set[str]]:
-    """The nodes that come next after each, as far as the graph tells them."""
+    """Return the nodes that come next after each, as far as the graph tells them."""
     following: dict[str, set[str]] = {}
     for edge in graph.get_graph().edges if isinstance(graph, CompiledStateGraph) else ():
         following.setdefault(edge.source, set()).add(edge.target)
@@ -111,7 +111,7 @@ def _following(graph: Graph) -> Mapping[str, set[str]]:
 
 
 def _comes_late(graph: Graph, following: Mapping[str, set[str]], recalls: set[str], ours: Mapping[str, str]) -> bool:
-    """Tells whether every node that comes after a recall node can be reached without passing one."""
+    """Tell whether every node that comes after a recall node can be reached without passing one."""
     if not following:
         return False
     working = {

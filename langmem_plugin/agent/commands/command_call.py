@@ -1,4 +1,4 @@
-"""A call of a command, and how what it tells stands in a reply: on one line, and on pages."""
+"""The call of a command, and functions that put its answer on one line or on pages."""
 
 from dataclasses import dataclass
 from datetime import time, timedelta
@@ -25,7 +25,7 @@ _SHORT_ID = 8
 
 @dataclass(frozen=True)
 class CommandCall:
-    """What one person gave: `rest` is all that follows the command's word, or their answer to what it asked."""
+    """A command as one person gave it: `rest` is the text behind its word, or the answer to its question."""
 
     parts: AgentParts
     owner: OwnerKey
@@ -45,11 +45,11 @@ class CommandCall:
         return self.parts.person.role(self.owner)
 
     def typed(self, command: str, rest: object = "") -> str:
-        """The text to type, with the command's word in the language of the person."""
+        """Return the text to type, with the command's word in the language of the person."""
         return typed_in(self.replies, command, rest)
 
     def page(self, number: int, pages: int, command: str) -> list[str]:
-        """The line that tells of the next page, where there is one."""
+        """Return the line that tells of the next page; no line if there is none."""
         following = self.typed(command, number + 1)
         return [self.replies.next_page.format(page=number, pages=pages, next=following)] if number < pages else []
 
@@ -60,7 +60,7 @@ def one_line(text: str) -> str:
 
 
 def with_id(memory: Memory, text: str) -> str:
-    """The text with the id that /forget takes."""
+    """Return the text with the id that /forget takes."""
     return f"{one_line(text)} {short_id(memory)}"
 
 
@@ -69,7 +69,7 @@ def short_id(memory: Memory) -> str:
 
 
 def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:
-    """The instruction with its condition, its priority if unusual, and its last day or instant in their zone."""
+    """Return the instruction with its condition, its priority if unusual, and its last day or instant in `zone`."""
     text = one_line(instruction.text)
     if instruction.condition is not None:
         text = replies.instruction_if.format(condition=instruction.condition, text=text)
@@ -88,14 +88,14 @@ def pages_of(many: int) -> int:
 
 
 def page_number(rest: str) -> int | None:
-    """Reads a page's number; None for another text; "" is the first."""
+    """Read the number of a page: 1 for "", None for another text."""
     if not rest:
         return 1
     return int(rest) if rest.isdecimal() and len(rest) < len("10000") else None
 
 
 def found_by(call: CommandCall, words: str, limit: int, **options: Any) -> tuple[list[Found], Mode]:
-    """The memories that answer some words, and whether only the words could be searched, not their meaning."""
+    """Return the memories that answer some words, and whether only the words could be searched, not their meaning."""
     try:
         return search_for(call.service, call.owner, call.role, words, limit=limit, **options), "hybrid"
     except EmbeddingUnavailable:

@@ -1,4 +1,4 @@
-"""Which command a text is, and who answers it."""
+"""The chat commands: the command in a text is recognised and answered."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -36,7 +36,7 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-_CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
+_CLOCKS_DIFFER = timedelta(seconds=2)  # between a channel's clock and this one
 
 
 def remember(call: CommandCall) -> str:
@@ -105,14 +105,14 @@ _TO_QUESTIONS: Mapping[QuestionKind, tuple[CommandName, Callable[[CommandCall, M
     "link": ("link", link_answered),
 }
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
-# No session ends and nobody is joined or erased while a run of theirs goes on.
+# While a person's run goes on, no session of theirs ends, and they are neither joined nor erased.
 _IN_A_RUN = frozenset(ANSWERS.keys() - {"confirm", "export", "timezone", "link", "reset"})
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the commands take a text: `is_answered` if `Commands.answer` answers it. If not, `is_asked` if the question
-    of the last reply is still open, and `may_ask` if this reply may end with a question to the person.
+    """The commands' reading of a text: `is_answered` if `Commands.answer` answers it. If not, `is_asked` if the
+    question of the last reply is still open, and `may_ask` if this reply may end with a question to the person.
     """
 
     is_answered: bool = False
@@ -122,7 +122,7 @@ class Reading:
 
 @dataclass(eq=False)
 class Commands:
-    """Where the memory is switched off there are only those of the conversation."""
+    """The chat commands. If the memory is switched off, only those of the conversation exist."""
 
     parts: AgentParts
 
@@ -135,7 +135,7 @@ class Commands:
         links: bool = True,
         sender: str | None = None,
     ) -> str | None:
-        """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
+        """Reply to a command, or to an answer to a question; None if the text is neither and belongs to the agent.
 
         A text that does not answer an open question closes it, unless it was written before that was asked. `links` to
         the person's page are for their chat alone. In a group a question is answered by the `sender` who was asked.
@@ -150,7 +150,7 @@ class Commands:
     def reading(
         self, owner: OwnerKey, text: str, *, written_at: datetime | None = None, sender: str | None = None
     ) -> Reading:
-        """Says how the commands take this text of this person. A text that does not answer an open question closes it,
+        """Tell how the commands take this text of this person. A text that does not answer an open question closes it,
         unless a reply asked it: the text may be an earlier message, delivered again.
         """
         parts = self.parts
@@ -158,7 +158,7 @@ class Commands:
         meant = command or self._said_by(owner, text)
         if meant is not None and self.knows(text):
             if meant.command == "remember":
-                with suppress(StoreUnavailable):  # opened before the transaction in which a model is asked
+                with suppress(StoreUnavailable):  # opened before the transaction that asks a model
                     parts.saver.current_session(owner)
             return Reading(is_answered=True)
         if command is not None and self._nearest(owner, command.word, text) is not None:
@@ -183,7 +183,7 @@ class Commands:
         return Reading(is_answered=self._of_memory(owner, text) is not None, is_asked=is_open, may_ask=may_ask)
 
     def knows(self, text: str) -> bool:
-        """Tells whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
+        """Tell whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
         and a slip of the pen in another language than English only for a person who writes that language.
         """
         if not may_be_typed(text):
@@ -192,10 +192,10 @@ class Commands:
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
-        """The reply to what the last reply asked at its end, or to whether to forget something. None for anything else,
-        and nothing of that is open any more.
+        """Reply to an answer to the question at the end of the last reply, or to the question whether to forget
+        something. For any other text return None, and close that question.
 
-        For runs of a graph outside of `reply`.
+        The method is for runs of a graph outside of `reply`.
         """
         question = self._question(owner)
         if question is None or question.kind not in {"confirm", "forget"}:
@@ -205,8 +205,8 @@ class Commands:
         return None
 
     def typed_in_run(self, owner: OwnerKey, text: str) -> str | None:
-        """The reply to a slash command that may be carried out inside of a run: none that ends the conversation, joins
-        people or erases one. None for everything else, which belongs to the agent.
+        """Reply to a slash command that may be carried out inside a run: one that does not end the conversation, join
+        people or erase one. Return None for everything else, which belongs to the agent.
         """
         command = typed(cleaned(text)) if may_be_typed(text) else None
         if command is None or command.command not in _IN_A_RUN:
@@ -215,10 +215,10 @@ class Commands:
             return None
         if command.command == "help":
             return _usage(_IN_A_RUN, self._call(owner, text))
-        return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
+        return self.answer(owner, text, links=False)  # a run's words stay in its state and its traces
 
     def close_question(self, owner: OwnerKey, *kinds: QuestionKind) -> None:
-        """Closes the open question, if it is of these kinds or none are named: it does not count any more."""
+        """Close the open question, if it is of one of these kinds or none are named: it does not count any more."""
         if (question := self._question(owner)) is not None and (not kinds or question.kind in kinds):
             self._close(owner, question)
 
@@ -263,7 +263,7 @@ class Commands:
         return _kept(call, command, work) or ""
 
     def _to_question(self, owner: OwnerKey, text: str, question: OpenQuestion) -> str | None:
-        """The reply to an answer; a text that is no answer closes the question: None. Raises QuestionClosed."""
+        """Reply to an answer. If the text is no answer, close the question and return None. Raises QuestionClosed."""
         answer = cleaned(text)
         if not _is_answer(question, answer):
             self._close(owner, question)
@@ -278,8 +278,8 @@ class Commands:
         return _kept(self._call(owner, text, answer), command, taken)
 
     def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
-        """The command that a misspelt word stands for, in the language of this text, else in the one the person wrote
-        before.
+        """Return the command that a misspelt word stands for, in the language of this text, else in the language in
+        which the person wrote before.
         """
         return nearest(word, written_in(text) or self.parts.person_settings.language(owner))
 
@@ -287,7 +287,7 @@ class Commands:
         return said(cleaned(text)) if self.parts.settings.remembers else None
 
     def _said_by(self, owner: OwnerKey, text: str) -> Said | None:
-        """The command in a text. In a group a wish of one member to be called by a name is no instruction for all."""
+        """Return the command in a text. In a group a member's wish to be called by a name is no instruction for all."""
         found = self._said(text)
         if found is None or found.command != "instructions" or not is_group(owner):
             return found
@@ -295,7 +295,7 @@ class Commands:
         return None if order is not None and order.names else found
 
     def _of_memory(self, owner: OwnerKey, text: str) -> Said | None:
-        """A request about something remembered: to explain why the last reply was given, or to forget it, if a memory
+        """Return a request about something remembered: to explain the last reply, or to forget something, if a memory
         has all the words that name it.
         """
         parts = self.parts
@@ -315,7 +315,7 @@ class Commands:
     def _question(
         self, owner: OwnerKey, written_at: datetime | None = None, sender: str | None = None
     ) -> OpenQuestion | None:
-        """The open question, if the text that came in can be about it."""
+        """Return the open question, if the text can be about it."""
         if not self.parts.settings.remembers:
             return None
         try:
@@ -333,7 +333,7 @@ class Commands:
 
 
 def stands_alone(text: str) -> bool:
-    """Says whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
+    """Tell whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
     plain = cleaned(text)
     if may_be_typed(text) or said(plain) is not None or asks_why(plain) or wants_gone(plain) is not None:
         return True
@@ -341,7 +341,7 @@ def stands_alone(text: str) -> bool:
 
 
 def _kept(call: CommandCall, command: CommandName, work: Callable[[CommandCall], str | None]) -> str | None:
-    """The reply that the work gives, or one which says that the memory cannot be reached."""
+    """Return the reply of `work`, or a reply which says that the memory cannot be reached."""
     try:
         reply = work(call)
         return without_steering(reply) if reply is not None else reply
@@ -360,11 +360,11 @@ def _usage(commands: Collection[CommandName], call: CommandCall) -> str:
 
 
 def _concerns(question: OpenQuestion, written_at: datetime | None, sender: str | None) -> bool:
-    """Says whether a text may be about the question: not one that is older, nor in a group one of another person."""
+    """Tell whether a text may be about the question: not an older one, nor in a group one of another person."""
     is_older = written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
     return not is_older and (sender is None or question.details.get(ASKED_OF, sender) == sender)
 
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:
-    """Tells whether a text may be the answer to a question of this kind."""
+    """Tell whether a text may be the answer to a question of this kind."""
     return is_choice(text) if question.kind == "forget" else verdict(text) is not None

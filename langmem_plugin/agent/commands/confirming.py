@@ -1,4 +1,4 @@
-"""/confirm, and what a reply asks at its end: whether to remember something, or whether it is still so."""
+"""/confirm, and the question at the end of a reply: whether to remember something, or whether it is still so."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -29,16 +29,17 @@ _PAGE = 1_000  # letters
 _LONGEST_ANSWER = 60  # letters
 _SHOWN = 20
 _REPEATS_YES, _REPEATS_NO = pattern_for("repeats_yes"), pattern_for("repeats_no")
-# What waves the question away, or agrees to something else than what was asked, decides nothing.
+# A text that dismisses the question, or agrees to something else, decides nothing.
 _DISMISSES, _ALL = pattern_for("dismisses"), pattern_for("means_all")
 _NO, _YES = (re.compile(rf"(?:{'|'.join(words_for(name))})\b\s*", re.IGNORECASE) for name in ("decline", "accept"))
 _NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}", re.IGNORECASE)
 
 
 def confirm(call: CommandCall) -> str:
-    """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
+    """List the memories that wait for confirmation. With numbers, or "all", confirm them; with a "no" before, forget
+    them.
 
-    A number is what it was in the list that the person was shown last.
+    A number is the place in the list that the person was shown last.
     """
     waiting = call.parts.confirmations.waiting(call.owner)
     if not call.rest:
@@ -57,7 +58,7 @@ def confirm(call: CommandCall) -> str:
 
 
 def confirmed(call: CommandCall, about: Mapping[str, Any]) -> str | None:
-    """The reply to what a person said to what a reply asked; None if that is no answer to it."""
+    """Reply to the person's answer to a question at the end of a reply; None if the text is no answer to it."""
     yes = verdict(call.rest)
     if yes is None:
         return None
@@ -69,9 +70,7 @@ def confirmed(call: CommandCall, about: Mapping[str, Any]) -> str | None:
 
 def remembered(call: CommandCall, made: Memory) -> str:
     outcome = made.outcome if isinstance(made, Remembered) else "stored"
-    fact = (
-        one_line(made.text) if len(made.text) > _PAGE else made.text
-    )  # whole, but for a page, which nobody wants back
+    fact = one_line(made.text) if len(made.text) > _PAGE else made.text  # shown whole, unless it is as long as a page
     if outcome == "duplicate":
         return call.replies.known_already.format(fact=fact)
     if isinstance(made, Remembered) and outcome == "superseded":
@@ -99,10 +98,10 @@ def _listed(call: CommandCall, waiting: Sequence[Memory]) -> str:
 
 
 def _chosen(which: str, by_number: Mapping[int, str], *, waits: Collection[str]) -> list[str] | None:
-    """The ids that a text names; None for what names nothing that was shown."""
+    """Return the ids that a text names; None if it names nothing that was shown."""
     which = " ".join(which.split()).strip(" .!")
     open_ones = [each for each in by_number.values() if each in waits]
-    if _ALL.fullmatch(which) or (not which and len(open_ones) == 1):  # a yes or a no to the only one
+    if _ALL.fullmatch(which) or (not which and len(open_ones) == 1):  # a yes or a no to the only open question
         return open_ones
     if not _NUMBERS.fullmatch(which):
         return None
@@ -118,7 +117,7 @@ def _waiting(call: CommandCall, memory_id: str, revision: int | None, *, yes: bo
         gone = confirmations.decline(call.owner, memory_id, revision=revision)
         return call.replies.declined.format(fact=one_line(gone.text))
     except (MemoryNotFound, StaleMemory, DamagedMemory):
-        # Decided before: by the same answer, cut short before it was noted, or in another way.
+        # It was decided before: by the same answer, which was cut short before it was noted, or in another way.
         log.info("confirmation.changed", extra={"owner": masked(call.owner)})
         held = confirmations.look(call.owner, memory_id)
         if held is not None and yes and held.status == "active":
@@ -142,8 +141,8 @@ def _in_doubt(call: CommandCall, memory_id: str, revision: int, *, yes: bool) ->
 
 
 def verdict(text: str) -> bool | None:
-    """Reads a yes or a no that has nothing beside it but the question's own words; None if the text is neither, as one
-    that only dismisses the question.
+    """Read a yes or a no with nothing beside it but the question's own words. Return None if the text is neither, or if
+    it only dismisses the question.
     """
     if len(text) > _LONGEST_ANSWER:
         return None
@@ -167,7 +166,9 @@ _ASKS = re.compile(r"[?¿؟？]")
 
 @dataclass(frozen=True)
 class AddedQuestion:
-    """`open` belongs to the transaction that makes the reply the person's: what was never sent is not answered."""
+    """A question to add to a reply. Call `open` in the transaction that stores the reply for the person: nobody can
+    answer a question that was never sent.
+    """
 
     text: str
     open: Callable[[Connection], None]
@@ -179,11 +180,12 @@ class AddedQuestion:
 def question_below(
     parts: AgentParts, owner: OwnerKey, said: str, reply: str, replies: Callable[[], Replies]
 ) -> AddedQuestion | None:
-    """The question to add to a reply; None where nothing is to be asked now: in a group, while something else is
-    asked, below a reply that asks something itself, and while the database cannot be reached.
+    """Return the question to add to a reply. Return None if nothing is to be asked now: in a group, while something
+    else is asked, below a reply that asks something itself, and while the database cannot be reached.
 
-    At most one is open at a time, and each memory is asked about once. So is each person, if the setting says so, who
-    has just stated something about themselves: whether they may be remembered at all, and what is sensitive too.
+    At most one question is open at a time, and each memory is asked about once. If the setting says so, each person who
+    has just stated something about themselves is asked once, too, whether they, and sensitive facts too, may be
+    remembered.
     """
     if not parts.settings.remembers or is_group(owner) or not reply.strip() or _ASKS.search(_ADDRESS.sub("", reply)):
         return None
@@ -221,7 +223,7 @@ def _consent_to_ask(parts: AgentParts, owner: OwnerKey, said: str) -> Permission
 
 
 def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:
-    """The message as the person gets it, under its id."""
+    """Return the message as the person gets it, under its id."""
     if isinstance(message.content, str):
         return message.model_copy(update={"content": question.below(message.content)})
     return message.model_copy(update={"content": [*message.content, {"type": "text", "text": f"\n\n{question.text}"}]})

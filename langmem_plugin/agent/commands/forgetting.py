@@ -1,4 +1,4 @@
-"""/forget and /undo: what is meant is found surely and shown before it is forgotten, and can be taken back."""
+"""/forget and /undo: a memory is found without doubt and shown before it is forgotten, and can be taken back."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _Same = Sequence[Memory]
 
 
 def forget(call: CommandCall) -> str:
-    """Forgets what an id or the whole text names; of what a number of the list or words find, asks first."""
+    """Forget the memory with this id or this whole text. If the text is a number of the list, or words, ask first."""
     if not call.rest:
         return call.replies.forget_what
     surely = _named(call)
@@ -47,7 +47,7 @@ def forget(call: CommandCall) -> str:
 
 
 def undo(call: CommandCall) -> str:
-    """Takes back what was forgotten last, by whatever way, if that was just now."""
+    """Take back what was forgotten last, by whatever way, if that was just now."""
     service = call.service
     with service.database.read() as connection:
         forgotten = service.repository.forgotten_since(connection, call.owner, service.now() - _UNDONE_WITHIN)
@@ -59,7 +59,7 @@ def undo(call: CommandCall) -> str:
 
 
 def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str | None:
-    """The reply to what a person said to `question`; None if that is no answer to it."""
+    """Reply to the person's answer to `question`; None if the text is no answer to it."""
     choices: list[list[tuple[str, int]]] = question["choices"]
     number, yes = _number(call.rest, len(choices)), _verdict(call.rest)
     if yes is False:
@@ -78,25 +78,25 @@ def chosen_to_forget(call: CommandCall, question: Mapping[str, Any]) -> str | No
 
 
 def is_remembered(service: MemoryService, owner: OwnerKey, wanted: str) -> bool:
-    """Tells whether a memory has every word of the wish."""
+    """Tell whether a memory has every word of the wish."""
     return bool(asked(wanted)) and bool(_by_words(service, owner, wanted))
 
 
 def _restored(service: MemoryService, memory: Memory) -> bool:
-    """Takes a forgotten memory back; False if the same is remembered again, or something newer in its place."""
+    """Take a forgotten memory back. Return False if the same is remembered again, or something newer in its place."""
     with service.database.read() as connection:
         there = service.repository.same(connection, memory.owner, memory.text, now=service.now())
     if any(each.key == memory.key for each in there):
         return False
     try:
         service.take_back(memory.owner, memory.id)
-    except MemoryNotFound:  # also where another process has, meanwhile
+    except MemoryNotFound:  # another process may have restored or erased it
         return False
     return True
 
 
 def _named(call: CommandCall) -> list[_Same]:
-    """Finds memories by the beginning of an id, else by the whole text."""
+    """Find memories by the beginning of an id, else by the whole text."""
     service, wanted = call.service, call.rest
     with service.database.read() as connection:
         if found := _ID.fullmatch(wanted):
@@ -115,8 +115,8 @@ def _numbered(call: CommandCall) -> list[_Same]:
 
 
 def _found(call: CommandCall) -> list[_Same]:
-    """Finds memories by whole words, all of which must occur, else by meaning."""
-    if not asked(call.rest):  # nothing but "the" and "a"
+    """Find memories by whole words, all of which must occur, else by meaning."""
+    if not asked(call.rest):  # the text is only words such as "the" and "a"
         return []
     if found := _by_words(call.service, call.owner, call.rest):
         return _with_copies(call, found)
@@ -129,14 +129,14 @@ def _found(call: CommandCall) -> list[_Same]:
 
 
 def _by_words(service: MemoryService, owner: OwnerKey, wanted: str) -> list[Memory]:
-    """Those that have every word of it, in any of its forms."""
+    """Return the memories that have every word of the wish, in any of its forms."""
     hits = service.search(owner, wanted, mode="text", limit=_LOOKED_AT, min_relevance=_LIKELY)
     words = [set(forms) for forms in asked(wanted)]
     return [hit.memory for hit in hits if all(forms & set(terms(hit.memory.text)) for forms in words)]
 
 
 def _with_copies(call: CommandCall, found: Sequence[Memory]) -> list[_Same]:
-    """Each text once, with every memory of it; the ones that wait for confirmation too."""
+    """Return each text once, with every memory of it, also those that wait for confirmation."""
     service, groups = call.service, dict[str, dict[str, Memory]]()
     for each in found:
         groups.setdefault(bare(each.text), {})[each.id] = each
@@ -160,7 +160,7 @@ def _ask(call: CommandCall, found: Sequence[_Same]) -> str:
 
 
 def _forget(call: CommandCall, chosen: Sequence[tuple[str, int]]) -> str | None:
-    """The text of what was forgotten; None if nothing is as it was shown (any more)."""
+    """Return the text of what was forgotten; None if nothing is as it was shown (any more)."""
     text = None
     for memory_id, revision in chosen:
         try:
@@ -171,18 +171,18 @@ def _forget(call: CommandCall, chosen: Sequence[tuple[str, int]]) -> str | None:
 
 
 def is_choice(text: str) -> bool:
-    """Tells whether a text may be the answer to a question of this kind."""
+    """Tell whether a text may be the answer to a question of this kind."""
     return _verdict(text) is not None or _number(text, _SHOWN) is not None
 
 
 def _verdict(text: str) -> bool | None:
-    """Reads a text that is a yes or a no and nothing else; None for any other."""
+    """Read a text that is a yes or a no and nothing else; None for any other text."""
     found = agrees(text) if len(text) <= _LONGEST_ANSWER else None
     return found.yes if found is not None and not found.rest else None
 
 
 def _number(text: str, many: int) -> int | None:
-    """The place in a list of so many that it names, as "2" or "the last one"; maybe one that is not there."""
+    """Return the place in a list of `many` that a text names, as "2" or "the last one"; it may lie outside."""
     if len(text) > _LONGEST_ANSWER or len(text.split()) > _MOST_WORDS:
         return None
     if found := _PLAIN_NUMBER.fullmatch(text):

@@ -1,4 +1,4 @@
-"""/instructions: lists standing instructions by number, adds one, switches one off and on, ranks one, removes one."""
+"""/instructions: list standing instructions by number, add one, switch one off and on, rank one, remove one."""
 
 import re
 from datetime import timedelta
@@ -36,7 +36,7 @@ def instructions(call: CommandCall) -> str:
 
 
 def _all(call: CommandCall) -> list[Instruction]:
-    """The oldest first, those that are off too, so that a number stays one instruction's."""
+    """Return all instructions, the oldest first. Those that are off are among them, so that each keeps its number."""
     found = call.service.instructions.list_instructions(call.owner, active_only=False)
     return sorted(found, key=lambda each: (each.created_at, each.id))
 
@@ -85,14 +85,14 @@ def _added(call: CommandCall, text: str) -> str:
 
 
 def _changed(call: CommandCall, change: re.Match[str]) -> str:
-    """Ranks, removes, or switches the numbered one off or on."""
+    """Rank or remove the instruction with this number, or switch it off or on."""
     number, unknown = change["number"], call.replies.instruction_unknown
     one = _numbered(call, number) if number else None
     if number is None or (one is None and change["remove"] and number == NEWEST):
         return _which(call)
     try:
         return unknown.format(number=number) if one is None else _change(call, one, change)
-    except InstructionNotFound:  # removed by another process, meanwhile
+    except InstructionNotFound:  # another process removed it meanwhile
         return unknown.format(number=number)
 
 
@@ -133,7 +133,7 @@ def _told(call: CommandCall, instruction: Instruction) -> str:
 
 
 def order_told(text: str) -> Spoken:
-    """Read as a condition of ours, else in plain words; what cannot be read is left in the text, for the model."""
+    """Read a condition known here, else one in plain words. What cannot be read stays in the text, for the model."""
     wanted, condition = split(text)
     if condition is not None:
         return Spoken(wanted, text, condition)

@@ -1,4 +1,4 @@
-"""/link: a code in one channel, and the code in another, make both one person's, once whoever gives anything agrees."""
+"""/link: a code from one channel, typed in another, makes both one person's, once whoever gives anything agrees."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +15,9 @@ _SHOWN = 4  # letters of an identifier
 
 
 def link(call: CommandCall) -> str:
-    """Without a code, lists the channels and gives one, or asks whether who texted it is theirs; with a code, asks
-    whether who was given it is; behind "off" parts a channel, by its number or the newest.
+    """Link or part channels. Without a code, list the channels and give a code; if the code was already sent from
+    another channel, ask whether that channel is theirs. With a code, ask whether the channel that gave it is theirs.
+    With "off", part a channel, by its number or the newest.
     """
     people, owner, replies = call.parts.people, call.owner, call.replies
     if is_group(owner):
@@ -34,7 +35,7 @@ def link(call: CommandCall) -> str:
 
 
 def link_answered(call: CommandCall, details: Mapping[str, Any]) -> str:
-    """Replies to the person's answer if the other channel is theirs."""
+    """Reply to the person's answer whether the other channel is theirs."""
     people, owner, replies = call.parts.people, call.owner, call.replies
     other, waited = OwnerKey(details["with"]), bool(details["waited"])
     if not verdict(call.rest):
@@ -77,7 +78,7 @@ def _parted(call: CommandCall, number: str) -> str:
     at = int(number) if number.isdecimal() and len(number) < _SHOWN else 0 if number else len(channels)
     if at == 1 and len(channels) == 2:  # noqa: PLR2004 - parting either parts both
         at = 2
-    if not 1 < at <= len(channels):  # all others hang on the first
+    if not 1 < at <= len(channels):  # the others are linked to the first
         return call.replies.link_unknown
     call.parts.people.part(channels[at - 1])
     return call.replies.link_parted.format(channel=_named(channels[at - 1]))
@@ -88,6 +89,6 @@ def _channel(people: People, person: str) -> str:
 
 
 def _named(identifier: str) -> str:
-    """Enough for who owns it to know it."""
+    """Return enough of an identifier for its owner to know it."""
     kind = {"telegram": "Telegram ", "whatsapp": "WhatsApp "}.get(identified(identifier).kind, "")
     return f"{kind}…{one_line(identifier.partition('@')[0].rpartition(':')[2][-_SHOWN:])}"

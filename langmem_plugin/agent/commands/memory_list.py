@@ -1,4 +1,4 @@
-"""/memories, /search and /why: what is remembered, what answers some words, and how it came to be used."""
+"""/memories, /search and /why: list what is remembered, find what answers some words, explain how it was used."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -35,7 +35,7 @@ _LONGEST_BESIDE = 80  # letters of them
 
 
 def memories(call: CommandCall) -> str:
-    """A page of what is remembered: kind by kind, the newest of each first."""
+    """Return a page of what is remembered: kind by kind, the newest of each kind first."""
     service, owner, replies = call.service, call.owner, call.replies
     many = {kind: service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
     total = sum(many.values())
@@ -57,16 +57,16 @@ def memories(call: CommandCall) -> str:
         skip, room = max(skip - many[kind], 0), room - len(shown)
         if not room:
             break
-    if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
+    if pages == 1 and len(lines) == 1:  # damaged memories are counted, and not shown
         return "\n".join([replies.no_memories, *told])
     call.parts.person_settings.note_shown(owner, "memories", numbered)
     return "\n".join([*lines, *(call.page(page, pages, "/memories") or told)])
 
 
 def listed_as(call: CommandCall, number: int) -> Memory | None:
-    """The memory under a number of the list that the person was shown last, if it is still remembered.
+    """Return the memory under a number of the list that the person was shown last, if it is still remembered.
 
-    Who never saw it means what would stand there now.
+    For a person who never saw the list, the number is a place in the list as it is now.
     """
     service, owner = call.service, call.owner
     if shown := call.parts.person_settings.shown(owner, "memories"):
@@ -112,14 +112,14 @@ def search(call: CommandCall) -> str:
 
 
 def with_page_link(call: CommandCall, reply: str) -> str:
-    """The reply with a link to their page, which lets one browser in once; without it where others read along."""
+    """Return the reply with a link to the person's page, for one browser, once; where others read along, without it."""
     settings = call.parts.settings
     if settings.page_address is None or is_group(call.owner):
         return reply
     tokens = AccessTokens(call.parts.database, region=settings.default_region, now=call.parts.now)
     try:
         token, _ = tokens.new_link(call.owner)
-    except StoreUnavailable:  # what could be read is worth more than the link
+    except StoreUnavailable:  # the list that was read is worth more than the link
         log.warning("page_link.not_made", exc_info=True, extra={"owner": masked(call.owner)})
         return reply
     minutes = int(LINK_FOR.total_seconds() // 60)
@@ -127,7 +127,7 @@ def with_page_link(call: CommandCall, reply: str) -> str:
 
 
 def _in_its_talk(found: FoundMessage, zone: ZoneInfo, replies: Replies) -> list[str]:
-    """The message as an item of a list, and what was said around it without a mark."""
+    """Return the message as an item of a list, and the messages around it without a mark."""
     said = found.message
     line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {one_line(said.text)}"
     return [
@@ -155,7 +155,7 @@ def _corrected(by: str | None, replies: Replies) -> str:
 
 
 def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo) -> str:
-    """The memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
+    """Return the memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
     told = f"- {one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
     return f"{told} {short_id(memory)}" if memory.owner == owner else told
 
@@ -166,9 +166,7 @@ _SHORTEST_ID = 8
 
 
 def why(call: CommandCall) -> str:
-    """Explains what is meant by the number of the last reply's citation or of /memories, an id, or words; the last
-    reply without any.
-    """
+    """Explain the memory meant by a number of the last citation or of /memories, an id or words; else the reply."""
     if not call.rest:
         return of_last_reply(call) or call.replies.why_what
     found = _meant(call)
@@ -179,7 +177,7 @@ def why(call: CommandCall) -> str:
 
 
 def of_last_reply(call: CommandCall) -> str | None:
-    """Explains the newest reply; None if it used nothing that is remembered."""
+    """Explain the newest reply; None if it used nothing that is remembered."""
     found = call.parts.provenance.of_last_reply(call.owner, call.role)
     return _worded(call, found) if found else None
 
@@ -193,7 +191,7 @@ def _meant(call: CommandCall) -> list[Why]:
         listed = listed_as(call, int(number))
         try:
             return [] if listed is None else [provenance.by_id(owner, listed.id)]
-        except (MemoryNotFound, DamagedMemory):  # changed meanwhile
+        except (MemoryNotFound, DamagedMemory):  # the memory was changed meanwhile
             return []
     if len(prefix := rest.strip("[]").lower()) >= _SHORTEST_ID:
         with call.service.database.read() as connection:

@@ -21,7 +21,7 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 QuestionKind = Literal["forget", "confirm", "erase", "link"]
 
-# The choices of a list, while it is in sight; what stands below a reply, while its session goes on.
+# A list's choices are open while it is in sight, a question below a reply while its session goes on.
 _OPEN_FOR: Mapping[str, timedelta] = {
     "forget": timedelta(minutes=10),
     "confirm": timedelta(days=1),
@@ -35,7 +35,7 @@ ASKED_OF = "asked_of"  # in the details: who may answer in a group
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """`details` are plain data of whoever asked, `payload` the same as it is stored."""
+    """A question that is open. `details` are plain data of the caller who asked, `payload` the same as it is stored."""
 
     kind: QuestionKind
     details: Mapping[str, Any]
@@ -44,12 +44,12 @@ class OpenQuestion:
 
 
 class QuestionClosed(Exception):
-    """It was answered, or another was asked, meanwhile."""
+    """The question was answered, or another was asked, meanwhile."""
 
 
 class OpenQuestions:
-    """One for each person; the newer question takes the place of the older. After `silence` (None: never) a session is
-    over, and with it what a reply of it asked.
+    """The open questions, one for each person: a newer question takes the place of the older. After `silence` (None:
+    never) a session is over, and with it the question of its reply.
     """
 
     def __init__(self, database: Database, *, now: Callable[[], datetime], silence: timedelta | None = None) -> None:
@@ -58,12 +58,12 @@ class OpenQuestions:
         self._silence = silence
 
     def ask(self, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
-        """Opens a question, until it is closed or `_OPEN_FOR` is over."""
+        """Open a question, until it is closed or `_OPEN_FOR` is over."""
         with self._database.write() as connection:
             self.ask_in(connection, owner, kind, details)
 
     def ask_in(self, connection: Connection, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
-        """The same within a transaction of the caller."""
+        """Open a question as `ask` does, in a transaction of the caller."""
         payload = QUESTION.encrypted(connection, (owner,), json.dumps({"kind": kind, **details}).encode())
         asked = {"asked_at": self._now(), "payload": payload}
         connection.execute(
@@ -73,7 +73,7 @@ class OpenQuestions:
         )
 
     def asked_of(self, owner: OwnerKey, sender: str) -> None:
-        """Lets only this member of a group answer the question, unless it is another's."""
+        """Let only this member of a group answer the question, unless it is another's."""
         if (question := self.look(owner)) is not None and ASKED_OF not in question.details:
             details = json.dumps({**question.details, ASKED_OF: sender}).encode()
             with self._database.write() as connection:
@@ -81,24 +81,24 @@ class OpenQuestions:
                 connection.execute(update(table).where(table.c.thread == owner).values(payload=stored))
 
     def look(self, owner: OwnerKey) -> OpenQuestion | None:
-        """The open question, which stays open."""
+        """Return the open question, which stays open."""
         with self._database.read() as connection:
             return self.look_in(connection, owner)
 
     def look_in(self, connection: Connection, owner: OwnerKey) -> OpenQuestion | None:
-        """The same within a read of the caller."""
+        """Return the open question as `look` does, in a read of the caller."""
         row = _OF_OWNER.first(connection, {"of_owner": owner})
         found = _question(connection, owner, row[1], row[0]) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
 
     def kept(self, owner: OwnerKey) -> OpenQuestion | None:
-        """The last question, open or not."""
+        """Return the last question, open or not."""
         with self._database.read() as connection:
             row = _OF_OWNER.first(connection, {"of_owner": owner})
             return None if row is None else _question(connection, owner, row[1], row[0])
 
     def take_in(self, owner: OwnerKey, details: Mapping[str, Any], asked_at: datetime) -> bool:
-        """Keeps a question of another database, unless the owner was asked one; False then."""
+        """Keep a question from another database. Return False, and keep nothing, if the owner was already asked one."""
         if details.get("kind") not in get_args(QuestionKind):
             raise InvalidInput("this is no question that is asked here")
         with self._database.write() as connection:
@@ -118,13 +118,13 @@ class OpenQuestions:
         return self._silence is None or silent_for < self._silence
 
     def close(self, owner: OwnerKey, question: OpenQuestion) -> None:
-        """Closes the question, also if somebody else closed it before."""
+        """Close the question, also if somebody else closed it before."""
         self._database.first(lambda connection: _closed(connection, owner, question))
 
     def take(self, owner: OwnerKey, question: OpenQuestion) -> None:
-        """The same for whoever answers it, together with what the answer does.
+        """Close the question for the caller who answers it, in one transaction with the effect of the answer.
 
-        Raises QuestionClosed if it was not open any more, here or as that is written: of two answers one counts.
+        Raises QuestionClosed if it was not open any more, here or as it is stored: of two answers one counts.
         """
 
         def taken(connection: Connection) -> None:
@@ -140,7 +140,7 @@ def _closed(connection: Connection, owner: OwnerKey, question: OpenQuestion) -> 
 
 
 def _question(connection: Connection, owner: OwnerKey, payload: bytes, asked_at: datetime) -> OpenQuestion | None:
-    """Reads a question; None for another program's row and, with an ERROR, for one not encrypted for this person."""
+    """Read a question; None for another program's row and, with an ERROR, for one not encrypted for this person."""
     try:
         details = json.loads(QUESTION.decrypted(connection, (owner,), payload))
     except SessionRefused:

@@ -1,4 +1,4 @@
-"""/privacy and /export: what may be remembered without being told to, all that is stored, and its erasure."""
+"""/privacy and /export: what may be remembered without a request, all that is stored, and its erasure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -20,7 +20,9 @@ _PARTS: Mapping[str, Permission] = {word: kind for kind in _KINDS for word in wo
 
 
 def export(call: CommandCall) -> str:
-    """A reply is text, so the document itself (`PhoneMemory.export`) is for whoever runs the service to hand over."""
+    """Tell the person how much is stored, and list the first memories. A reply is text, so whoever runs the service
+    hands over the document itself (`PhoneMemory.export`).
+    """
     if not is_group(call.owner):
         call.parts.people.refuse_newly_linked(call.owner)
     held = call.parts.exporter.holdings(call.owner)
@@ -29,7 +31,7 @@ def export(call: CommandCall) -> str:
 
 
 def privacy(call: CommandCall) -> str:
-    """Shows what may be remembered, switches it, asks whether everything is to be erased, or takes that back."""
+    """Show what may be remembered, switch it, ask whether everything is to be erased, or take that back."""
     words = _words(call.rest)
     if not words:
         return _stands(call, call.parts.consent.of_owner(call.owner))
@@ -39,13 +41,13 @@ def privacy(call: CommandCall) -> str:
 
 
 def erases(rest: str) -> bool:
-    """Tells whether the command would delete everything, or take that back."""
+    """Tell whether the command would delete everything, or take that back."""
     words = _words(rest)
     return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
 
 def erasing_answered(call: CommandCall, _details: Mapping[str, Any]) -> str:
-    """Replies to the person's answer if everything is to be deleted."""
+    """Reply to the person's answer whether everything is to be deleted."""
     if not verdict(call.rest):
         return call.replies.nothing_forgotten
     call.parts.people.refuse_newly_linked(call.owner)
@@ -58,8 +60,8 @@ def erasing_answered(call: CommandCall, _details: Mapping[str, Any]) -> str:
 
 
 def consented(call: CommandCall, details: Mapping[str, Any]) -> str | None:
-    """Replies to the person's answer if they, or sensitive facts too, may be remembered, as a reply asked at its
-    end; None if the text is no answer.
+    """Reply to the person's answer whether they, and sensitive facts too, may be remembered; a reply asked this at its
+    end. Return None if the text is no answer.
     """
     yes, consent = verdict(call.rest), call.parts.consent
     if yes is None:
@@ -110,7 +112,7 @@ def _switched(call: CommandCall, words: Sequence[str]) -> str:
 
 
 def _stands(call: CommandCall, held: Consent) -> str:
-    """What is allowed; nothing is promised about extraction where nobody does it."""
+    """Tell what is allowed. Where nothing extracts, promise no extraction."""
     return _told(held, call.replies) if call.parts.settings.extracts else call.replies.privacy_only_asked
 
 

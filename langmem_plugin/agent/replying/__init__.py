@@ -1,1 +1,1 @@
-"""A message answered: what a channel hands in, what the graph is given and asks, and what goes out."""
+"""The answering of a message: what a channel hands in, what the graph is given and asks, and what goes out."""

@@ -1,4 +1,4 @@
-"""A text comes in, a text goes out, exactly once: what lies between a channel such as SMS or WhatsApp and a graph."""
+"""The exchange between a channel, as SMS or WhatsApp, and a graph: a text comes in, a text goes out, exactly once."""
 
 import contextlib
 import logging
@@ -59,17 +59,17 @@ from langmem_plugin.references.said.utterance import agrees
 
 log = event_log(__name__)
 
-_CONVERSATION = "conversation"  # what could not be had: the turn itself
+_CONVERSATION = "conversation"  # the missing part is the turn itself
 ANSWER_WITHIN = timedelta(hours=12)
-"""A message that was sent longer ago is kept, and not answered."""
+"""The age from which a message is kept but not answered."""
 STEP_LIMIT = 50
-"""How many steps one message may take: a model that calls tools for ever is stopped, and says so."""
-_TRIES = 2  # one that lost its turn takes another
+"""The most steps for one message: a model that calls tools for ever is stopped, and the person is told so."""
+_TRIES = 2  # a message that lost its turn takes another
 _MOST_PAUSES = 5
 _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
-_SENT_WITHIN = timedelta(seconds=10)  # or whoever was to send an answer has died
+_SENT_WITHIN = timedelta(seconds=10)  # after that, the process that was to send an answer has died
 _MOST_CONFLICTS = 5
-_ALBUM_SECONDS = 1.0  # within which the rest of an album comes
+_ALBUM_SECONDS = 1.0  # the rest of an album comes within this time
 _ASKS = re.compile(r"[?¿؟？]")
 _PICTURE = "picture"
 
@@ -86,7 +86,7 @@ class _Task:
     reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
-        """The text with a sentence about the missing memory, and another if the message is in no history."""
+        """Return the text with a sentence about the missing memory, and another if the message is in no history."""
         if text and self.message.unopened == _PICTURE and text != self.replies.picture_gone:
             text = f"{text}\n\n{self.replies.picture_gone}"
         if not (text and self.notices.missing):
@@ -98,30 +98,30 @@ class _Task:
 
 
 class _NotSent(Exception):
-    """The channel's own function raised."""
+    """The channel's own function raised an error."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
 
 
 class Channel:
-    """Answers messages with a graph, in turns, or with what a person can be told instead."""
+    """The answering of messages: with a graph, in turns, or with a text that needs none."""
 
     def __init__(self, parts: AgentParts, commands: Commands, context: TurnContext) -> None:
         self.parts, self.commands, self.context = parts, commands, context
-        # Each time anew: with_allowlist gives the saver another.
+        # Made each time anew: with_allowlist gives the saver another serializer.
         self.claims = MessageClaims(parts.database, parts.saver.sessions, lambda: parts.saver.serde)
         self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
 
     def check_once(self, graph: Graph) -> None:
-        """Logs what should be changed in a graph, the first time that it is used. Raises ConfigurationError."""
+        """Log what should be changed in a graph, the first time that it is used. Raises ConfigurationError."""
         if not isinstance(graph, Pregel) or graph not in self._checked:
             for advice in check(graph, self.parts.saver):
                 log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
             self._checked.add(graph)
 
     def reply(self, graph: Graph, message: IncomingMessage, call: timing) -> Steps[Reply]:
-        """See PhoneMemory.reply."""
+        """Answer a message: see PhoneMemory.reply."""
         with watched() as notices:
             message = self._quoting(message)
             replies = self.parts.languages.language_for(message.owner, message.own_words)
@@ -130,13 +130,13 @@ class Channel:
                 is_let_be = message.edited and self._is_known(message)
                 answer = Reply("", repeated=True) if is_let_be else (yield from self._answered(task))
             except _NotSent as failed:
-                # Whoever sends by itself must know, and nothing else can be said that way.
+                # A channel that sends by itself must know of the error, and there is no other way to tell it.
                 raise failed.error from None
             except Exception as error:
                 if message.raise_errors:
                     raise
                 text = self._told_instead(error, task, message.owner)
-                # Whoever delivers it again is told the same; one refused as busy is still to be answered.
+                # A second delivery is told the same. A message refused as busy is still to be answered.
                 claim_id = None if isinstance(error, TurnTimeout) else message.claim_id
                 if claim_id is not None:
                     with contextlib.suppress(StoreUnavailable):
@@ -166,7 +166,7 @@ class Channel:
         return (yield from (self._kept(task) if before is None else self._again(task, before)))
 
     def _kept(self, task: _Task) -> Steps[Reply]:
-        """The answer to what was not answered before, which is kept with its claim."""
+        """Answer a message that was not answered before, and keep the answer with its claim."""
         message = task.message
         reading = self.commands.reading(
             message.owner, message.own_words, written_at=message.sent_at, sender=message.sender
@@ -175,7 +175,7 @@ class Channel:
             told = yield from self._once(task, lambda: self._command_of(message))
             if told is not None:
                 return told
-            reading = Reading()  # another message has answered the question meanwhile
+            reading = Reading()  # another message answered the question meanwhile
         if message.is_older_than(ANSWER_WITHIN, self.parts.now()):
             return self._only_recorded(task)
         task, lost = replace(task, reading=reading), None
@@ -184,22 +184,20 @@ class Channel:
             try:
                 return (yield from self._in_turn(task, claim))
             except TurnLost:
-                # Whoever took the turn may have answered this very message: the next turn knows.
+                # The process that took the turn may have answered this message: the next turn knows.
                 if attempt + 1 == _TRIES or message.claim_id is None:
                     raise
                 lost = claim.session_id
         raise AssertionError  # the last attempt returned or raised
 
     def _is_known(self, message: IncomingMessage) -> bool:
-        """Tells whether the message was delivered before. True also where no deliveries are kept: nobody is answered
-        twice.
-        """
+        """Tell whether the message was delivered before; True if no deliveries are kept: none is answered twice."""
         if not self.parts.settings.enable_memory_system or message.claim_id is None:
             return True
         return self.claims.is_known(message.owner, message.claim_id)
 
     def _quoting(self, message: IncomingMessage) -> IncomingMessage:
-        """The message with the text that it quotes, if the channel's id shows it is the assistant's."""
+        """Return the message with the text that it quotes, if the channel's id shows it is the assistant's."""
         quoted = message.quoted
         if quoted is None or quoted.id is None or not self.parts.settings.enable_memory_system:
             return message
@@ -209,7 +207,7 @@ class Channel:
         return message
 
     def _is_answer(self, message: IncomingMessage) -> bool:
-        """Says of a reaction whether it is a yes or a no to what the newest answer asked."""
+        """Tell whether a reaction is a yes or a no to the question of the newest answer."""
         if agrees(message.text) is None or message.quoted is None or message.quoted.id is None:
             return False
         with contextlib.suppress(StoreUnavailable):
@@ -218,7 +216,7 @@ class Channel:
         return False
 
     def _answered_before(self, task: _Task) -> Answer | None:
-        """The earlier answer to this message, if it was sent or nothing has to send it here; None otherwise."""
+        """Return the earlier answer to this message, if it was sent or nothing has to send it here; None otherwise."""
         if task.message.claim_id is None:
             return None
         with contextlib.suppress(StoreUnavailable):
@@ -227,7 +225,7 @@ class Channel:
                 return answer
         return None
 
-    # What needs no turn
+    # Answers without a turn
 
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
@@ -236,24 +234,24 @@ class Channel:
         text = of_graph.text(result, [said])
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self.parts.settings.enable_memory_system:
-            # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
+            # While the database cannot be reached nothing is kept; once it can be, nothing is answered twice.
             with contextlib.suppress(StoreUnavailable, Claimed):
                 self.claims.once(owner, claim_id, lambda: text, anyway=True)
         return (yield from self._out(task, text, claim_id))
 
     def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
-        """Tells a text that needs no graph, once; also when the database cannot be reached."""
+        """Send a text that needs no graph, once, also when the database cannot be reached."""
         if self.parts.settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
                 return (yield from self._once(task, lambda: text)) or Reply(text)
         return (yield from self._out(task, text, task.message.claim_id))
 
     def _once(self, task: _Task, work: Callable[[], str | None]) -> Steps[Reply | None]:
-        """Does the work once, with all that it writes, and replies with its text; None if it gives none. It does not
-        wait for a turn that hangs: /reset must work then.
+        """Do the work once, in one transaction with all that it writes, and reply with its text; None if it gives none.
+        It does not wait for a turn that hangs: /reset must work then.
         """
         message, claim_id = task.message, task.message.claim_id
-        whose = partial(self.parts.people.person_of, message.source)  # a code links them to somebody
+        whose = partial(self.parts.people.person_of, message.source)  # a code of /link may make them another person
         anyway = False
         for attempt in range(_MOST_CONFLICTS):
             try:
@@ -274,7 +272,7 @@ class Channel:
         return self.commands.answer(message.owner, message.own_words, written_at=message.sent_at, sender=message.sender)
 
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
-        """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
+        """Return the answer that another delivery is giving, once it has been sent; None if nothing comes of it."""
         answer = None
         polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
         for _ in range(polls):
@@ -287,7 +285,7 @@ class Channel:
         return answer
 
     def _only_recorded(self, task: _Task) -> Reply:
-        """Keeps an old message that a channel synchronises, once, and does not answer it."""
+        """Keep an old message that a channel synchronises, once, and do not answer it."""
         message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
         try:
             if claim_id is None or self.claims.answer_to(thread, claim_id) is None:
@@ -300,10 +298,12 @@ class Channel:
             self._told_instead(error, task, thread)  # the log alone: nobody waits for an answer
         return Reply("", repeated=True)
 
-    # What is answered in a turn
+    # Answers in a turn
 
     def _in_turn(self, task: _Task, claim: Claim) -> Steps[Reply]:
-        """Without any memory if the database cannot be reached, unless the run has begun: tools do nothing twice."""
+        """Answer in a turn. While the database cannot be reached, answer without memory, unless the run has begun: no
+        tool acts twice.
+        """
         thread = task.message.owner
         try:
             turn = self.parts.turns.turn(task.message.source, claim, person=thread)
@@ -328,7 +328,7 @@ class Channel:
             try:
                 yield end(turn, error)
             except StoreUnavailable as unavailable:
-                # With a reply all is kept; only the turn's place could not be given back, and others take it away.
+                # Once there is a reply all is kept. Only the turn could not be given back: another process takes it.
                 if reply is None:
                     raise
                 _note_outage(thread, unavailable)
@@ -342,8 +342,8 @@ class Channel:
         for waiting in claim.before:
             if waiting.message_id not in texts:
                 texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
-                asked = unseen = True  # the run before may have asked: it is looked up
-        if claim.message_id in texts:  # it was begun together with one of those
+                asked = unseen = True  # the run before may have asked something: look it up
+        if claim.message_id in texts:  # an earlier run was begun with this message
             own = texts[claim.message_id]
         else:
             yield from self._gather(task.message, claim, config)
@@ -356,7 +356,7 @@ class Channel:
         return Reply(own)
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
-        """Waits, if `burst` is set, until nothing more has come for so long, or what came ends a sentence."""
+        """Wait, if `burst` is set, until no message has come for that time, or the last one ends a sentence."""
         burst, album = self.parts.settings.burst, message.album
         if album is None and (burst is None or message.ends_sentence):
             return
@@ -368,7 +368,7 @@ class Channel:
                 return
 
     def _is_late(self, claim: Claim, config: RunnableConfig) -> bool:
-        """Says whether it is a picture, without words, of an album that was answered before it came."""
+        """Tell whether the message is a picture, without words, of an album that was answered before it came."""
         album = album_of(claim.message)
         if album is None or len(claim.together) > 1 or claim.message.text:
             return False
@@ -377,10 +377,10 @@ class Channel:
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
     ) -> Steps[dict[str, str]]:
-        """One run for these messages, or what is known to be its answer already; kept before it is sent. The text by
-        the ids of all messages that it answers ("" for one without an id).
+        """Run the graph once for these messages, or take the answer that is already known, and keep it before it is
+        sent. Return the texts by the ids of all messages that they answer ("" for one without an id).
         """
-        thread = OwnerKey(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
+        thread = OwnerKey(config["configurable"]["thread_id"])  # a link may have made the person another one meanwhile
         unseen = unseen or any(each.waited for each in together)
         ids = [each.message_id for each in together if each.message_id is not None]
         ids += [more for each in together for more in ids_of(each.message)[1:] if more not in ids]
@@ -411,9 +411,10 @@ class Channel:
     def _asking(
         self, task: _Task, reply: str, question: AddedQuestion, config: RunnableConfig, ids: Sequence[str]
     ) -> str:
-        """The reply with the question below it, kept as the answer in one transaction with the question's being open.
+        """Return the reply with the question below it. Keep both as the answer in the transaction that opens the
+        question.
 
-        Without it where that could not be stored, for then nobody could answer it.
+        Where that could not be stored, return the reply alone, for nobody could answer the question.
         """
         thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
         try:
@@ -432,7 +433,7 @@ class Channel:
     def _worded(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
     ) -> Steps[tuple[Worded, Sequence[str]]]:
-        """The answer's words, and the ids of other messages that they answer."""
+        """Return the answer's words, and the ids of other messages that they answer."""
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
             return Worded(task.replies.failed, asks=True), ()
@@ -454,7 +455,9 @@ class Channel:
         return GraphRun(self.parts, self.context.shown, task.graph, config, owner, task.replies, sources)
 
     def _meanwhile(self, task: _Task) -> Meanwhile | None:
-        """Tells a person who waits for long that the answer is on its way, where the channel sends by itself."""
+        """Return the text that tells a person who waits long that the answer is coming; None if the channel does not
+        send by itself.
+        """
         sending, after = task.message.send, task.message.moment_after
         if sending is None or after is None:
             return None
@@ -465,15 +468,15 @@ class Channel:
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
         return self.claims.claim(message.said, message_id, joins=joins, lost=lost)
 
-    # What goes out
+    # Sending
 
     def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
         yield from self._send(task, text, task.message.owner, [] if claim_id is None else [claim_id])
         return Reply(text)
 
     def _send(self, task: _Task, text: str, thread: str, ids: Sequence[str]) -> Steps[None]:
-        """Goes on with the first part that is not out yet. That one is out, and this could not be noted, is nothing to
-        tell the person.
+        """Send the parts that are not out yet, from the first of them. Where a part is out and this cannot be noted,
+        log it: it is nothing to tell the person.
         """
         if task.message.send is None or not text:
             return
@@ -483,7 +486,7 @@ class Channel:
         for number, part in enumerate(parts[done:], done + 1):
             try:
                 sent_as = yield send(task.message.send, part)
-            except Exception as error:  # whatever it is, it is the channel's own
+            except Exception as error:  # any error here is the channel's own
                 raise _NotSent(error) from error
             if not ids:
                 continue
@@ -494,21 +497,21 @@ class Channel:
                 log.warning("reply.not_confirmed", exc_info=True, extra={"phone": masked(thread)})
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
-        """The kept answer; sent only if that was never confirmed."""
+        """Return the kept answer, and send it only if that was never confirmed."""
         text = f"{answer.text}\n\n{task.replies.told_once}" if MASK in answer.text else answer.text
         if not answer.sent:
             yield from self._out(task, text, task.message.claim_id)
         return Reply(text, repeated=True)
 
     def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
-        """The text that the person gets instead of an answer; the log has the details."""
+        """Return the text that the person gets instead of an answer; the log has the details."""
         task.call.failed, replies = True, task.replies
         said_by = {"phone": masked(thread)}
         for kinds, level, event, text in (
             (GraphRecursionError, logging.ERROR, "reply.too_many_steps", replies.too_many_steps),
             (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
             (NotSerializable, logging.ERROR, "reply.not_serializable", replies.not_storable),
-            # The session was taken over, or deleted while it was answered.
+            # The session was taken over or deleted while the message was answered.
             ((TurnLost, UnknownSession), logging.ERROR, "reply.turn_lost", replies.turn_lost),
             (TurnTimeout, logging.WARNING, "reply.turn_timeout", replies.busy),
             (StorageFull, logging.CRITICAL, "reply.storage_full", replies.storage_full),
@@ -527,6 +530,6 @@ def _note_outage(thread: str, error: StoreUnavailable) -> None:
 
 
 def _bounded(of: GraphRun) -> RunnableConfig:
-    """The config with the graph's own step limit, if `with_config` gave it one."""
+    """Return the config with the graph's own step limit, if `with_config` gave it one."""
     own = (getattr(of.graph, "config", None) or {}).get("recursion_limit", STEP_LIMIT)
     return {**of.config, "recursion_limit": own}

@@ -37,11 +37,13 @@ _FEWEST_WORDS_OF_WISH = 3
 
 @dataclass(frozen=True)
 class Plan:
-    """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
+    """The plan of an answer: either its text, known without a run, or the input of a run (None: the run goes on by
+    itself).
 
-    The answer is what the assistant says after the messages with the ids in `own`; without any, what was not `told`
-    before. It answers the messages with the ids `others` too, which an earlier run was given with these. `along` is
-    written in the transaction that keeps the answer. What the person wished for meanwhile is run after it (`wish`).
+    The answer is what the assistant says after the messages with the ids in `own`; without any, the texts that were not
+    `told` before. It also answers the messages with the ids `others`, which an earlier run was given with these.
+    `along` is written in the transaction that keeps the answer. `wish` is what the person asked for meanwhile: it is
+    run afterwards.
     """
 
     text: str | None = None
@@ -59,8 +61,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Worded:
-    """The text that goes out after a run. `asks` says that it asks something itself, or stands instead of an answer: no
-    question is added below it. `along` is as in the plan.
+    """The text that goes out after a run. `asks` says that it asks something itself, or stands in place of an answer:
+    no question is added below it. `along` is as in the plan.
     """
 
     text: str
@@ -70,7 +72,7 @@ class Worded:
 
 @dataclass(frozen=True)
 class GraphRun:
-    """Decides, before a run of a graph, what it is given, and after it, which of its words go out."""
+    """The choice of what a run of a graph is given, and of which of its words go out."""
 
     parts: AgentParts
     shown: MemoryInPrompt
@@ -82,12 +84,13 @@ class GraphRun:
 
     @property
     def decisions(self) -> Decisions:
-        # Each time anew: with_allowlist gives the saver another.
+        # Made each time anew: with_allowlist gives the saver another serializer.
         return Decisions(self.parts.database, self.parts.saver.sessions, lambda: self.parts.saver.serde)
 
     def plan(self, together: Sequence[Waiting], *, asked: bool, unseen: bool) -> Plan:
-        """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
-        written before it was asked (`unseen`): "yes" to something else approves nothing.
+        """Plan the answer to these messages. `asked` says that the conversation may wait for an answer. These messages
+        are that answer, unless they were written before the question (`unseen`): a "yes" to something else approves
+        nothing.
         """
         own = frozenset(each.message.id for each in together)
         fresh = Plan(given={"messages": put_together([each.message for each in together])}, own=own)
@@ -99,7 +102,7 @@ class GraphRun:
         decided = self.decisions.of(self.config)
         if begun_before and _place_of(own, messages) is not None:
             return self._gone_on(state, messages, own, NOTHING_TOLD)
-        if begun_before and decided.by in own:  # a process ended in the run that they let go on
+        if begun_before and decided.by in own:  # a process ended during the run that these answers had continued
             lost = [each for each in state.interrupts if _named(each) in decided.asked]
             goes_on = self._gone_on(state, messages, frozenset(), decided.told)
             return _resumed(lost, decided) if lost else goes_on
@@ -110,9 +113,9 @@ class GraphRun:
         return fresh
 
     def worded(self, result: Any, plan: Plan) -> Worded:
-        """The words of a run's result for the person: what it said, and what it stopped to ask."""
+        """Return the words of a run's result for the person: what it said, and the question it stopped with."""
         messages = _messages_in(result)
-        if messages is None:  # of another output schema
+        if messages is None:  # the graph has another output schema
             messages = _messages_in(self.graph.get_state(self.config).values) or []
         said = self._said(messages, plan, recalled_of(result))
         interrupts = _interrupts_in(result)
@@ -126,7 +129,7 @@ class GraphRun:
         return Worded(said or self.replies.nothing_said, asks=not said)
 
     def ask_below(self, question: AddedQuestion) -> None:
-        """The conversation has the question where the person sees it: at the end of the newest reply."""
+        """Add the question to the newest reply of the conversation, where the person sees it."""
         if isinstance(self.graph.channels.get("messages"), DeltaChannel):  # the list is not stored
             return
         newest = next(iter(self.parts.sessions.messages_of_turn(self.config)[-1:]), None)
@@ -134,7 +137,7 @@ class GraphRun:
             self.parts.sessions.replace_last(self.config, with_question(newest, question))
 
     def text(self, result: Any, own: Sequence[BaseMessage]) -> str:
-        """The words of a run that leaves no trace: its messages are its own but for those it was given."""
+        """Return the words of a run that leaves no trace: all its messages are its own, except those it was given."""
         messages = _messages_in(result) or []
         plan = Plan(own=frozenset(each.id for each in own))
         interrupts = _interrupts_in(result)
@@ -151,13 +154,13 @@ class GraphRun:
     def _gone_on(
         self, state: StateSnapshot, messages: Sequence[BaseMessage], own: frozenset[str | None], told: Told
     ) -> Plan:
-        """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
+        """Plan how a run that was cut short goes on from where it stopped. A run that had ended has its answer."""
         others = _given_together(messages, own)
         said = _uncited(_all_said(messages, own, told))
         if state.interrupts:
             asked = _worded(state.interrupts[0], self.replies)
             return Plan(text="\n\n".join(filter(None, [said, asked])), others=others)
-        if state.tasks:  # `next` leaves out those whose results are stored, and whose checkpoint is not
+        if state.tasks:  # `next` leaves out tasks whose results are stored before their checkpoint
             return Plan(given=None, own=own, told=told, others=others)
         return Plan(text=said or self.replies.nothing_said, others=others)
 
@@ -168,8 +171,8 @@ class GraphRun:
         return _worded(interrupts[0], self.replies) if opened is None else clean(opened[1].words(self.replies)).strip()
 
     def _decide(self, state: StateSnapshot, together: Sequence[Waiting], before: Decided) -> Plan:
-        """Takes the words as the answer to the first open question; the graph goes on when none is left. It is asked
-        again where nobody who may answer has said anything of their own.
+        """Take the words as the answer to the first open question; the graph goes on when none is left. Ask again where
+        nobody who may answer has said anything of their own.
         """
         interrupts, messages, replies = state.interrupts, _messages_in(state.values) or [], self.replies
         own = [each for each in together if is_own(each.message)]
@@ -180,7 +183,7 @@ class GraphRun:
         said = "\n".join(self._words(each) for each in answering)
         by, told = together[-1].message_id or "", Told.of(messages)
         asked = [asked_by(each) for each in interrupts]
-        if before.by is not None:  # of a question before: the graph has gone on since
+        if before.by is not None:  # these answer an earlier question: the graph has gone on since
             before = Decided()
         wish = before.wish
         answers = {each.interrupt_id: list(before.answers.get(each.interrupt_id, [])) for each in asked}
@@ -207,8 +210,8 @@ class GraphRun:
         return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
-        """Tells whether the sender may answer in a group: the person whom the graph names by "answered_by", else those
-        whose messages it asks about.
+        """Tell whether the sender may answer in a group: whom the graph names by "answered_by", else those whose
+        messages it asks about.
         """
         value = interrupt.value
         named = value.get("answered_by") if isinstance(value, Mapping) else None
@@ -217,13 +220,13 @@ class GraphRun:
         asked: set[Any] = {sender_of(each) for each in answered_now(messages)}
         if named is not None:
             asked = {named} if isinstance(named, str | int) else set(named)
-        if None in asked or not asked:  # no group, or one whose channel does not say who writes
+        if None in asked or not asked:  # this is no group, or its channel does not say who writes
             return True
         person, sender = self.parts.person, sender_of(message)
         return sender is not None and person.owner(sender) in {person.owner(each) for each in asked}
 
     def _words(self, waiting: Waiting) -> str:
-        """A graph that asks expects a text; a picture's is its reference."""
+        """Return the words as one text, which a graph that asks expects. In place of a picture stands its reference."""
         content = waiting.message.content
         if isinstance(content, str):
             return own_words(waiting.message)
@@ -236,14 +239,12 @@ def _uncited(text: str) -> str:
 
 
 def _worded(interrupt: Interrupt, replies: Replies) -> str:
-    """The first question of an interrupt; one without a question has stopped the run all the same, and the text says
-    so.
-    """
+    """Return the first question of an interrupt, or, where it has none, a text that says that the run has stopped."""
     return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
 
 
 def _is_wish(said: str) -> bool:
-    """Says whether words that answer nothing ask for something: "hm?" and "maybe" do not."""
+    """Tell whether words that answer nothing ask for something: "hm?" and "maybe" do not."""
     return len(words_of(said)) >= _FEWEST_WORDS_OF_WISH
 
 
@@ -260,25 +261,25 @@ def _first_open(asked: Sequence[Asked], answers: Mapping[str, Sequence[Any]]) ->
 
 
 def _resumed(interrupts: Sequence[Interrupt], decided: Decided) -> Plan:
-    """The run goes on with what they have decided of these."""
+    """Plan the run that goes on with the answers to these interrupts."""
     asked = [asked_by(each) for each in interrupts]
     values = {each.interrupt_id: each.resume(decided.answers[each.interrupt_id]) for each in asked}
     return Plan(given=Command(resume=values), told=decided.told)
 
 
 def _named(interrupt: Interrupt) -> str:
-    """A node that asks a second time may do so under the same id: the question tells."""
+    """Name an interrupt by its id and its question: a node may ask a second time under the same id."""
     return repr((interrupt.id, interrupt.value))
 
 
 def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
-    """The place of the last of one's own messages."""
+    """Return the place of the last of one's own messages."""
     places = range(len(messages) - 1, -1, -1)
     return next((at for at in places if not own.isdisjoint(ids_of(messages[at]))), None)
 
 
 def _given_together(messages: Sequence[BaseMessage], own: frozenset[str | None]) -> list[str]:
-    """The ids of the messages of people that stand together with one's own."""
+    """Return the ids of people's messages that stand together with one's own."""
     last = _place_of(own, messages)
     if last is None:
         return []
@@ -290,9 +291,7 @@ def _given_together(messages: Sequence[BaseMessage], own: frozenset[str | None])
 
 
 def _all_said(messages: Sequence[BaseMessage], own: frozenset[str | None], told: Told) -> str:
-    """The texts of the assistant that are new, of every branch. What it said on its way to a tool counts only where
-    nothing followed.
-    """
+    """Return the new texts of the assistant, of every branch. One before a tool call counts only if none follows it."""
     last = _place_of(own, messages)
     new = told.not_in(messages) if last is None else messages[last + 1 :]
     spoken = [each for each in new if isinstance(each, AIMessage) and each.text]

@@ -26,12 +26,12 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 LANGUAGES = ("en", "he", "es")
 NEWEST = "last"
-"""Stands in place of a number, for the instruction given last, if there is no doubt which that is."""
+"""The word in place of a number, for the instruction given last, if there is no doubt which that is."""
 
 
 @cache
 def words_in(language: str) -> Mapping[str, Any]:
-    """All words of a language of two letters."""
+    """Return all words of a language of two letters."""
     words: Mapping[str, Any] = json.loads(
         files("langmem_plugin.agent").joinpath(f"words/{language}.json").read_text("utf-8")
     )
@@ -39,12 +39,12 @@ def words_in(language: str) -> Mapping[str, Any]:
 
 
 def words_for(name: str) -> tuple[str, ...]:
-    """The words of this name in all languages."""
+    """Return the words of this name in all languages."""
     return tuple(word for each in LANGUAGES for word in words_in(each)["words"][name].split())
 
 
 def pattern_for(name: str, around: str = "{}") -> re.Pattern[str]:
-    """The pattern of this name in all languages; `around` has its place in braces."""
+    """Return the pattern of this name in all languages; `around` has its place in braces."""
     either = "|".join(words_in(each)["patterns"][name] for each in LANGUAGES)
     return re.compile(around.replace("{}", either), re.IGNORECASE)
 
@@ -68,7 +68,7 @@ class Replies:
 
 @cache
 def replies_in(language: str) -> Replies:
-    """The texts in a language of two letters."""
+    """Return the texts in a language of two letters."""
     return Replies(words_in(language)["texts"])
 
 
@@ -76,7 +76,7 @@ ENGLISH = replies_in("en")
 
 
 def typed_in(replies: Replies, command: str, rest: object) -> str:
-    """The text to type, with the command's word in the language of the person."""
+    """Return the text to type, with the command's word in the language of the person."""
     return f"{replies.usage[command].split()[0]} {rest}".rstrip()
 
 
@@ -108,12 +108,12 @@ _LANGUAGE_OF = {
 
 _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?P<bot>@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
 _SHORTEST = 3  # letters: "/s" and "/ok" mean something else where they are written
-_SHORT = 5  # letters of a word in which one slip is as much as can be told from another word
+_SHORT = 5  # letters: with more than one slip a word so short may be another word
 
 
 @dataclass(frozen=True)
 class Said:
-    """The command that a text is, if it is a known one, what follows its words, and the `word` behind a slash."""
+    """A text read as a command, if it is a known one, with the text behind its words, and the `word` behind a slash."""
 
     command: CommandName | None
     rest: str = ""
@@ -121,14 +121,14 @@ class Said:
 
 
 def may_be_typed(text: str) -> bool:
-    """Tells whether the text begins with a slash, after any invisible characters: a quick test for most texts."""
+    """Tell whether the text begins with a slash, after any invisible characters: a quick test for most texts."""
     return next(
         (each == "/" or unicodedata.normalize("NFKC", each) == "/" for each in text if not _is_unseen(each)), False
     )
 
 
 def cleaned(text: str) -> str:
-    """The text as it is stored: without controls, halves of characters, and marks that cannot be seen at either end."""
+    """Return the text as it is stored: without controls, halves of characters, and unseen marks at either end."""
     kept = "".join(each for each in storable(text) if each in "\n\t" or unicodedata.category(each) != "Cc")
     start, end = 0, len(kept)
     while start < end and _is_unseen(kept[start]):
@@ -139,7 +139,7 @@ def cleaned(text: str) -> str:
 
 
 def typed(text: str) -> Said | None:
-    """Reads a command; None for a text that is no slash and word: a path, "/5", or text. `text` is cleaned."""
+    """Read a command; None for a text that is no slash and word: a path, "/5", or text. `text` is cleaned."""
     first, *_ = text.split(maxsplit=1) or [""]
     word = "".join(each for each in unicodedata.normalize("NFKC", first[:100]) if unicodedata.category(each) != "Cf")
     found = _TYPED.fullmatch(word + text[len(first) :])
@@ -150,10 +150,11 @@ def typed(text: str) -> Said | None:
 
 
 def nearest(word: str, language: str) -> str | None:
-    """The command that a word, in English or in `language`, is a slip of the pen for, by its word in `language`.
+    """Return the command for which a word, in English or in `language`, is a slip of the pen, by its word in
+    `language`.
 
-    The first letter is right and one other is wrong, left out, added or changed places, two in a word of more than
-    five. Nobody mistypes the first letter, and so "/research" is none.
+    The first letter is right and one other is wrong, left out, added or swapped with the next, two in a word of more
+    than five. Nobody mistypes the first letter, and so "/research" is no command.
     """
     if len(word) < _SHORTEST or word in _COMMAND_OF:
         return None
@@ -173,7 +174,7 @@ def nearest(word: str, language: str) -> str | None:
 
 
 def language_of_command(text: str) -> Literal["he", "es"] | None:
-    """The language of a command's word; None for the English ones, which all people use."""
+    """Return the language of a command's word; None for the English words, which all people use."""
     found = typed(cleaned(text[:200]))
     language = _LANGUAGE_OF.get(found.word) if found else None
     match language:
@@ -196,20 +197,20 @@ _SPANISH_LETTERS = re.compile("[ñ¿¡]")
 _ACCENTS = re.compile("[áéíóú]")
 _OF_OTHERS = re.compile("[àâãäåæçèêëìîïòôõöøœßùû]|\\b(?:não|você|obrigad[oa]|je|est|und|ich|nicht|sono|che|grazie)\\b")
 
-# What a message of a word or two is made of, beside the words of a sentence.
+# Words that make up a message of a word or two, beside those of a sentence.
 _ENGLISH, _SPANISH = (frozenset(words_in(each)["written"]) for each in ("en", "es"))
 _ONLY_ENGLISH = (frozenset(STOP_WORDS["english"]) | _ENGLISH) - frozenset(STOP_WORDS["spanish"]) - {"a"}
 _ONLY_SPANISH = (frozenset(STOP_WORDS["spanish"]) | _SPANISH) - frozenset(STOP_WORDS["english"]) - {"a"}
 
 
 class Languages:
-    """Remembers, by `person_settings`, in which language each person wrote last."""
+    """The language in which each person wrote last, kept by `person_settings`."""
 
     def __init__(self, person_settings: PersonSettings) -> None:
         self._person_settings = person_settings
 
     def language_for(self, person: str, text: str) -> Replies:
-        """The texts for who wrote `text`. A text that says nothing, such as "👍" or "/reset", changes nothing."""
+        """Return the texts for the author of `text`. One without a language, as "👍" or "/reset", changes nothing."""
         written = written_in(text)
         if written is None:
             before, words = self._person_settings.language(person), _own_words(text)
@@ -221,7 +222,7 @@ class Languages:
 
 
 def written_in(text: str) -> LanguageCode | None:
-    """The language of a text; None where it does not tell, or is none of those that people are answered in."""
+    """Return the language of a text; None if it does not tell, or if people are not answered in it."""
     of_command, words = language_of_command(text), _own_words(text)
     if hebrew := len(_HEBREW.findall(words)):
         return "he" if 2 * hebrew >= len(_LETTERS.findall(words)) else None
@@ -235,14 +236,14 @@ def written_in(text: str) -> LanguageCode | None:
 
 
 def _own_words(text: str) -> str:
-    """The words of a text but for addresses and a command's."""
+    """Return the words of a text, without addresses and a command's words."""
     text = storable(text[:_LONGEST])
     parts = [each for each in text.casefold().split() if not _NO_WORD.match(each)]
     return " ".join(parts[1:] if may_be_typed(text) else parts)
 
 
 def _evidence(said: Sequence[str], words: frozenset[str], sure: frozenset[str]) -> int:
-    """How many of `words` were said; one that is as short as "te" or "no" is none by itself."""
+    """Count how many of `words` were said; one that is as short as "te" or "no" does not count alone."""
     found = [word for word in said if word in words]
     return len(found) if len(found) > 1 or any(word in sure or len(word) > _SHORT_WORD for word in found) else 0
 
@@ -257,7 +258,9 @@ _APOSTROPHES = str.maketrans("’ʼ`´", "''''")
 
 @dataclass(frozen=True)
 class _Rule:
-    """`says` has the argument as group "rest", which `means` must match from its start, and `not_if` nowhere."""
+    """A rule for commands in plain words. The argument is group "rest" of `says`; `means` must match from its start,
+    `not_if` nowhere.
+    """
 
     command: Literal["remember", "forget", "instructions"]
     says: re.Pattern[str]
@@ -290,7 +293,7 @@ class _Sayings:
 
 
 def said(text: str) -> Said | None:
-    """The command that a text is in plain words; None if it is none. `text` is cleaned."""
+    """Return the command that a text is in plain words; None if it is none. `text` is cleaned."""
     if not text or len(text) > _LONGEST_SAYING or len([line for line in text.splitlines() if line.strip()]) > 1:
         return None
     text = " ".join(text.split())
@@ -306,13 +309,13 @@ def said(text: str) -> Said | None:
             continue
         for rule in language.rules:
             if (found := _read(rule, language, plain)) is not None:
-                # As it was written: only apostrophes were made equal, letter by letter.
+                # The text stays as it was written: only apostrophes were made equal, letter by letter.
                 return Said(rule.command, text[found.start("rest") : found.end("rest")].strip())
     return None
 
 
 def _whole(language: _Sayings, text: str) -> Said | None:
-    """Reads sayings that leave nothing open."""
+    """Read a saying that leaves nothing open."""
     if language.asks_for_all.fullmatch(text):
         return Said("memories")
     if dropped := language.drops_rule.fullmatch(text):
@@ -324,7 +327,7 @@ def _whole(language: _Sayings, text: str) -> Said | None:
 
 
 def asks_why(text: str) -> bool:
-    """Tells whether a text asks what the reply before it rests on: a command only if that is a memory."""
+    """Tell whether a text asks what the reply before it rests on: a command only if that is a memory."""
     if not text or len(text) > _LONGEST_QUESTION:
         return False
     plain = " ".join(text.split()).translate(_APOSTROPHES)
@@ -332,7 +335,7 @@ def asks_why(text: str) -> bool:
 
 
 def wants_gone(text: str) -> str | None:
-    """The thing that a text asks to delete, "my address", where that may be a memory: a command only if one is found by
+    """Return what a text asks to delete, "my address", if it may be a memory: a command only if a memory is found by
     it.
     """
     if not text or len(text) > _LONGEST_QUESTION:
@@ -367,7 +370,7 @@ def _read(rule: _Rule, language: _Sayings, text: str) -> re.Match[str] | None:
 
 
 def _sayings_of(name: str) -> _Sayings:
-    """Reads the language's file: `parts` stand between guillemets in the patterns, and in one another."""
+    """Read the language's file: `parts` stand between guillemets in the patterns, and in one another."""
     given = dict(words_in(name)["sayings"])
     parts: Mapping[str, str] = given.pop("parts")
 

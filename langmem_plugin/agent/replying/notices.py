@@ -1,4 +1,4 @@
-"""The notices below a reply: how orders, kept before the model answers, were taken, and what was out of reach."""
+"""The notices below a reply: how orders, kept before the model answers, were taken, and what could not be reached."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -50,7 +50,7 @@ class Notices:
     orders: list[Notice] = field(default_factory=list)
 
     def below(self, text: str, replies: Replies) -> str:
-        """The text, and one line below it for each order that was taken since the last text."""
+        """Return the text, and one line below it for each order that was taken since the last text."""
         lines = list(dict.fromkeys(each.words(replies) for each in self.orders))
         self.orders.clear()
         return "\n\n".join([text, "\n".join(lines)]) if lines else text
@@ -61,7 +61,7 @@ _of_reply: ContextVar[Notices | None] = ContextVar("langmem_notices", default=No
 
 @contextmanager
 def watched() -> Iterator[Notices]:
-    """The notices fill with what is noticed inside the block, also in the threads that a graph's nodes run in."""
+    """Collect what is noticed inside the block, also in the threads in which a graph's nodes run."""
     notices = Notices()
     token = _of_reply.set(notices)
     try:
@@ -71,19 +71,19 @@ def watched() -> Iterator[Notices]:
 
 
 def note_missing(what: str) -> None:
-    """Notes that the memory could not be reached and the reply goes out without it."""
+    """Note that the memory could not be reached and the reply goes out without it."""
     if (notices := _of_reply.get()) is not None:
         notices.missing.append(what)
 
 
 @dataclass(eq=False)
 class InstructionNotices:
-    """A group's orders are the group's: who says there what to call them has given no order to all."""
+    """The keeping of orders, with a notice of each. A group member's wish how to be called is no order to all."""
 
     parts: AgentParts
 
     def look(self, messages: Sequence[BaseMessage], phone: str | None = None) -> None:
-        """Keeps what is ordered in the messages that wait for an answer, once; nothing where nobody wrote them."""
+        """Keep the orders of the messages that wait for an answer, once; none of a message that nobody wrote."""
         if not self.parts.settings.remembers or not messages or not isinstance(messages[-1], HumanMessage):
             return
         config = _config()

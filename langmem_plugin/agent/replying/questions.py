@@ -1,7 +1,7 @@
 """The questions that a run stops to ask, in words, and the meaning of a person's words as their answer. Pure functions.
 
 Known are the requests of LangChain's HumanInTheLoopMiddleware (both of its modes), a plain text, and a dict with a
-question or options. Whatever else a graph asks is shown as JSON and given the person's words.
+question or options. Any other value that a graph asks with is shown as JSON, and the graph is given the person's words.
 """
 
 import json
@@ -25,7 +25,7 @@ _LABEL_KEYS = ("label", "title", "name", "text", "value", "id")
 _VALUE_KEYS = ("value", "id", "name", "label", "title", "text")
 _GENERATED = "Tool execution requires approval"  # how LangChain's own descriptions begin
 _LONGEST_VALUE = 200
-# For the model: LangChain's own words for a refusal without a reason forbid to try again what was only not wanted now.
+# The model is told this: LangChain's own words for a refusal without a reason forbid any other try.
 _NO = "The person said no to this."
 _UNANSWERED = "The person did not agree to this."
 _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
@@ -44,19 +44,19 @@ class NotUnderstood(Exception):
 class Question(Protocol):
     @property
     def takes_wishes(self) -> bool:
-        """Words that are no answer are not given to the graph: they may ask for something else."""
+        """Tell whether words that are no answer are kept from the graph: they may ask for something else."""
         ...
 
     def words(self, replies: Replies) -> str:
-        """The question's words for the person."""
+        """Return the question's words for the person."""
         ...
 
     def answer(self, said: str) -> Any:
-        """The value that the graph is given for the words. Raises NotUnderstood."""
+        """Return the value that the graph is given for the words. Raises NotUnderstood."""
         ...
 
     def rejection(self, said: str) -> Any:
-        """The refusal that the graph gets for words that stay unclear. Raises NotUnderstood if it takes none."""
+        """Return the refusal that the graph gets for words that stay unclear. Raises NotUnderstood if it takes none."""
         ...
 
 
@@ -74,10 +74,10 @@ class Asked:
 
 
 def asked_by(interrupt: Interrupt) -> Asked:
-    """The questions of an interrupt, whatever its value is."""
+    """Return the questions of an interrupt, whatever its value is."""
     try:
         return _of_known_shape(interrupt)
-    except (KeyError, TypeError, AttributeError):  # it only looks like a request of LangChain's
+    except (KeyError, TypeError, AttributeError):  # the value only looks like a request of LangChain's
         return Asked(interrupt.id, [Open(_as_json(interrupt.value))])
 
 
@@ -115,7 +115,7 @@ def _is_action(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Approval:
-    """The question if a tool may be called, and with which arguments."""
+    """The question whether a tool may be called, and with which arguments."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -161,7 +161,7 @@ class Approval:
         return self._with_reason(_UNANSWERED)
 
     def _says_it_again(self, rest: str) -> bool:
-        """Tells whether the words after a yes only repeat the call: "order it", "the large one, please"."""
+        """Tell whether the words after a yes only repeat the call: "order it", "the large one, please"."""
         of_the_call = set(words_of(f"{self._action()} {self.description}"))
         return "?" not in rest and set(words_of(rest)) <= of_the_call | _REPEATING
 
@@ -179,9 +179,9 @@ class Approval:
         return f"{_spaced(self.name)} ({told})" if told else _spaced(self.name)
 
     def _changed(self, said: str) -> dict[str, Any]:
-        """Arguments that the words give another value: "size: small, topping: olives", "make the size small".
+        """Return arguments that the words give another value: "size: small, topping: olives", "make the size small".
 
-        {} where anything else is said besides: "what size is it?", "I have to think".
+        Return {} where anything else is said besides: "what size is it?", "I have to think".
         """
         names = {spaced.casefold(): name for name in self.arguments if (spaced := _spaced(name))}
         if not names or not said:
@@ -206,7 +206,7 @@ class Approval:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values; `question` may be "". One that `names` the values already is asked as it is."""
+    """A question for one of several values; `question` may be "". One that `names` the values is asked as it is."""
 
     question: str
     labels: Sequence[str]
@@ -255,7 +255,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Open:
-    """Any words answer it; a bare yes or no, whatever its form, is given as "yes" or "no"."""
+    """A question that any words answer. A bare yes or no, whatever its form, is given as "yes" or "no"."""
 
     question: str
     takes_wishes = False
@@ -274,7 +274,7 @@ class Open:
 
 
 def _of_text(text: str) -> Question:
-    """A text such as "Pay $20? (yes/no)" names its answers, which are given as they stand there."""
+    """Read a text such as "Pay $20? (yes/no)", which names its answers; they are given as they stand there."""
     named = _IN_WORDS.search(text)
     values = [part.strip() for part in (named[1] or named[2]).split("/")] if named else []
     if len(values) < 2 or not all(values):  # noqa: PLR2004 - one is no choice
@@ -298,7 +298,7 @@ def _raw(option: Any, keys: Sequence[str]) -> Any:
 
 
 def _like(before: Any, text: str) -> Any:
-    """The text as a value of the same type as the one it replaces; None where it is none."""
+    """Return the text as a value of the type of `before`, which it replaces; None where it is none."""
     if isinstance(before, bool):
         verdict = agrees(text)
         return verdict.yes if verdict else {"true": True, "false": False}.get(text.casefold())

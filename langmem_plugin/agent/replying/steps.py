@@ -1,7 +1,7 @@
 """The steps of answering a message that act on the world, so that one copy of the logic serves threads and event loops.
 
-The answering is a generator that yields steps. `perform` takes them in the thread that asks; `aperform` awaits them,
-and runs what lies between in a thread, because that reads and writes the database.
+The answering is a generator that yields steps. `perform` takes them in the calling thread. `aperform` awaits them, and
+runs the code between them in a thread, because that reads and writes the database.
 """
 
 import asyncio
@@ -25,7 +25,8 @@ from langmem_plugin.logs import event_log
 
 class Reply(str):
     """A text to send. `repeated` says that it was given to another call before: for the same message, delivered twice,
-    or for one that it was answered together with. A channel that sends by itself leaves it out then, and "" too.
+    or for one that it was answered together with. A channel that sends by itself then leaves it out, as it does with
+    "".
     """
 
     __slots__ = ("repeated",)
@@ -70,14 +71,14 @@ class Place:
     cancelled: asyncio.CancelledError | None = None
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
-        """Calls the function in a thread and waits until it ends, however often the task is cancelled: a thread cannot
-        be stopped, and two must not be in one context.
+        """Call the function in a thread and wait until it ends, however often the task is cancelled: a thread cannot be
+        stopped, and two must not be in one context.
         """
         run = partial(self.context.run, _without_stop_iteration, function, *arguments)
         return await self._to_its_end(asyncio.get_running_loop().run_in_executor(self.executor, run))
 
     async def in_task(self, awaitable: Awaitable[_Result]) -> _Result:
-        """Gives the result, also to a task that was cancelled at the very moment it was done: a turn that has begun
+        """Return the result, also to a task that was cancelled at the very moment it was done: a turn that has begun
         must be given back, and an answer that was sent must be known as sent.
         """
         task = self._task(awaitable)
@@ -96,7 +97,7 @@ class Place:
         async def run() -> _Result:
             return await awaitable
 
-        # Within another coroutine, one that is cancelled before it began would never be awaited.
+        # A coroutine inside another one would never be awaited if the task were cancelled before it began.
         begun = awaitable if inspect.iscoroutine(awaitable) else run()
         return asyncio.get_running_loop().create_task(begun, context=self.context)
 
@@ -110,12 +111,12 @@ class Place:
 
 
 def begin(turn: Turn) -> Step:
-    """Waits for the turn; gives its config."""
+    """Wait for the turn, and give its config."""
     return Step(turn.__enter__, lambda place: place.in_task(turn.__aenter__()))
 
 
 def end(turn: Turn, error: BaseException | None) -> Step:
-    """Gives the turn back, also after an error."""
+    """Give the turn back, also after an error."""
     kind = error and type(error)
     return Step(
         lambda: turn.__exit__(kind, error, None),
@@ -129,7 +130,7 @@ def pause(seconds: float) -> Step:
 
 
 def send(sending: Sending, text: str) -> Step:
-    """Hands a text to the channel's own function; gives what that returns."""
+    """Hand a text to the channel's own function, and give what that returns."""
 
     def here() -> Any:
         if inspect.isawaitable(sent := sending(text)):
@@ -170,7 +171,7 @@ class Meanwhile:
 
 
 def run(graph: Graph, given: Any, config: RunnableConfig, meanwhile: Meanwhile | None = None) -> Step:
-    """Runs the graph; gives what it ends with. Nothing is sent meanwhile once that is there."""
+    """Run the graph, and give what it ends with. Nothing is sent meanwhile once that is there."""
 
     def here() -> Any:
         if meanwhile is None:
@@ -186,7 +187,7 @@ def run(graph: Graph, given: Any, config: RunnableConfig, meanwhile: Meanwhile |
     async def awaited(place: Place) -> Any:
         telling = None
         if meanwhile is not None:
-            # A context of its own: two threads must not be in one.
+            # The thread has a context of its own: two threads must not be in one.
             telling = asyncio.create_task(meanwhile.awaited(Place(place.executor, copy_context())))
         try:
             return await place.in_task(graph.ainvoke(given, config))
@@ -199,7 +200,7 @@ def run(graph: Graph, given: Any, config: RunnableConfig, meanwhile: Meanwhile |
 
 
 def perform(steps: Steps[_Result]) -> _Result:
-    """Takes the steps one after another; what one raises is raised where it was asked for."""
+    """Take the steps one after another. An error of a step is raised in the generator, where it asked for it."""
     proceed: Callable[[], Step] = partial(next, steps)
     while True:
         try:
@@ -214,7 +215,9 @@ def perform(steps: Steps[_Result]) -> _Result:
 
 
 async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
-    """The same for an event loop. A cancelled task still gives its turn back, however often it is cancelled."""
+    """Take the steps in an event loop, as `perform` does. A task still gives its turn back, however often it is
+    cancelled.
+    """
     place = Place(executor, copy_context())
     proceed: Callable[[], Step] = partial(next, steps)
     while True:
@@ -236,7 +239,7 @@ async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
 
 
 def _throwable(error: BaseException) -> BaseException:
-    """An error that a generator can be given: GeneratorExit would end it, and its turn would never be given back."""
+    """Return an error that a generator can be given: after GeneratorExit its turn would never be given back."""
     return RuntimeError(repr(error)) if isinstance(error, GeneratorExit) else error
 
 
@@ -253,7 +256,7 @@ def _unless_ended(proceed: Callable[[], Step]) -> Step:
 
 
 def _without_stop_iteration(function: Callable[..., _Result], *arguments: Any) -> _Result:
-    """A future cannot hold that error: whoever waited for it would wait for ever."""
+    """Call the function; raise RuntimeError for StopIteration, for which a future's caller would wait for ever."""
     try:
         return function(*arguments)
     except StopIteration as error:
