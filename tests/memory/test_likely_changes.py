@@ -39,6 +39,7 @@ BOTH_SO = [
     ("The gate code of the cabin is 4410", "The gate code of the cabin is in my notebook, and so is the alarm code"),
 ]
 UNRELATED = """
+Locker 1 of the hall is on floor 1 and has the code 7|Locker 2 of the hall is on floor 2 and has the code 14|Locker 7 of the hall is on floor 1 and has the code 49
 The gutter was cleaned last spring|I stopped eating bread last year|My office opens at 8:30 on Mondays|My boss is moving to Porto
 The blue tent has a flat pole|We are moving to a smaller flat in June|Hannah's tutor is called Mrs Lind|The piano tutor moved to Park Lane 3
 The best electrician we had was Tal|Our best customer now is the bakery|Mum plays bridge at the club|Mum has been on statins since 2019

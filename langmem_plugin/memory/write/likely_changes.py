@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple
 
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat
 from langmem_plugin.facts.marks import names
-from langmem_plugin.facts.new_against_old import SAME_WORDS
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.languages.language import LANGUAGES, phrases, words
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
@@ -50,7 +49,8 @@ for _language in LANGUAGES:
 
 _MARK, _WHOLE, _LITTLE = 1.5, 1.0, 0.4  # how much a word counts
 _SAME_ROOT, _LONGER = 0.85, 0.7  # how surely two words are one
-_REPEATS, _IN_COMMON, _MOSTLY, _A_THIRD = 0.75, 1.8, 0.8, 0.35
+_REPEATS, _IN_COMMON, _MOSTLY, _A_THIRD = 0.7, 1.8, 0.8, 0.35
+_SORTS: Final = {"mark": "mark", "name": "name", "role": "", "word": ""}
 _SHORTEST, _SHORTEST_BEGINNING, _MOST_OF_A_WORD = 3, 4, 0.7
 
 
@@ -98,9 +98,7 @@ class Overlap:
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     """Decide the relation to each known text; at most one is decided on beside the rules."""
-    if any(each.rule == SAME_WORDS for each in known):
-        return [each.rule for each in known]
-    rules = [_doubted(new, each) for each in known]
+    rules = [each.rule for each in known]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
         return rules
     cues = _content(new.text).cues
@@ -119,26 +117,21 @@ def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     return rules
 
 
-def _doubted(new: Statement, known: Known) -> Relation:
-    """Keep what a rule would replace by its place alone, unless the texts differ in nothing but a name or a number."""
-    rule, old = known.rule, known.statement
+def doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
+    """Keep what a rule would replace by its place alone, unless the texts differ in nothing but a name or number there."""
     if rule.kind != "supersedes" or not rule.by_place or "change" in _content(new.text).cues:
         return rule
-    values = [_content(each.value or "") for each in (new, old)]
-    sorts = [
-        {"mark" if word.kind == "mark" else "name" for word in each.words if word.kind in ("mark", "name")}
-        for each in values
-    ]
-    valued = {word.form for each in values for word in each.words}
-    left = [
-        word
-        for one, other in ((new, old), (old, new))
-        for word, sure in _matched(one.text, other.text).items()
-        if not sure and word.kind != "mark" and word.form not in valued
-    ]
-    if left or sorts[0].isdisjoint(sorts[1]):
-        return Relation("keeps_both", "both can be so")
-    return rule
+    sorts = [{_SORTS[word.kind] for word in _content(each.value or "").words} - {""} for each in (new, old)]
+    ours, theirs = ([word.form for word in _beside_value(each)] for each in (new, old))
+    alike = all(any(_alike(one, other) for other in theirs) for one in ours) and all(
+        any(_alike(one, other) for other in ours) for one in theirs
+    )
+    return rule if alike and not sorts[0].isdisjoint(sorts[1]) else Relation("keeps_both", "both can be so")
+
+
+def _beside_value(statement: Statement) -> list[Word]:
+    valued = {word.form for word in _content(statement.value or "").words}
+    return [word for word in _content(statement.text).words if word.form not in valued]
 
 
 def _changed(new: Statement, old: Statement) -> float:

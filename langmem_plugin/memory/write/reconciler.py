@@ -35,7 +35,7 @@ from langmem_plugin.memory.find.fact_search import Ask, FactSearch
 from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, Status, bare
-from langmem_plugin.memory.write.likely_changes import Known, judged
+from langmem_plugin.memory.write.likely_changes import Known, doubted, judged
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -106,7 +106,7 @@ def related(new: Stated, old: Stated) -> Relation:
         return Relation("duplicate", "the same words")
     if new.memory.key is not None:
         return Relation("keeps_both", "the same key")
-    return relation(new.statement, old.statement)
+    return doubted(new.statement, old.statement, relation(new.statement, old.statement))
 
 
 def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
