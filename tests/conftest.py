@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 from sqlalchemy import Dialect, Engine
@@ -22,6 +23,8 @@ from langmem_plugin.database.upkeep_tables import secret
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.cases", "tests.spec_table"]
+hypothesis.settings.register_profile("untimed", deadline=None)  # another process may have the processor
+hypothesis.settings.load_profile("untimed")
 _TESTS = Path(__file__).parent
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to

@@ -386,7 +386,6 @@ def pairs(draw):
 
 
 @pytest.mark.spec("C-1")
-@settings(deadline=None)
 @given(digits=st.from_regex(r"[1-9][0-9]{4,14}", fullmatch=True), data=st.data())
 def test_every_spelling_of_a_number_is_one_key(digits, data):
     spelling = data.draw(spellings(digits))
@@ -394,7 +393,7 @@ def test_every_spelling_of_a_number_is_one_key(digits, data):
 
 
 @pytest.mark.spec("C-1", "P-6")
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(pair=pairs(), region=st.sampled_from([None, "IL", "US"]))
 def test_two_inputs_are_one_key_only_if_they_are_one_number_or_the_same_bytes(pair, region):
     one, another = pair
@@ -426,7 +425,6 @@ def _e164(text, region):
 
 
 @pytest.mark.spec("C-1")
-@settings(deadline=None)
 @given(text=spelled | prefixed | anything, region=st.sampled_from([None, "IL", "US", "AR", "GB"]))
 def test_a_key_is_its_own_key(text, region):
     assume(not names_nobody(text))
@@ -436,7 +434,6 @@ def test_a_key_is_its_own_key(text, region):
 
 
 @pytest.mark.spec("C-1")
-@settings(deadline=None)
 @given(digits=st.from_regex(r"[1-9][0-9]{4,14}", fullmatch=True))
 def test_a_person_and_a_number_are_one_key_and_a_mask_hides_most_of_it(digits):
     assert normalised(f"{digits}@c.us") in (normalised(f"+{digits}"), f"{digits}@c.us")

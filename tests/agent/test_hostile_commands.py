@@ -56,7 +56,7 @@ def test_the_whole_text_in_any_case_spacing_and_marks_is_forgotten_at_once(cheap
 
 
 @pytest.mark.spec("U-2")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(wanted=texts)
 def test_only_the_whole_text_forgets_it_unasked(offline_commands, wanted):
     service = offline_commands.service
@@ -69,7 +69,7 @@ def test_only_the_whole_text_forgets_it_unasked(offline_commands, wanted):
 
 
 @pytest.mark.spec("U-2")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     text=texts,
     head=st.sampled_from(["", "/", "/remember", "/forget ", "/timezone ", "/instructions ", "remember that "]),

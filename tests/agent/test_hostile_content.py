@@ -150,7 +150,7 @@ def goes_on(memory, script, *, find="find"):
 
 @pytest.mark.slow
 @pytest.mark.spec("C-5", "C-13", "R-4")
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     arguments=st.dictionaries(names, data, max_size=3),
     result=contents,
@@ -166,7 +166,7 @@ def test_whatever_is_said_in_a_conversation_it_is_answered_and_goes_on(
 
 @pytest.mark.slow
 @pytest.mark.spec("C-13", "R-4")
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(text=texts)
 def test_whatever_a_person_writes_is_answered(memory, text):
     goes_on(memory, Script({}, "1. Soup\n2. Salad", None, "1. Soup\n2. Salad", None), find=text)

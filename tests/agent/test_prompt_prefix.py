@@ -116,7 +116,7 @@ texts = st.sampled_from(
 @pytest.mark.slow
 @pytest.mark.spec("C-7", "M-9", "R-1")
 @for_each("kind", ["nodes", "create_agent"])
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(said=st.lists(texts, min_size=2, max_size=8))
 def test_what_a_turn_was_given_is_the_beginning_of_what_the_next_is_given(remembering, kind, said):
     phone, model = next(_phones), Scripted(script=answer, seen=[])

@@ -63,7 +63,7 @@ def outcome(door, saver, text):
 
 @pytest.mark.slow
 @pytest.mark.spec("C-13", "A-5")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(door=st.sampled_from(sorted(DOORS)), text=texts)
 def test_whatever_the_text_both_engines_do_the_same_and_refuse_by_name(savers, door, text):
     of_sqlite, of_postgresql = (outcome(door, saver, text) for saver in savers)

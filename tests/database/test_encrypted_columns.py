@@ -1,7 +1,7 @@
 """Every column that can hold what somebody said is encrypted, or is listed as one that need not be."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import JSON, LargeBinary, Text
 
@@ -46,7 +46,6 @@ CIPHER = OwnerCipher(lambda _: KEY, lambda _, key_id: KEY if key_id == KEY.key_i
 
 
 @pytest.mark.spec("P-1")
-@settings(deadline=None)
 @given(st.text(max_size=40) | st.sampled_from(["\x02LM1:", "\x02LM1=", "\x02LM1:x", "\x02LM1==", "\x02"]))
 def test_a_text_is_read_as_it_was_whatever_it_looks_like_and_encrypted_or_not(text):
     for cipher in (CIPHER, PLAINTEXT):

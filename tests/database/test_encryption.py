@@ -4,7 +4,7 @@ import secrets
 import sqlite3
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.database.encryption import Place, encryption_of
@@ -56,7 +56,6 @@ def test_a_value_that_was_copied_to_another_place_is_refused(database_url, key, 
 
 
 @pytest.mark.spec("P-1")
-@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 200), st.integers(1, 255))
 def test_a_changed_byte_is_refused(plain, at, change):
     key = OwnerKey(b"1234", b"k" * 32)

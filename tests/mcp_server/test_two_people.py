@@ -53,7 +53,7 @@ def both(tmp_path_factory, offline_model):
 
 @pytest.mark.slow
 @pytest.mark.spec("P-6", "C-1")
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_nothing_that_is_asked_over_ones_connection_gives_or_changes_what_is_the_others(both, data):
     anna, memory, bens = both

@@ -86,7 +86,7 @@ def test_a_zone_is_named_by_its_name_or_a_city_and_never_by_an_offset(said, zone
 
 
 @pytest.mark.spec("I-3")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(said=st.text(st.characters(exclude_categories=()), max_size=30))
 def test_whatever_is_said_a_zone_is_named_or_none(said):
     assert zone_named(said) is None or zone_named(zone_named(said)) == zone_named(said)

@@ -55,7 +55,7 @@ _at = "2026-01-01T00:00:00Z"
 
 
 @pytest.mark.spec("P-3")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=_texts.filter(bool), quote=st.none() | _texts, held=st.dictionaries(_texts, _json, max_size=3), told=_texts)
 def test_whatever_a_cell_holds_is_read_back(tmp_path_factory, text, quote, held, told):
     memory = {

@@ -77,7 +77,7 @@ def databases(request, database_url, tmp_path, offline_model, clock):
 
 @pytest.mark.slow
 @pytest.mark.spec("P-3")
-@settings(max_examples=5, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=5, suppress_health_check=[*HealthCheck])
 @given(steps=_steps)
 def test_an_export_holds_one_person_whole_and_nobody_else(databases, clock, steps):
     with contextlib.ExitStack() as stack:

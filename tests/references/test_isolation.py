@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import BaseModel
@@ -57,7 +57,6 @@ def spoilt(value: Any) -> None:
 
 
 @pytest.mark.spec("P-6", "R-4")
-@settings(deadline=None)
 @given(
     st.sampled_from(sorted(SCENES)),
     st.sampled_from(["save number 2", "all of them", "that one", "what about next week?"]),

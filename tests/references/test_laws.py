@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
@@ -67,7 +67,6 @@ def test_nothing_is_meant_where_nothing_was_said(utterance: str) -> None:
 def test_messages_are_untouched_and_answers_repeat() -> None:
     meant = 0
 
-    @settings(deadline=None)
     @given(utterances, scenes)
     def law(utterance: str, scene: str) -> None:
         nonlocal meant
@@ -87,7 +86,6 @@ def test_messages_are_untouched_and_answers_repeat() -> None:
 def test_items_are_those_of_the_result_whole_and_equal() -> None:
     meant = 0
 
-    @settings(deadline=None)
     @given(utterances, items)
     def law(utterance: str, result: list[dict[str, object]]) -> None:
         nonlocal meant
@@ -101,7 +99,6 @@ def test_items_are_those_of_the_result_whole_and_equal() -> None:
 
 
 @pytest.mark.spec("R-1")
-@settings(deadline=None)
 @given(items.filter(lambda found: len(found) > 1), st.data())
 def test_a_number_is_the_one_printed_beside_the_item(result: list[dict[str, object]], data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(result))))
@@ -124,7 +121,6 @@ def test_an_item_left_out_of_the_reply_is_not_counted() -> None:
 
 
 @pytest.mark.spec("R-4")
-@settings(deadline=None)
 @given(utterances, scenes)
 @example("number 2", "recipes")
 @example("delete it", "recipes")

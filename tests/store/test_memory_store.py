@@ -225,7 +225,7 @@ _LABEL = st.text(st.characters(exclude_characters=".\x00", exclude_categories=["
 
 
 @pytest.mark.spec("U-1")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     puts=st.dictionaries(
         st.tuples(

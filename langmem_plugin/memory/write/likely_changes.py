@@ -118,7 +118,7 @@ def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
 
 
 def doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
-    """Keep what a rule would replace by its place alone, unless the texts differ in nothing but a name or number there."""
+    """Keep what a rule would replace by its place alone, unless only a name or a number there differs."""
     if rule.kind != "supersedes" or not rule.by_place or "change" in _content(new.text).cues:
         return rule
     sorts = [{_SORTS[word.kind] for word in _content(each.value or "").words} - {""} for each in (new, old)]

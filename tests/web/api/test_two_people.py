@@ -81,7 +81,7 @@ def _all_of_ben(memory):
 
 @pytest.mark.slow
 @pytest.mark.spec("U-3", "P-6", "C-1")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_no_route_gives_or_changes_what_is_anothers(both, data):
     client, memory, tokens, described, theirs = both
