@@ -36,13 +36,13 @@ class Acknowledged:
     channel: str
 
     def key(self, message: Incoming) -> Key:
-        """Names the message. Raises InvalidInput where its sender is nobody's identifier."""
+        """Return the message's key: its sender's identifier, and an id. Raises InvalidInput for a bad identifier."""
         identifier = normalised(message.who, self.memory.settings.default_region)
         named = json.dumps([identifier, self.channel, *message.ids, message.edited, message.moved_from])
         return identifier, hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
     def note(self, messages: Sequence[Incoming]) -> None:
-        """Keeps them, held by whoever calls this."""
+        """Keep the messages, held by the calling process."""
         now = self._now()
         with self.memory.database.write() as connection:
             for message in messages:
@@ -58,24 +58,25 @@ class Acknowledged:
                 connection.execute(insert_unless_there(table)[connection.dialect.name], values)
 
     def renew(self, keys: Collection[Key]) -> None:
-        """Says that these are still being answered."""
+        """Note that the messages with these keys are still being answered."""
         if keys:
             with self.memory.database.write(durable=False) as connection:
                 mine = tuple_(table.c.identifier, table.c.delivery_id).in_(list(keys))
                 connection.execute(update(table).where(mine).values(held_until=self._now() + HELD_FOR))
 
     def answered(self, key: Key) -> None:
-        """Forgets one."""
+        """Forget an answered message."""
         with self.memory.database.write(durable=False) as connection:
             connection.execute(delete(table).where(*_row(key)))
 
     def take_up(self) -> list[tuple[Key, Incoming]]:
-        """Those that nobody holds, in the order in which they came, held from now on by whoever calls this.
+        """Return the messages that nobody holds, in the order in which they came, held from now on by the calling
+        process.
 
-        What came too long ago to be answered is dropped, with an ERROR.
+        A message that came too long ago to be answered is dropped, with an ERROR.
         """
         let_go = select(table).where(table.c.channel == self.channel, table.c.held_until <= self._now())
-        with self.memory.database.read() as connection:  # a look that finds nothing holds no writer up
+        with self.memory.database.read() as connection:  # a look that finds nothing must not block a writer
             if connection.execute(let_go.limit(1)).first() is None:
                 return []
         with self.memory.database.write() as connection:
@@ -91,7 +92,7 @@ class Acknowledged:
             return None
         free = update(table).where(*_row(key), table.c.held_until == row.held_until)
         if not connection.execute(free.values(held_until=self._now() + HELD_FOR)).rowcount:
-            return None  # another process was first
+            return None  # another process took it first
         try:
             return _unpacked(ACKNOWLEDGED.decrypted(connection, key, row.payload))
         except SessionRefused:

@@ -19,10 +19,11 @@ class TryLater(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
-    """One message, edit, reaction or change of a number. What `PhoneMemory.reply` takes by the same name it is given.
+    """One message, edit, reaction or change of a number. Fields with the name of an argument of `PhoneMemory.reply` are
+    given to it.
 
-    `to` says where the answer goes, in the words of the provider's API. `pictures` are what its files are fetched by.
-    `moved_from` is the identifier that `who` had until now: there is nothing to answer then.
+    `to` says where the answer goes, in the words of the provider's API. `pictures` are the names by which its files are
+    fetched. `moved_from` is the identifier that `who` had until now: there is nothing to answer then.
     """
 
     who: str
@@ -48,7 +49,7 @@ class Incoming:
 
 
 def instant(seconds: Any) -> datetime | None:
-    """The time of seconds since 1970, as a number or its digits; None for what is none."""
+    """Return the time of seconds since 1970, given as a number or its digits; None for another value."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC)
     except (TypeError, ValueError, OverflowError, OSError):
@@ -56,38 +57,38 @@ def instant(seconds: Any) -> datetime | None:
 
 
 def text_in(value: Any) -> str:
-    """The value, if it is a text."""
+    """Return the value if it is a text, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """The value, if it is an object of JSON, else an empty one."""
+    """Return the value if it is an object of JSON, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The objects of a JSON array."""
+    """Give the objects of a JSON array; none of another value."""
     return (each for each in value if isinstance(each, Mapping)) if isinstance(value, list) else iter(())
 
 
 def place(found: Mapping[str, Any]) -> str:
-    """A location in words."""
+    """Return a location in words."""
     named = ", ".join(filter(None, (text_in(found.get("name") or found.get("title")), text_in(found.get("address")))))
     return f"Location: {f'{named} ' if named else ''}({found.get('latitude')}, {found.get('longitude')})"
 
 
 def card(name: str, phones: Sequence[Any]) -> str:
-    """A contact in words."""
+    """Return a contact in words."""
     return f"Contact: {', '.join(filter(None, (name, *map(text_in, phones))))}"
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Compares a secret; how long it takes tells nothing of the right one."""
+    """Compare a secret, in a time that tells nothing of the right one."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def payload_of(body: bytes | str) -> Mapping[str, Any]:
-    """The JSON object of a webhook. Raises ValueError for anything else."""
+    """Return the JSON object of a webhook. Raises ValueError for anything else."""
     try:
         payload = json.loads(body)
     except RecursionError as error:

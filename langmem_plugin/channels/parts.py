@@ -1,4 +1,4 @@
-"""A long text in parts, cut between sentences: never inside a line of a list or a block of code."""
+"""The parts of a long text, cut between sentences: never inside a line of a list or a block of code."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ _JOINS = ("\u200d", "\ufe0e", "\ufe0f")
 
 
 def split(text: str, longest: int, measure: Callable[[str], int] = len) -> list[str]:
-    """The parts, none of them empty or longer than `longest` by `measure`."""
+    """Return the parts, none of them empty or longer than `longest` by `measure`."""
     found, current = [], ""
     for atom in _atoms(text):
         if measure((current + atom).strip()) <= longest:
@@ -25,7 +25,7 @@ def split(text: str, longest: int, measure: Callable[[str], int] = len) -> list[
 
 
 def _atoms(text: str) -> Iterator[str]:
-    """The pieces that stay whole if possible, each with the spaces behind it."""
+    """Give the pieces that stay whole if possible, each with the spaces behind it."""
     at = 0
     for code in _CODE.finditer(text):
         yield from _sentences(text[at : code.start()])
@@ -47,7 +47,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _pieces(atom: str, longest: int, measure: Callable[[str], int]) -> list[str]:
-    """One that is too long for any part: code between its lines, each piece a block of its own; words else."""
+    """Cut a piece that is too long for any part: code between lines, each part a block of its own; text by words."""
     if measure(atom.strip()) <= longest:
         return [atom]
     if atom.lstrip().startswith(_FENCE):
@@ -75,7 +75,7 @@ def _filled(words: list[str], longest: int, measure: Callable[[str], int]) -> li
 
 
 def _cut(word: str, longest: int, measure: Callable[[str], int]) -> int:
-    """The place where a word that is too long is cut: not inside a visible character, unless it alone is too long."""
+    """Return the place to cut a word that is too long: outside of visible characters, unless one alone is too long."""
     fits = longest
     while measure(word[:fits]) > longest:
         fits -= 1

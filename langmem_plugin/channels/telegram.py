@@ -27,8 +27,8 @@ _BAD_REQUEST, _NOT_EVER = 400, frozenset((400, 403, 404))
 
 
 def incoming(update: Mapping[str, Any], username: str = "") -> list[Incoming]:
-    """The message of an update: none for what nobody awaits an answer to, such as a pinned message, what another bot
-    wrote, or a command for another bot than `username`, by its name without the @.
+    """Return the message of an update; none for one that expects no answer, such as a pinned message, a message of
+    another bot, or a command for another bot than `username`, by its name without the @.
     """
     for name in ("message", "edited_message"):
         match message := mapping(update.get(name)):
@@ -39,22 +39,22 @@ def incoming(update: Mapping[str, Any], username: str = "") -> list[Incoming]:
 
 
 def parts(text: str) -> list[str]:
-    """The text in pieces that Telegram takes; it counts an emoji as two."""
+    """Return the text in pieces that Telegram takes; it counts an emoji as two."""
     return split(text, _LONGEST, lambda each: len(each.encode("utf-16-le", "surrogatepass")) // 2)
 
 
 def text_to(message: Incoming, text: str) -> dict[str, Any]:
-    """The arguments of `sendMessage`."""
+    """Return the arguments of `sendMessage`."""
     return {**message.to, "text": text}
 
 
 def typing(message: Incoming) -> dict[str, Any]:
-    """The arguments of `sendChatAction`, to show for 5 seconds that an answer is being written."""
+    """Return the arguments of `sendChatAction`, to show for 5 seconds that an answer is being written."""
     return {**message.to, "action": "typing"}
 
 
 def sent(status: int, body: Any) -> str | None:
-    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+    """Return the id of the sent text, by the API's answer. None, and an ERROR in the log, if it will never be taken.
 
     Raises TryLater where it may be taken later.
     """
@@ -83,7 +83,7 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
         text = f"{named[1]}{text[named.end() :]}"
     if text.strip() == "/start" or text.startswith("/start "):  # the button of a new chat; a link may add words
         text = "/help"
-    # The largest of a picture's sizes stands last.
+    # The largest size of a picture stands last.
     pictures = [file for each in [*mappings(message.get("photo"))][-1:] if (file := text_in(each.get("file_id")))]
     document = mapping(message.get("document"))
     if text_in(document.get("mime_type")).startswith("image/"):
@@ -91,7 +91,7 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
     unopened = None if pictures else next((kind for kind in _NOT_TEXT if kind in message), None)
     if shown := "" if text else _shown(message):
         text, unopened = shown, None
-    if not (text or pictures or (unopened and chat > 0)):  # a sticker in a group is for the others
+    if not (text or pictures or (unopened and chat > 0)):  # a sticker in a group is for its other members
         return None
     topic = _topic(message)
     answered = mapping(message.get("reply_to_message"))
@@ -113,7 +113,7 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
 
 
 def _quoted(answered: Mapping[str, Any], quote: Mapping[str, Any]) -> Quoted | None:
-    """The message that is answered; the first one of a topic seems to answer the topic's beginning."""
+    """Return the message that is answered; the first one of a topic seems to answer the topic's beginning."""
     text = text_in(quote.get("text")) or text_in(answered.get("text")) or text_in(answered.get("caption"))
     message_id = answered.get("message_id")
     if "forum_topic_created" in answered or not (text or message_id):
@@ -122,13 +122,13 @@ def _quoted(answered: Mapping[str, Any], quote: Mapping[str, Any]) -> Quoted | N
 
 
 def _topic(message: Mapping[str, Any]) -> str | None:
-    """The forum topic; in other groups a thread of answers has such an id too, and is no topic."""
+    """Return the forum topic; in other groups a thread of answers has such an id too, and is no topic."""
     topic = message.get("message_thread_id")
     return str(topic) if message.get("is_topic_message") and isinstance(topic, int) else None
 
 
 def _sender(sender: Any, chat: int) -> dict[str, Any]:
-    """The sender in a group; none for an anonymous administrator or a channel, whose words are nobody's."""
+    """Return the sender in a group; none for an anonymous administrator or a channel, who is no person."""
     if chat > 0 or not isinstance(sender, Mapping) or not isinstance(sender.get("id"), int):
         return {}
     name = " ".join(filter(None, (text_in(sender.get("first_name")), text_in(sender.get("last_name")))))
@@ -136,7 +136,7 @@ def _sender(sender: Any, chat: int) -> dict[str, Any]:
 
 
 def _shown(message: Mapping[str, Any]) -> str:
-    """Puts into words a message that shows something without any."""
+    """Put into words a message that shows something without any."""
     match message:
         case {"venue": {"location": Mapping() as where} as venue}:
             return place({**where, "title": venue.get("title"), "address": venue.get("address")})

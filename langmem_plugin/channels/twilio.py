@@ -21,16 +21,17 @@ _MOST_MEDIA = 10
 
 
 def is_signed(url: str, form: Iterable[tuple[str, str]], signature: str, token: str) -> bool:
-    """Says whether Twilio signed this form, by the header X-Twilio-Signature; `url` is the one entered at Twilio."""
-    # A field that is there twice counts each value once.
+    """Tell whether Twilio signed this form, by the header X-Twilio-Signature; `url` is the one entered at Twilio."""
+    # Each value of a field that comes twice counts once.
     fields = "".join(f"{name}{value}" for name, value in sorted({(name, str(value)) for name, value in form}))
     expected = b64encode(hmac.digest(token.encode(), f"{url}{fields}".encode(), "sha1"))
     return is_same(signature, expected.decode())
 
 
 def incoming(form: Mapping[str, Any]) -> list[Incoming]:
-    """The message of a form; none for a status, which is logged where it says that an answer was not delivered, and for
-    STOP, START and HELP where Twilio has answered them. Raises ValueError for a form that is none of Twilio's.
+    """Return the message of a form. Return none for a status, which is logged if it says that an answer was not
+    delivered, and for STOP, START and HELP if Twilio has answered them. Raises ValueError for a form that is none of
+    Twilio's.
     """
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     if not (message_id := given.get("MessageSid")) or not (sender := given.get("From")):
@@ -66,7 +67,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
 
 
 def parts(message: Incoming, text: str) -> list[str]:
-    """The text in pieces that Twilio takes: ten segments of an SMS."""
+    """Return the text in pieces that Twilio takes: ten segments of an SMS."""
     text = _NOT_XML.sub("", text)
     if str(message.to["To"]).startswith("whatsapp:"):
         return split(text, _WHATSAPP)
@@ -76,18 +77,18 @@ def parts(message: Incoming, text: str) -> list[str]:
 
 
 def twiml(texts: Iterable[str]) -> str:
-    """The answer to a webhook that sends these texts, without the characters that XML has no place for."""
+    """Return the answer to a webhook that sends these texts, without the characters that XML cannot hold."""
     said = "".join(f"<Message>{escape(_NOT_XML.sub('', text))}</Message>" for text in texts)
     return f'<?xml version="1.0" encoding="UTF-8"?><Response>{said}</Response>'
 
 
 def text_to(message: Incoming, text: str) -> dict[str, str]:
-    """The form of a call that sends a text by the API, for what took too long to be the webhook's answer."""
+    """Return the form of a call that sends a text by the API, if it took too long for the webhook's answer."""
     return {"To": message.to["To"], "From": message.to["From"], "Body": text}
 
 
 def sent(status: int, body: Any) -> str | None:
-    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+    """Return the id of the sent text, by the API's answer. None, and an ERROR in the log, if it will never be taken.
 
     Raises TryLater where it may be taken later.
     """

@@ -1,4 +1,4 @@
-"""A webhook answered: each person by themselves, in the order of writing, within the time that the provider waits."""
+"""The answering of a webhook: each person alone, in the order of writing, within the time that the provider waits."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 GONE = (400, 404, 410)
 """The status codes of a file that will not come back."""
 
-_ONE_GO = timedelta(minutes=2)  # between messages of a webhook that are one turn
+_ONE_GO = timedelta(minutes=2)  # longest time between messages of a webhook that are one turn
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
 _PAUSES = (2, 10, 60, 300)  # seconds between tries, once the webhook is acknowledged
 _LOOK_SECONDS = 20.0
@@ -38,36 +38,36 @@ class Provider(Protocol):
     """The service behind a webhook, over HTTP: it gives pictures and sends answers."""
 
     async def picture(self, message: Incoming, name: str) -> bytes | None:
-        """Fetches one of `message.pictures`. None where it is gone for good."""
+        """Fetch one of `message.pictures`. Return None if it is gone for good."""
         ...
 
     async def send(self, message: Incoming, text: str) -> str | None:
-        """Sends one part of the answer; gives the id it has there. Raises TryLater."""
+        """Send one part of the answer, and return the id it has there. Raises TryLater."""
         ...
 
     def parts(self, message: Incoming, text: str) -> Sequence[str]:
-        """The text in pieces that the provider takes."""
+        """Return the text in pieces that the provider takes."""
         ...
 
     async def typing(self, message: Incoming) -> None:
-        """Shows that an answer is being written; is called every `typing_seconds`."""
+        """Show that an answer is being written; it is called every `typing_seconds`."""
         ...
 
     typing_seconds: float
 
     @property
     def name(self) -> str:
-        """Tells this sender from every other that answers out of the same database, such as a second bot."""
+        """The name that tells this sender from every other that uses the same database, such as a second bot."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Webhook:
-    """Answers what a provider delivers with a graph.
+    """The answering, with a graph, of the messages that a provider delivers.
 
-    A webhook is acknowledged when all of it is answered, at the latest after `acknowledged_after`: until then who is
-    killed, or cannot send, gets it again from the provider. After that sending is tried again here, and what a killed
-    process leaves is taken up, within two minutes, by every process that has called `start`, or else before the
+    A webhook is acknowledged when all of it is answered, at the latest after `acknowledged_after`. Until then, if the
+    process is killed or cannot send, the provider delivers it again. After that sending is tried again here; and what a
+    killed process leaves is taken up, within two minutes, by every process that has called `start`, or else before the
     person's next message. `moment_after`: see PhoneMemory.reply.
     """
 
@@ -86,14 +86,14 @@ class Webhook:
         return Acknowledged(self.memory, self.provider.name)
 
     async def start(self) -> None:
-        """Begins to answer, until `close`, messages acknowledged by a process that has ended."""
+        """Begin to answer, until `close`, messages acknowledged by a process that has ended."""
         if self.memory.settings.enable_memory_system:
             self._looking.add(asyncio.create_task(self._look()))
 
     async def receive(self, messages: Sequence[Incoming]) -> Callable[[], Awaitable[object]] | None:
-        """Answers them. What it gives, if anything, is to be awaited once the webhook is acknowledged.
+        """Answer the messages. The result, if there is one, is to be awaited once the webhook is acknowledged.
 
-        Raises TryLater, or what went wrong, where one of them is to be delivered again; the others are answered.
+        Raises TryLater, or another error, if one of the messages is to be delivered again; the others are answered.
         """
         of_person: dict[str, list[Incoming]] = {}
         for message in sorted(messages, key=_written_at):
@@ -115,9 +115,7 @@ class Webhook:
         return (lambda: asyncio.wait(waiting)) if waiting and has_album else None
 
     async def respond(self, message: Incoming, within: timedelta) -> Sequence[str]:
-        """The parts of an answer that goes back in the response to the webhook. What takes longer than `within`, the
-        provider sends.
-        """
+        """Return the parts of the answer to a webhook; the provider sends it if it takes longer than `within`."""
         told: list[str] = []
         responded = asyncio.Event()
 
@@ -134,12 +132,12 @@ class Webhook:
         responded.set()
         if not answering.done():
             self._go_on({answering})
-        elif not told or answering.exception():  # or the provider asks again for what it was told before
+        elif not told or answering.exception():  # else the provider would ask again for an answer it has
             return self.provider.parts(message, answering.result())
         return told
 
     async def close(self) -> None:
-        """Waits for what is still being answered."""
+        """Wait until all that is being answered is done."""
         for task in self._looking:
             task.cancel()
         if self._looking:
@@ -158,8 +156,8 @@ class Webhook:
             log.error("webhook.not_answered", exc_info=error)
 
     async def _note(self, messages: Sequence[Incoming]) -> None:
-        """Keeps what is acknowledged now. While the database cannot be reached, none of it is answered twice, and what
-        a killed process leaves is not taken up.
+        """Keep messages that are acknowledged now. While the database cannot be reached, none of them is answered
+        twice, and those that a killed process leaves are not taken up.
         """
         if not messages or not self.memory.settings.enable_memory_system:
             return
@@ -171,7 +169,7 @@ class Webhook:
             log.warning("webhook.not_kept", exc_info=True)
 
     async def _look(self) -> None:
-        """Says what is still being answered here, and takes up what nobody answers."""
+        """Note what is still being answered here, and take up messages that nobody answers."""
         acknowledged = asyncio.Event()
         acknowledged.set()
         while True:
@@ -183,7 +181,7 @@ class Webhook:
                 found = []
             of_person: dict[Key, list[Incoming]] = {}
             for key, message in found:
-                if key not in self._held:  # pictures of an album are waited for all at once
+                if key not in self._held:  # the pictures of an album are waited for together
                     of_person.setdefault(key if message.album else (message.who, ""), []).append(message)
             self._held.update(key for key, _ in found)
             tasks = [asyncio.create_task(self._one_person(each, acknowledged)) for each in of_person.values()]
@@ -191,7 +189,7 @@ class Webhook:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _one_person(self, left: list[Incoming], acknowledged: asyncio.Event) -> None:
-        """Answers one after another until none is left. One that cannot be answered now holds up none behind it."""
+        """Answer the messages, one after another. One that cannot be answered now does not stop the next."""
         errors = []
         while left:
             try:
@@ -211,7 +209,7 @@ class Webhook:
                 self._held.discard(self._acknowledged.key(message))  # to be taken up again
             raise
         if self._held and (key := self._acknowledged.key(message)) in self._held:
-            with suppress(StoreUnavailable):  # whoever takes it up finds that it is answered
+            with suppress(StoreUnavailable):  # a process that takes it up finds that it is answered
                 await asyncio.to_thread(self._acknowledged.answered, key)
             self._held.discard(key)
         return reply
@@ -263,7 +261,7 @@ def _written_at(message: Incoming) -> datetime:
 
 
 def _turns(messages: Sequence[Incoming]) -> list[Incoming]:
-    """Joins messages that one person wrote in one go; a message that must be answered by itself stays apart."""
+    """Join messages that one person wrote in one go; a message that must be answered by itself stays apart."""
     found: list[Incoming] = []
     for message in messages:
         if found and _goes_on(found[-1], message):

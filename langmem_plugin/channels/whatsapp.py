@@ -31,13 +31,13 @@ _NO_NAME = re.compile(r"[^0-9A-Za-z-]")
 
 
 def is_signed(body: bytes, signature: str, secret: str) -> bool:
-    """Says whether Meta signed this body: `signature` is the header X-Hub-Signature-256."""
+    """Tell whether Meta signed this body: `signature` is the header X-Hub-Signature-256."""
     expected = f"sha256={hmac.digest(secret.encode(), body, 'sha256').hex()}"
     return is_same(signature, expected)
 
 
 def incoming(payload: Mapping[str, Any]) -> list[Incoming]:
-    """The messages of a webhook. Deliveries that failed, and messages without a sender, are logged.
+    """Return the messages of a webhook. Deliveries that failed, and messages without a sender, are logged.
 
     Raises ValueError for a payload that is none of WhatsApp's.
     """
@@ -55,23 +55,23 @@ def incoming(payload: Mapping[str, Any]) -> list[Incoming]:
 
 
 def parts(text: str) -> list[str]:
-    """The text in pieces that WhatsApp takes."""
+    """Return the text in pieces that WhatsApp takes."""
     return split(text, 4096)
 
 
 def text_to(message: Incoming, text: str) -> dict[str, Any]:
-    """The body of a call that answers with a text."""
+    """Return the body of a call that answers with a text."""
     return {"messaging_product": "whatsapp", **_recipient(message), "type": "text", "text": {"body": text}}
 
 
 def seen(message: Incoming) -> dict[str, Any]:
-    """The body of a call that marks the message as read and shows that an answer is being written, for 25 seconds."""
+    """Return the body of a call that marks the message as read and shows for 25 seconds that an answer is coming."""
     typing = {"typing_indicator": {"type": "text"}}
     return {"messaging_product": "whatsapp", "status": "read", "message_id": message.ids[-1], **typing}
 
 
 def sent(status: int, body: Any) -> str | None:
-    """The id of what was sent, by the answer of the API. None, and an ERROR in the log, where it will never be taken.
+    """Return the id of the sent text, by the API's answer. None, and an ERROR in the log, if it will never be taken.
 
     Raises TryLater where it may be taken later.
     """

@@ -1,4 +1,4 @@
-"""A chat model without a key or a network, for trying out: it picks a tool by meaning, and says what that gave."""
+"""A chat model without a key or a network, for trying out: it picks a tool by meaning, and tells the tool's result."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ log = event_log(__name__)
 FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
 )
-_MEMORY = re.compile(  # a line of the prompt's block; when it was said is for a model, not for the person
+_MEMORY = re.compile(  # a line of the prompt's block; the time it was said is for a model, not for the person
     r"^(\d+)\. (.+?)(?: \(over by now\))?(?: \(said \d{1,2} [A-Z][a-z]{2} \d{4}\))?$", re.MULTILINE
 )
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
@@ -58,7 +58,8 @@ def _say_once(level: int) -> None:
 
 
 class OfflineChatModel(BaseChatModel):
-    """For trying out, for tests and for examples, never for people who depend on it. Answers with tools only.
+    """A model for trying out, for tests and for examples, never for people who depend on it. It answers with tools
+    only.
 
     It says so in the log, once in a process: as a WARNING where it stands in `unasked`, because no model was named.
     Its whole rule:
@@ -92,7 +93,7 @@ class OfflineChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """`tool_choice` is accepted for the sake of callers and changes nothing: the rule chooses."""
+        """Bind the tools. `tool_choice` is accepted for the callers' sake and changes nothing: the rule chooses."""
         del tool_choice
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
@@ -140,7 +141,7 @@ class OfflineChatModel(BaseChatModel):
         return AIMessage("", tool_calls=calls)
 
     def _answered(self, answer: Request, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
-        """The call that something was asked about, when a few words say what was missing."""
+        """Return the call that a question was asked about, if a few words tell what was missing."""
         match history[-2:]:
             case [HumanMessage() as before, AIMessage() as asked] if "?" in asked.text and not asked.tool_calls:
                 if len(answer.said.split()) > _ANSWER_WORDS or any(shares_verb(answer.said, tool) for tool in tools):
@@ -151,7 +152,7 @@ class OfflineChatModel(BaseChatModel):
         return None
 
     def _repeated(self, request: Request, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
-        """The latest call that the message changes something in, when it names no action of its own."""
+        """Return the latest call in which the message changes something, if it names no action of its own."""
         if not _ELLIPSIS.search(request.said):
             return None
         known = {tool["name"]: tool for tool in tools}
@@ -166,7 +167,7 @@ class OfflineChatModel(BaseChatModel):
         return None
 
     def _quoted(self, said: str, messages: list[BaseMessage], known: str) -> str:
-        """The stated memory that is nearest to the question, with its citation; "" if none is near."""
+        """Return the stated memory that is nearest to the question, with its citation; "" if none is near."""
         stated = "\n".join([*(each.text for each in messages if isinstance(each, SystemMessage)), known])
         block = re.search(r"<memories>\n(.*?)\n</memories>", stated, re.DOTALL)
         question = self._chooser.vector(said)
@@ -178,7 +179,7 @@ class OfflineChatModel(BaseChatModel):
 
 
 def _nobody_wrote() -> bool:
-    """Tells whether no person asked for the run."""
+    """Tell whether no person asked for the run."""
     try:
         return is_automated(get_config())
     except (RuntimeError, KeyError):  # outside of a run
@@ -192,13 +193,13 @@ _SHORT = 15  # characters of a word that may stand in a row with others
 
 
 def result_text(results: Sequence[BaseMessage]) -> str:
-    """Fit for a text message and the same every time; an error is said as the tool said it."""
+    """Return a text fit for a text message and the same every time; an error in the words of the tool."""
     return "\n".join(_said(result) for result in results) or "Done."
 
 
 def _said(result: BaseMessage) -> str:
     text = str(result.text).strip()
-    if result.content == []:  # what LangGraph makes of an empty list
+    if result.content == []:  # LangGraph makes this of an empty list
         return _NONE
     if getattr(result, "status", "") == "error" or text[:1] not in ("[", "{"):
         return text or "Done."
@@ -226,7 +227,7 @@ def _line(item: Any) -> str:
 
 
 def _thing(item: Mapping[str, Any]) -> str:
-    """Title and facts on one line; what it consists of below, without numbers: those are for choosing."""
+    """Return title and facts on one line; below them the parts of the item, without numbers: those are for choosing."""
     title = title_of(item)
     facts = _facts(item, title)
     lines = [f"{title} ({', '.join(facts)})" if title and facts else title or ", ".join(facts)]
@@ -276,7 +277,7 @@ def _spoken(name: str) -> str:
 
 
 def asked_of(meant: Resolution, language: Language) -> str:
-    """Which of several things is meant, or that the words point at nothing shown; "" where it is clear."""
+    """Return a question which of several things is meant, or that nothing shown is meant; "" if it is clear."""
     texts = QUESTIONS[language.name]
     if meant.unresolved:
         return texts["nothing"].format(words=f" {texts['or']} ".join(f"“{each}”" for each in meant.unresolved))

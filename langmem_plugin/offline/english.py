@@ -1,4 +1,4 @@
-"""The words of requests, in English; Hebrew and Spanish ones word by word in it, as tools are named and described."""
+"""The words of requests, in English. Hebrew and Spanish are put into it word by word, as tools have English names."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _PREFIXES = {"ו": "and ", "ל": "to the ", "ב": "in the ", "ה": "the ", "מ":
 _VERB_WITH_OBJECTS = re.compile(r"(\w{3,15}?)(me|nos|te|se)?(lo|la|los|las|le|les)?")
 _FOLDER = resources.files("langmem_plugin.offline") / "words"
 WORDS = json.loads((_FOLDER / "en.json").read_text("utf-8"))
-"""By name: words, and patterns that are made of words."""
+"""The words, by name, and patterns that are made of words."""
 QUESTIONS: dict[str, dict[str, str]] = json.loads((_FOLDER / "questions.json").read_text("utf-8"))
 
 
@@ -26,7 +26,7 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 def in_english(text: str, language: Language, is_named: Callable[[str], bool] = lambda _: True) -> str:
-    """Puts the known words of a text into English and leaves the rest; of things only those that `is_named` accepts."""
+    """Put the known words of a text into English and leave the rest; of things only those that `is_named` accepts."""
     if language.name == "en":
         return text
     words, things = _tables(language)
@@ -50,7 +50,7 @@ def in_english(text: str, language: Language, is_named: Callable[[str], bool] = 
 
 
 def _split(word: str, before: str, things: Mapping[str, str]) -> str | None:
-    """A Hebrew name without what is written onto it: "and", and behind a day that is swapped "for"."""
+    """Put the Hebrew letter joined to a name into English: "and", or "for" behind a day that is swapped; else None."""
     if len(word) > _SHORTEST and word[0] == "ו" and word not in things:
         return f"and {word[1:]}"
     swaps = "swap" in before and before.rstrip().endswith(_DAYS)
@@ -71,7 +71,7 @@ def _translated(phrase: str, known: Mapping[str, str], language: Language) -> st
 
 @cache
 def _tables(language: Language) -> tuple[dict[str, str], dict[str, str]]:
-    """English by form: of actions and the words between them, and of things; each in a paragraph of the file."""
+    """Return the English by form: of actions and words between them, and of things, each a paragraph of the file."""
     words, things = (
         {
             form: english

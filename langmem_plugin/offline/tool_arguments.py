@@ -1,4 +1,4 @@
-"""The arguments of a tool by its JSON schema, filled from what is meant, from the message, from the call before."""
+"""The arguments of a tool by its JSON schema, filled from the items meant, the message and the call before."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _TYPES: dict[str, Any] = {"string": str, "number": (int, float), "integer": int,
 
 @dataclass(frozen=True)
 class Argument:
-    """`schema` is the property's; whether the tool insists on it stands beside the properties, so it comes apart."""
+    """An argument of a tool. `schema` is the property's; `required` stands beside the properties, and comes apart."""
 
     name: str
     schema: Json
@@ -37,7 +37,7 @@ class Argument:
 
     @cached_property
     def options(self) -> list[Any]:
-        """The values allowed; empty when any is."""
+        """The values allowed; empty if any value is."""
         return list(self._variant.get("enum", ())) or [self._variant[key] for key in ("const",) if key in self._variant]
 
     @cached_property
@@ -48,13 +48,13 @@ class Argument:
 
     @cached_property
     def preposition(self) -> str:
-        """`from` of `from_city`, else ""."""
+        """The preposition in the name, as `from` in `from_city`; else ""."""
         first = self.name.partition("_")[0]
         return first if first in PREPOSITIONS else ""
 
     @cached_property
     def base(self) -> str:
-        """`city` of `from_city`."""
+        """The name without its preposition, as `city` of `from_city`."""
         return (self.name.removeprefix(self.preposition).lstrip("_") or self.name) if self.preposition else self.name
 
     @property
@@ -86,7 +86,7 @@ class Argument:
 
 
 def arguments_of(tool: Json) -> list[Argument]:
-    """`tool` is a function in OpenAI's form."""
+    """Return the arguments of a tool; `tool` is a function in OpenAI's form."""
     parameters = tool.get("parameters", {})
     required = parameters.get("required", ())
     return [Argument(name, schema, name in required) for name, schema in parameters.get("properties", {}).items()]
@@ -97,19 +97,17 @@ def is_id(name: str) -> bool:
 
 
 def title_of(item: Mapping[str, Any]) -> str:
-    """The name that a person would use for the item: its title or name, else its first text that is no id and no detail
-    of it.
-    """
+    """Return the item's name for a person: its title or name, else its first text that is no id and no detail."""
     texts = {key: value for key, value in item.items() if isinstance(value, str) and value and not is_id(key)}
     named = (texts[key] for key in ("title", "name", "subject", "label", "text") if key in texts)
     return next(named, "") or next((value for key, value in texts.items() if "_" not in key), "")
 
 
 CARRIERS = PREPOSITIONS.union(WORDS["carriers"].split())
-"""Words of a request that are no part of what is asked for."""
+"""The words of a request that are no part of the thing asked for."""
 _COMMANDS = frozenset(WORDS["commands"].split())
 _WITHIN = frozenset(("of", "with", "in", "on", "without"))
-"""Prepositions that names of things hold: "tin of beans", "pasta with clams"."""
+"""The prepositions that names of things hold: "tin of beans", "pasta with clams"."""
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _POINTING = pattern("pointing")
@@ -126,19 +124,19 @@ class Message:
         self.asked_for = ""
         """All that was said from the first to the last of the words left over."""
         self.items: list[str] = []
-        """The same, where it counts things up."""
+        """The pieces of `asked_for`, if it counts things up."""
 
     def blank(self, words: str) -> None:
         for found in re.finditer(re.escape(words), self.text, re.IGNORECASE):
             self._take(*found.span())
 
     def preposition_before(self, words: str) -> str:
-        """The word before, as "from" is before "that" in "from that to Savings"; "" if it is no preposition."""
+        """Return the preposition before the words: "from" for "that" in "from that to Savings"; "" for none."""
         found = re.search(rf"(\w+)\s+(?:the\s+|my\s+|our\s+)?{re.escape(words)}", self.text, re.IGNORECASE)
         return found[1].lower() if found and found[1].lower() in PREPOSITIONS else ""
 
     def find(self, argument: Argument) -> Any:
-        """The argument's value if something in the message is recognisably meant for it, else None."""
+        """Return the argument's value if something in the message is clearly meant for it, else None."""
         if argument.options:
             return self._option(argument)
         if argument.type == "boolean":
@@ -151,10 +149,10 @@ class Message:
         return self._after_preposition(argument) if argument.preposition and argument.is_free_text else None
 
     def left_over(self, tool: str) -> list[str]:
-        """The words for the thing asked for: a quotation, else the words that carry no request and are not the tool's
-        own name.
+        """Return the words for the thing asked for: a quotation, else the words that carry no request and are not the
+        tool's own name.
 
-        In pieces, where the message counts them up: "milk, eggs and bread".
+        They are in pieces if the message counts them up: "milk, eggs and bread".
         """
         quoted = _QUOTED.search(self.free)
         if quoted:
@@ -162,7 +160,7 @@ class Message:
             self.asked_for, self.items = quoted[1], [quoted[1]]
             return [quoted[1]]
         own = {part.removesuffix("s") for part in tool.lower().split("_")}
-        # "to the shopping list" says where and not what, for a tool with "list" in its name.
+        # For a tool with "list" in its name, "to the shopping list" is the place and not the thing.
         where = rf"\b(?:to|on|onto|in|into)\s+(?:the|my|our)\s+(?:\w+\s+){{0,2}}(?:{'|'.join(own)})s?\b"
         for found in re.finditer(where, self.free, re.IGNORECASE):
             self._take(*found.span())
@@ -187,7 +185,7 @@ class Message:
         return [" ".join(word.group() for word in piece) for piece in pieces]
 
     def _behind(self, words: list[re.Match[str]]) -> str:
-        """The words behind a gap from which others were taken: "the one on Friday for blue" gets blue."""
+        """Return the words behind a gap from which others were taken: "the one on Friday for blue" gives blue."""
         gaps = [
             word.start()
             for before, word in pairwise(words)
@@ -197,16 +195,16 @@ class Message:
 
     @property
     def is_whole(self) -> bool:
-        """Tells whether the thing asked for is a plain name, and not "a page from Anna" or "blue for Anna"."""
+        """Tell whether the thing asked for is a plain name, and not "a page from Anna" or "blue for Anna"."""
         return (PREPOSITIONS - _WITHIN).isdisjoint(_WORD.findall(self.asked_for.lower()))
 
     def points_at(self, words: str) -> bool:
-        """Tells whether the words are something known already ("the ingredients") and not a value of their own."""
+        """Tell whether the words are something known already ("the ingredients") and not a value of their own."""
         place = self.text.find(words)
         return bool(_POINTING.search(self.text[: max(place, 0)]))
 
     def _option(self, argument: Argument) -> Any:
-        """The longest allowed value that is said."""
+        """Return the longest allowed value that is said."""
         for option in sorted(argument.options, key=lambda option: -len(str(option))):
             spoken = re.escape(str(option)).replace("_", "[ _-]")
             found = re.search(rf"(?<!\w){spoken}(?!\w)(?:['’]s\b)?", self.free, re.IGNORECASE)
@@ -216,7 +214,7 @@ class Message:
         return None
 
     def _number(self, argument: Argument) -> float | None:
-        """Any number for a required argument; for an optional one only a number beside a word of its name."""
+        """Return any number for a required argument; for an optional one only a number beside a word of its name."""
         named = "|".join(re.escape(part) for part in argument.name.split("_") if part not in PREPOSITIONS)
         for found in _NUMBER.finditer(self.free):
             beside = self.text[max(0, found.start() - _BESIDE) : found.end() + _BESIDE]
@@ -226,7 +224,7 @@ class Message:
         return None
 
     def _after_preposition(self, argument: Argument) -> str | None:
-        """The words after "from" for `from_city`, up to the next preposition."""
+        """Return the words after "from" for `from_city`, up to the next preposition."""
         start = re.search(rf"\b{argument.preposition}\s+", self.free, re.IGNORECASE)
         if not start:
             return None
@@ -242,18 +240,18 @@ class Message:
 
 @dataclass
 class Filled:
-    """Arguments of one tool, and where they came from."""
+    """The arguments of one tool, and where they came from."""
 
     values: dict[str, list[Any]] = field(default_factory=dict)
-    """More than one value of an argument means more than one call."""
+    """The arguments with more than one value, which mean more than one call."""
     missing: list[Argument] = field(default_factory=list)
     referred: set[str] = field(default_factory=set)
-    """Arguments that a reference gave."""
+    """The arguments that a reference gave."""
     used: set[str] = field(default_factory=set)
-    """Words of the references that gave an argument."""
+    """The words of the references that gave an argument."""
 
     def calls(self) -> list[Json]:
-        """One dict of arguments per call: "save both" makes two calls that differ in one argument."""
+        """Return one dict of arguments per call: "save both" makes two calls that differ in one argument."""
         most = max((len(values) for values in self.values.values()), default=1)
         return [
             {name: values[min(place, len(values) - 1)] for name, values in self.values.items()} for place in range(most)
@@ -261,20 +259,20 @@ class Filled:
 
 
 def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping[str, Any]) -> Filled:
-    """`before` holds the arguments of the call to be repeated, else nothing.
+    """Fill the arguments of a tool. `before` holds the arguments of the call to be repeated, else nothing.
 
-    Each argument comes, in this order, from the field of the same name of the item that a reference means, from
-    the message, from `before`. Two things come first if they are said outright: a value that can be told by its
-    looks (a number, a date, an allowed value), and words for a required text against a field of an item that
-    already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional argument does
-    not get is left out; what a required one does not get is missing, and so is what would make a tool write twice.
+    Each argument comes, in this order, from the field of the same name of the item that a reference means, from the
+    message, from `before`. Two things come first if they are said outright: a value that can be told by its looks (a
+    number, a date, an allowed value), and words for a required text against a field of an item that already gave
+    another argument, so that "swap Friday for tacos" changes Friday. An optional argument without a value is left out;
+    a required one without a value is missing, and so is one that would make a tool write twice.
     """
     arguments, message, filled = arguments_of(tool), Message(text), Filled()
     pointing = [each for each in references if not is_described(each)]
     for each in pointing:
         message.blank(each.words)
     texts = [each for each in arguments if each.required and each.is_free_text]
-    # What is said outright beats what an item holds, and can itself hold an item's name: billing@acme.com.
+    # A value said outright comes before an item's, and may itself hold an item's name: billing@acme.com.
     _find(filled, [each for each in arguments if not (each.is_id or each.is_free_text)], message)
     _refer(filled, [each for each in arguments if each not in texts], message, references)
     _find(filled, arguments, message)
@@ -301,7 +299,7 @@ def _find(filled: Filled, arguments: Sequence[Argument], message: Message) -> No
 def _say_the_rest(
     filled: Filled, tool: Json, arguments: list[Argument], texts: list[Argument], message: Message
 ) -> None:
-    """Fills the required text with the rest of the message; if nothing is filled, the first list of texts."""
+    """Fill the required text with the rest of the message; if nothing is filled, the first list of texts."""
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
         if words and (reads(tool["name"]) or message.is_whole or not filled.values):
@@ -334,7 +332,7 @@ def _refer(filled: Filled, arguments: Sequence[Argument], message: Message, refe
 
 
 def _for(argument: Argument, message: Message, references: Sequence[Reference]) -> Sequence[Reference]:
-    """`from_city` looks at what stands after "from", else at what stands after no preposition."""
+    """Return the references for an argument: those behind "from" for `from_city`, else those behind no preposition."""
     if not argument.preposition:
         return references
     behind = [(message.preposition_before(each.words), each) for each in references]
@@ -343,7 +341,7 @@ def _for(argument: Argument, message: Message, references: Sequence[Reference]) 
 
 
 def _field(argument: Argument, item: Json, reference: Reference) -> Any:
-    """The item's field of the argument's name; its title for a text that merely points at it."""
+    """Return the item's field of the argument's name; its title for a text that merely points at it."""
     base = argument.base
     wanted = [base, base.removesuffix("s")]
     if argument.is_id:
@@ -359,8 +357,6 @@ def _field(argument: Argument, item: Json, reference: Reference) -> Any:
 
 
 def is_described(reference: Reference) -> bool:
-    """Tells whether the words are the item's own ("Savings"), and no mere pointer ("number 2", "that one") that means
-    nothing else.
-    """
+    """Tell whether the words are the item's own ("Savings"), and not only a pointer ("number 2", "that one")."""
     said = reference.words.lower()
     return any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())

@@ -1,4 +1,4 @@
-"""Which tool a message means: the nearest by name and description, with what speaks for and against it."""
+"""The choice of the tool that a message means: the nearest by name and description, with points for and against it."""
 
 import re
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from langmem_plugin.references import PreviousCall, Reference
 from langmem_plugin.references.said.utterance import language_of
 from langmem_plugin.references.shown.tool_results import reads, tool_nouns
 
-# Cosines of the offline embeddings; the tests of the model and of the example graphs hold what they keep apart.
+# Cosines of the offline embeddings; tests of the model and of the example graphs hold what they tell apart.
 _READ_FROM = 0.30  # below this no tool is meant
 _ACT_FROM = 0.36  # the same for a tool that changes something
-# What is added to or taken from a tool's cosine.
+# Points added to or taken from a tool's cosine.
 _SHARED_WORDS = 0.15
 _SHARED_VERB = 0.20
 _USES_WHAT_IS_MEANT = 0.08
@@ -43,7 +43,7 @@ class Request:
         self.references = [replace(each, words=in_english(each.words, self.language)) for each in references]
 
     def to(self, tool: Json) -> tuple[str, list[Reference]]:
-        """The request as it is filled into a tool: a text to be written stays as the person called it."""
+        """Return the request as it is filled into a tool: a text to be written stays as the person called it."""
         if reads(tool["name"]):
             return self.said, self.references
         own = _stems(_told(tool))
@@ -54,9 +54,7 @@ class Request:
         return text, [replace(each, words=said) for each, said in zip(self.references, words, strict=True)]
 
     def standing(self, tool: Json) -> dict[str, Any]:
-        """The arguments of the previous call, for a tool that acts on the things which that call showed: its week, its
-        account.
-        """
+        """Return the previous call's arguments (week, account) for a tool that acts on what that call showed."""
         if (
             self.follows is None
             or reads(tool["name"])
@@ -68,7 +66,7 @@ class Request:
         return {name: value for name, value in self.follows.arguments.items() if name in optional}
 
     def answered(self, answer: "Request") -> "Request":
-        """The request with the answer to a question about it, in place of the words that left it open."""
+        """Return the request with the answer to a question about it, in place of the words that left it open."""
         words = next((each.words for each in answer.references), "")
         said = _OPEN.sub(lambda _: words, self.said, count=1) if words else self.said
         said = said if said != self.said else f"{said} and {answer.said}"
@@ -85,14 +83,14 @@ class Choice:
 
 
 class Chooser:
-    """Keeps the vectors of tools, which are few and known; never those of messages, which are a person's."""
+    """The choosing of a tool. It keeps the vectors of tools, few and known, and never those of a person's messages."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         self._embeddings = embeddings
         self._tools: dict[tuple[str, str], list[Any]] = {}
 
     def nearest(self, request: Request, tools: Sequence[Json]) -> Choice | None:
-        """The tool that is meant; None when all are far, or it writes and nobody tells it to."""
+        """Return the tool that is meant; None if all are far, or if it writes and nobody tells it to."""
         pointed = request.said
         for each in request.references:
             if each.words:
@@ -115,7 +113,7 @@ class Chooser:
         return Choice(tool, filled, near + _adjustment(request.said, tool, filled))
 
     def _vectors_of(self, tool: Json) -> list[Any]:
-        """The vectors of name and description together, then of the name and of each sentence alone."""
+        """Return the vectors of name and description together, then of the name and of each sentence alone."""
         name, description = _words_of_name(tool), " ".join(tool.get("description", "").replace("`", "").split())
         if (name, description) not in self._tools:
             texts = [f"{name}: {description}", name, *re.split(r"(?<=[.:;])\s+", description)]
@@ -128,7 +126,7 @@ def is_question(said: str) -> bool:
 
 
 def withholds(said: str, tool: Json) -> bool:
-    """Tells whether to hold a tool back: it would change something, and the person only asks, doubts or forbids."""
+    """Tell whether to hold a tool back: it would change something, and the person only asks, doubts or forbids."""
     return not reads(tool["name"]) and (is_question(said) or bool(_WITHHELD.search(said)))
 
 
@@ -145,7 +143,7 @@ def _adjustment(said: str, tool: Json, filled: Filled) -> float:
 
 
 def shares_verb(said: str, tool: Json) -> bool:
-    """Tells whether a clause begins with a verb of the tool: "save it", "the second one, please order it"."""
+    """Tell whether a clause begins with a verb of the tool: "save it", "the second one, please order it"."""
     clauses = (_OPENING.sub("", each).split() for each in _CLAUSE_END.split(said.lower()))
     verbs = {words[0] for words in clauses if words and not words[0].endswith(("ed", "ing"))} - _NO_VERBS
     meant = verbs.union(*(alike for alike in _ALIKE if alike & verbs))
@@ -153,7 +151,7 @@ def shares_verb(said: str, tool: Json) -> bool:
 
 
 def _words_of_name(tool: Json) -> str:
-    """`getWeather`, `get_weather` → get weather."""
+    """Return the words of a tool's name: get weather, for `getWeather` and `get_weather`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+", " ", tool["name"]).lower()
 
 
@@ -162,7 +160,7 @@ def _told(tool: Json) -> str:
 
 
 def _shared(said: str, tool: Json) -> float:
-    """The share of the message's words that the tool's name and description hold."""
+    """Return the share of the message's words that the tool's name and description hold."""
     words, held = _stems(said), _stems(_told(tool))
     return len(words & held) / max(len(words), 1)
 

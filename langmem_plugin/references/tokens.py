@@ -1,4 +1,4 @@
-"""Text as tokens and stemmed words in one spelling, and the dates, times and numbers in it."""
+"""The text as tokens and stemmed words in one spelling, and the dates, times and numbers in it."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ _STOP = frozenset().union(*(language.stop for language in LANGUAGES))
 
 @cached_if_short(32768)
 def normal(text: str) -> str:
-    """Lower case, one apostrophe, no accents or vowel points; two spellings of a word compare equal."""
+    """Return a text in lower case, with one apostrophe, no accents or vowel points: spellings then compare equal."""
     text = text.translate(_QUOTES)
     if text.isascii():
         return text.lower()
@@ -57,7 +57,7 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """In order, in normal form. Keycap digits read as `#n`."""
+    """Return the tokens in order, in normal form. Keycap digits read as `#n`."""
     found = []
     for match in _TOKEN.finditer(text):
         raw = match.group()
@@ -73,7 +73,7 @@ def tokens(text: str) -> list[Token]:
 
 @cached_if_short(32768)
 def stem(word: str) -> str:
-    """A light English and Spanish plural and possessive cut: enough to compare, not to print."""
+    """Cut English and Spanish plural and possessive endings lightly: enough to compare, not to print."""
     word = word.removesuffix("'s")
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
@@ -83,23 +83,23 @@ def stem(word: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Stemmed words in order, numbers included, function words too."""
+    """Return the stemmed words in order, numbers included, function words too."""
     return [stem(word) for word in WORD.findall(normal(text))]
 
 
 def is_stop(word: str) -> bool:
-    """Function words of every language, which name nothing."""
+    """Tell whether a word is a function word of any language, which names nothing."""
     return word in _STOP
 
 
 @cached_if_short(4096)
 def key_words(key: str) -> tuple[str, ...]:
-    """`restaurantName`, `restaurant_name` and `restaurant-name` all read restaurant, name."""
+    """Return the words of a key: restaurant, name for `restaurantName`, `restaurant_name` and `restaurant-name`."""
     return tuple(words_of(spaced(key)))
 
 
 def spaced(key: str) -> str:
-    """With spaces between its words."""
+    """Return a key with spaces between its words."""
     return _CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")
 
 
@@ -136,15 +136,13 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 def atoms(text: str) -> frozenset[str]:
-    """Everything in a text that can be compared with another text: words and typed values."""
+    """Return everything in a text that can be compared with another text: words and typed values."""
     return word_atoms(text) | typed_atoms(text)
 
 
 @cached_if_short(4096)
 def word_atoms(text: str) -> frozenset[str]:
-    """Stemmed content words; a Hebrew word is given with and without its prefix letters, and with its
-    concept in English.
-    """
+    """Return the stemmed content words; a Hebrew word with and without prefix letters, and its concept in English."""
     found: set[str] = set()
     hebrew = bool(_HEBREW.search(text))
     for word in WORD.findall(normal(text)):
@@ -159,8 +157,8 @@ def word_atoms(text: str) -> frozenset[str]:
 
 
 def typed_atoms(text: str) -> set[str]:
-    """Clock times (`t:minutes`), dates (`d:month-day`), weekdays (`w:0` is Monday) and numbers (`n:12`)
-    said in a text.
+    """Return clock times (`t:minutes`), dates (`d:month-day`), weekdays (`w:0` is Monday) and numbers (`n:12`) said in
+    a text.
     """
     low = normal(text)
     found = _weekday_atoms(low)

@@ -1,4 +1,4 @@
-"""Asks every way of finding what an utterance means, and keeps what is sure."""
+"""The decision what an utterance means: every way of finding items is asked, and what is sure is kept."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +16,7 @@ from langmem_plugin.references.tokens import WORD, is_stop, normal, word_atoms
 
 _SEVERAL = 2
 _BRIEF = 12  # words and marks
-_SHORT = 40  # letters of a message that says little but what it picks
+_SHORT = 40  # letters of a message that says little besides its choice
 _QUESTION = 160  # letters at the end of a reply
 _WHOLES = ("all", "both")
 _REASONS = {
@@ -29,7 +29,7 @@ _REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Some words, the entries they mean, why, and the list they were found in; `part` is the field that is asked for."""
+    """Words, the entries they mean, why, and the list they were found in; `part` is the field that is asked for."""
 
     entries: list[ItemEntry]
     words: str
@@ -39,14 +39,14 @@ class Finding:
     part: str | None = None
 
     def of(self, entries: list[ItemEntry]) -> "Finding":
-        """The same of some of its entries."""
+        """Return the same finding for some of its entries."""
         return replace(self, entries=entries)
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Everything an utterance was found to mean; or `unclear`, the entries that are equally meant; or the words that
-    point at nothing shown (`unresolved`); or nothing.
+    """The meaning of an utterance: the findings; or `unclear`, the entries that are equally meant; or `unresolved`, the
+    words that point at nothing shown; or nothing.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Decision:
 
 
 class _Part(NamedTuple):
-    """Words of a sentence, from and to, and the entries that they mean."""
+    """The words of a sentence from `start` to `end`, and the entries that they mean."""
 
     entries: list[ItemEntry]
     start: int
@@ -186,7 +186,7 @@ class _Reading:
         return f" {words[0].text} {words[1].text} " in f" {' '.join(WORD.findall(normal(self.ledger.reply)))} "
 
     def _named_by_number(self, each: Position, sentence: Sentence, listed: ShownList) -> list[ItemEntry]:
-        """The one item whose name holds the noun and the number: "flat 3" is "Flat 3, 88 Grove Rd"."""
+        """Return the one item whose name holds the noun and the number: "flat 3" is "Flat 3, 88 Grove Rd"."""
         words = sentence.words[each.start : each.end]
         if len(words) != 2 or not each.noun or not listed.of_data or "marker" in words[0]:
             return []
@@ -202,11 +202,11 @@ class _Reading:
         return not each.noun or any(is_called(listed, each.noun) for listed in newest[0])
 
     def _with_whole(self, each: Position, sentence: Sentence, parts: list[_Part]) -> list[_Part]:
-        """The parts with a whole beside them: without what is left out of it."""
+        """Add a whole ("all of them") to the parts, without the entries that the sentence leaves out."""
         but = exception(sentence, each)
         less = [part for part in parts if but is not None and part.start >= but]
         listed = self._pair(each) if each.sort == "both" else list_of(each, sentence, self.lists)
-        if listed is None and less and not each.noun:  # what is left out tells the list
+        if listed is None and less and not each.noun:  # the items that are left out tell the list
             listed = less[0].listed
         if listed is None:
             return parts
@@ -225,7 +225,7 @@ class _Reading:
         return [*parts, whole] if entries else parts
 
     def _pair(self, each: Position) -> ShownList | None:
-        """The two that were shown last."""
+        """Return the list of the two things that were shown last."""
         newest = next(iter(groups(self.lists)), [])
         listed = newest[-1] if newest else None
         if listed is None or len(listed.entries) != 2 or (each.noun and not is_called(listed, each.noun)):
@@ -245,7 +245,7 @@ class _Reading:
                 yield _Part(point.entries, point.start, point.end, "pointing", reason, point.listed, point.part)
 
     def _just_shown(self) -> ShownList | None:
-        """The list of several things of a tool that the quoted or the last reply showed."""
+        """Return the list of several things of a tool that the quoted or the last reply showed."""
         newest = next(iter(groups(self.lists)), None)
         listed = newest[-1] if newest else None
         if listed is None or not listed.of_data or len(listed.entries) < _SEVERAL:
@@ -257,7 +257,7 @@ class _Reading:
         return self.text[sentence.words[start].start : last.end]
 
     def decision(self, *, brief: bool) -> Decision:
-        """The decision from what was found. Only a brief text can be said to fit nothing, or several things."""
+        """Make the decision from the findings. Only a brief text can be said to fit nothing, or several things."""
         kept: list[Finding] = []
         for finding in self.findings:
             entries = [entry for entry in finding.entries if not any(entry is other for other in self.refused)]

@@ -1,4 +1,4 @@
-"""Items told by what they hold ("the cheaper one", "the $38 one"), or pointed at ("it", "that recipe", "them")."""
+"""The items that are described ("the cheaper one", "the $38 one") or pointed at ("it", "that recipe", "them")."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ class Described:
 
 
 def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described]:
-    """An end of a scale, where the items have exactly one field of that kind and one item stands at that end."""
+    """Find the item at an end of a scale, if one field of all items is of that kind and one item is at the end."""
     for place, word in enumerate(sentence.words):
         scale = next((kind for kind in word.kinds if kind.startswith(("least ", "most "))), None)
         if scale is None:
             continue
         most, name = scale.startswith("most"), scale.partition(" ")[2]
         wanted = frozenset(map(stem, SCALES[name]))
-        # Of two lists that were just shown the one that has such a field is meant
+        # Of two lists that were just shown, the one with such a field is meant
         lately = [each for group in groups(lists)[:2] if (each := newest_data(group))]
         listed = next((each for each in lately if _fields(each, wanted)), None)
         if listed is None or not _asks(sentence, place, listed):
@@ -67,7 +67,7 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
 
 
 def _compares(word: Word, language: Language) -> bool:
-    """True where the word compares two things and is no superlative."""
+    """Tell whether the word compares two things and is no superlative."""
     first, *more = word.text.split()
     return "comparing" in word or (language.name == "en" and first.endswith("er") and not more)
 
@@ -83,7 +83,7 @@ def _fields(listed: ShownList, wanted: frozenset[str]) -> list[tuple[str, list[f
 
 
 def valued(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described]:
-    """Yields "the 45 minute one", "the unpaid one", "the one with feta": the one item that holds all that is said."""
+    """Find the one item that holds all that is said: "the 45 minute one", "the unpaid one", "the one with feta"."""
     listed = newest_data(lists)
     if listed is None or not listed.of_data:
         return
@@ -112,7 +112,7 @@ def valued(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
 
 
 def _spans(sentence: Sentence, place: int, word: Word, listed: ShownList) -> Iterator[tuple[int, int]]:
-    """From where to where a description may go that the word at a place closes or opens."""
+    """Give the spans, from and to, of a description that the word at a place may close or open."""
     if word.any_of("one", "generic") or (word.text.isalpha() and word.stem in listed.nouns and not is_stop(word.text)):
         start = place - 1
         while (
@@ -146,7 +146,7 @@ def _spans(sentence: Sentence, place: int, word: Word, listed: ShownList) -> Ite
 
 
 def _told(word: Word, listed: ShownList) -> bool:
-    """True where the word says nothing, or something that an item holds."""
+    """Tell whether the word says nothing, or something that an item holds."""
     atoms = _atoms(word, listed)
     if "break" in word or "not" in word:
         return False
@@ -154,7 +154,7 @@ def _told(word: Word, listed: ShownList) -> bool:
 
 
 def _atoms(word: Word, listed: ShownList) -> frozenset[str] | None:
-    """The atoms of a word that an item can hold; None for a function word, a unit, and a noun that names its items."""
+    """Return the atoms of a word that items can hold; None for a function word, a unit and a noun for the items."""
     if word.any_of("weekday", "month"):
         return frozenset(typed_atoms(word.text)) or word_atoms(word.text)
     if (
@@ -180,7 +180,7 @@ _CONTAINERS = frozenset(KEYS["container"])
 
 @dataclass(frozen=True, eq=False)
 class Pointed:
-    """`entries` are meant; or, where `unclear`, each of them may be."""
+    """Words that point, and the `entries` they mean; or, if `unclear`, each of them may be meant."""
 
     entries: list[ItemEntry]
     start: int
@@ -191,18 +191,18 @@ class Pointed:
 
 
 def in_focus(ledger: Ledger) -> ItemEntry | None:
-    """The one item that the talk is about: what was last picked from what is shown, or shown alone."""
+    """Return the one item that the talk is about: the last one picked from what is shown, or one shown alone."""
     newest = next((each for each in reversed(ledger.shown_lists) if each.kind not in ("beside", "parts")), None)
     alone = newest.entries[0] if newest is not None and len(newest.entries) == 1 else None
     if ledger.chosen:
-        last = ledger.chosen[-1]  # which a tool may have told more of since
+        last = ledger.chosen[-1]  # a tool may have told more of it since
         fuller = alone is not None and len(alone.item) > len(last.item)
         return alone if fuller and alone is not None and not alone.identity.isdisjoint(last.identity) else last
     return alone
 
 
 def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None, listed: ShownList | None) -> Iterator[Pointed]:
-    """`listed` is what several things may be pointed at in: the list just shown, or that of the quoted message."""
+    """Find words that point; several things are in `listed`, the list just shown or that of the quoted message."""
     place = 0
     while place < len(sentence.words):
         found = _singular(sentence, place, ledger, focus, listed) or _plural(sentence, place, focus, listed)
@@ -262,14 +262,14 @@ def _tells(ledger: Ledger, focus: ItemEntry | None, noun: Word) -> bool:
 
 
 def _unclear(listed: ShownList | None, start: int, end: int) -> Pointed | None:
-    """All that was just shown, where a word means one of it and nothing tells which: not where it means the list."""
+    """Return all that was just shown, if a word means one of it and nothing tells which; None if it means the list."""
     if listed is None or len(listed.entries) > _MOST_ASKED or not _CONTAINERS.isdisjoint(listed.nouns):
         return None
     return Pointed(list(listed.entries), start, end, listed, unclear=True)
 
 
 def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
-    """Finds "that recipe": the last one of its kind that was spoken of alone."""
+    """Find "that recipe": the last one of its kind that was spoken of alone."""
     nouns = {noun, *word_atoms(noun)}
     for entry in reversed(ledger.focus):
         if not entry.kind_words.isdisjoint(nouns) and entry.called is None:

@@ -1,4 +1,4 @@
-"""Which of the lists that were shown a place, a whole or a description is of."""
+"""The choice of the list, among those that were shown, that a place, a whole or a description belongs to."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -10,11 +10,11 @@ from langmem_plugin.references.tokens import word_atoms, words_of
 
 _MOST_GROUPS = 6
 _NO_NOUNS = ("generic", "polite", "copula", "the", "of", "act", "person", "this", "break", "digit", "it", "time")
-_CONSTRUCT = 3  # letters by which forms of a Hebrew noun are known
+_CONSTRUCT = 3  # letters that identify the forms of a Hebrew noun
 
 
 def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
-    """The lists of each turn that showed any, newest first: single items told of in sentences, and parts, left out."""
+    """Return the lists of each turn that showed any, newest first, without parts and single items told in sentences."""
     several = [
         each for each in lists if each.kind not in ("beside", "headings") and (len(each.entries) > 1 or each.numbered)
     ]
@@ -23,7 +23,7 @@ def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
 
 
 def is_called(listed: ShownList, nouns: Iterable[str]) -> bool:
-    """True where one of the words names the items of the list."""
+    """Tell whether one of the words names the items of the list."""
     return any(_among(noun, listed.nouns) for noun in nouns)
 
 
@@ -37,7 +37,7 @@ def _among(noun: str, known: frozenset[str]) -> bool:
 
 
 def qualified(sentence: Sentence, position: Position) -> tuple[str, ...]:
-    """The nouns of what stands behind "of", "from" or "in" beside some places: "the second of the longer term fixes"."""
+    """Return the nouns behind "of", "from" or "in" beside some places: "the second of the longer term fixes"."""
     found: list[str] = []
     for step, begin in ((1, position.end), (-1, position.start - 1)):
         place, open_ = begin, False
@@ -55,7 +55,7 @@ def qualified(sentence: Sentence, position: Position) -> tuple[str, ...]:
 
 
 def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) -> ShownList | None:
-    """The list that the places are of; None where it cannot be told, or has none of them."""
+    """Return the list that the places belong to; None if it cannot be told, or has none of them."""
     found = groups(lists)
     generic = {word.stem for word in sentence.words if "generic" in word}
     if nouns := position.noun:
@@ -102,19 +102,19 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
 
 
 def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
-    """The nouns for its items: with letters also those of its title, with ordinals also those of the question."""
+    """Return the nouns for its items: with letters also of its title, with ordinals also of the question."""
     if position.lettered:
         return listed.nouns | listed.title_words
     return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
 
 
 def _is_unit(position: Position, sentence: Sentence) -> bool:
-    """True where the noun beside the places may be one of time or measure: "months 1 and 2"."""
+    """Tell whether the noun beside the places may be one of time or measure: "months 1 and 2"."""
     return "unit" in sentence.at(position.start)
 
 
 def _two_ways(found: Sequence[Sequence[ShownList]]) -> bool:
-    """True where sentences about several items follow a numbered list: "the last one" may be in either."""
+    """Tell whether sentences about several items follow a numbered list: "the last one" may be in either."""
     told, listed = found[0], found[1] if len(found) > 1 else ()
     return (
         all(each.kind == "prose" for each in told)
@@ -124,13 +124,13 @@ def _two_ways(found: Sequence[Sequence[ShownList]]) -> bool:
 
 
 def _single(position: Position, nouns: Sequence[str], lists: Sequence[ShownList]) -> ShownList | None:
-    """The one thing shown last, which "the last car" or "the first flight" is where only one is told of at a time."""
+    """Return the one thing shown last, which "the last car" means where only one car is told of at a time."""
     alone = [each for each in lists if len(each.entries) == 1 and each.of_data and is_called(each, nouns)]
     return alone[-1] if alone and position.numbers in ((1,), (-1,)) and not position.count else None
 
 
 def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | bool | None:
-    """The list of one reply that the places are of; False where the search ends here, None where it may go on."""
+    """Return the list of one reply that the places belong to; False if the search ends here, None if it may go on."""
     printed = [each for each in group if each.numbered]
     if position.lettered:
         lettered = [each for each in printed if each.lettered and _has(each, position)]
@@ -153,7 +153,7 @@ def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | boo
 
 
 def _main(lists: Sequence[ShownList]) -> ShownList | None:
-    """The one list, or the one whose items are data; else None. Of data the newest counts."""
+    """Return the only list, or the only one whose items are data; else None. Of several in data the newest counts."""
     if len(lists) == 1:
         return lists[0]
     told = [each for each in lists if each.of_data]
@@ -173,7 +173,7 @@ def _has(listed: ShownList, position: Position) -> bool:
 
 
 def newest_data(lists: Sequence[ShownList]) -> ShownList | None:
-    """The newest list of several items that are data."""
+    """Return the newest list of several items that are data."""
     for group in groups(lists):
         told = [each for each in group if each.of_data]
         if told:

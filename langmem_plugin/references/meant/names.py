@@ -1,4 +1,4 @@
-"""Items that a sentence names: by an id, in full, or by words that only one item's name holds."""
+"""The items that a sentence names: by an id, in full, or by words that only one item's name holds."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ _LONGEST = 4  # words that an id is written as
 
 
 def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple[int, int, ItemEntry, ShownList]]:
-    """From which word to which, the item, and the list it was shown in: only where one item alone has such an id."""
+    """Find ids: give the first word and the end, the item and its list, if one item alone has such an id."""
     words = [_SIGNS.sub("", word.prefix + word.text) for word in sentence.words]
     digits = [place for place, word in enumerate(words) if any(map(str.isdigit, word))]
     if not digits:
@@ -66,7 +66,7 @@ _SHORT = 3  # letters; a shorter word names nothing by itself
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """An item that the words from `start` up to `end` name; `whole` where they hold all of its name."""
+    """The item that the words from `start` up to `end` name; `whole` if they hold all of its name."""
 
     entry: ItemEntry
     listed: ShownList
@@ -78,7 +78,7 @@ class Named:
 
 
 def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:
-    """Every item that is named and meant by it, in the order of the sentence; newer lists before older ones."""
+    """Return every item that is named and meant, in the order of the sentence; newer lists before older ones."""
     found: list[Named] = []
     said = [_forms(word) for word in sentence.words]
     parts = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
@@ -97,11 +97,11 @@ def _overlap(one: Named, other: Named) -> bool:
 
 
 def _forms(word: Word) -> frozenset[str]:
-    """A word in the forms that names are compared by; nothing of function words."""
+    """Return the forms of a word by which names are compared; none for a function word."""
     if "idiom" in word or not word.text[:1].isalnum():
         return frozenset()
     forms = word_atoms(word.prefix + word.text) | ({word.stem} if not is_stop(word.text) else frozenset())
-    # Before another noun a Hebrew noun changes its end: פשטידה, פשטידת ברוקולי
+    # A Hebrew noun before another noun changes its end: פשטידה, פשטידת ברוקולי
     return forms | {form[:-1] + "ת" for form in forms if form.endswith("ה") and len(form) > _SHORT}
 
 
@@ -140,7 +140,7 @@ def _in_list(
 
 
 def _literal(spelled: Sequence[str], parts: Sequence[tuple[int, str]]) -> tuple[int, int] | None:
-    """Where a sentence spells a name, word for word; `parts` are its words and where each stands."""
+    """Return the span in which a sentence spells a name, word for word; `parts` are its words and their places."""
     for at in range(len(parts) - len(spelled) + 1):
         if all(parts[at + more][1] == part for more, part in enumerate(spelled)):
             return parts[at][0], parts[at + len(spelled) - 1][0] + 1
@@ -148,7 +148,7 @@ def _literal(spelled: Sequence[str], parts: Sequence[tuple[int, str]]) -> tuple[
 
 
 def _function_word(name: str, sentence: Sentence) -> int | None:
-    """Where a name like "After" can be no function word: as what is chosen, or as what looks good."""
+    """Find a name such as "After" where it can be no function word: where it is chosen, or where it looks good."""
     for place, word in enumerate(sentence.words):
         if word.text == normal(name):
             ends, before = sentence.at(place + 1).any_of("end", "break"), sentence.at(place - 1)
@@ -160,7 +160,7 @@ def _function_word(name: str, sentence: Sentence) -> int | None:
 
 
 def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
-    """Places that stand together, or with function words between, as from and to."""
+    """Join places that stand together, or with function words between, into spans from and to."""
     found: list[tuple[int, int]] = []
     for place in places:
         between = sentence.words[found[-1][1] : place] if found else []

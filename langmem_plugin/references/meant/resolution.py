@@ -1,4 +1,4 @@
-"""The answer of the resolver, and the block of the prompt that tells a model of it."""
+"""The answer of the resolver, and the block of the prompt that tells it to a model."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from langmem_plugin.references.tokens import key_words, normal, stem, words_of
 
 @dataclass(frozen=True)
 class Reference:
-    """Items that some words of the utterance mean: sure, or it is not here.
+    """The items that some words of the utterance mean. An item that is not sure is not here.
 
     `items` are copies of the tool's dicts, equal in every key and value; an item of a list that exists only as text is
     `{"number": 2, "text": "…"}` plus its `key: value` lines. `numbers` are the places the person saw (None where there
@@ -43,17 +43,17 @@ class PreviousCall:
 
 @dataclass(frozen=True)
 class Resolution:
-    """The meaning of an utterance. Empty `references` is an answer too: nothing is meant."""
+    """The meaning of an utterance. If `references` is empty, nothing is meant, which is an answer too."""
 
     references: tuple[Reference, ...] = ()
     question: str | None = None
-    """Set when several items are equally meant, or words point at nothing: ask it."""
+    """The question to ask, if several items are equally meant, or words point at nothing."""
     candidates: tuple[dict[str, Any], ...] = ()
-    """The items the question is about; of many, all that fit what was said."""
+    """The items that the question is about; of many, all that fit what was said."""
     unresolved: tuple[str, ...] = ()
-    """Words that point at something shown where nothing shown fits them: "number 9" of a list of five."""
+    """The words that point at something shown where nothing shown fits them: "number 9" of a list of five."""
     previous_call: PreviousCall | None = None
-    """Set when the utterance revises or changes something and there was a call."""
+    """The call before, if the utterance revises or changes something."""
 
     said: str = ""
     """The utterance as it was read."""
@@ -72,7 +72,7 @@ class Resolution:
         return "\n".join(lines)
 
     def cells(self) -> Cells:
-        """In a notebook: what `explain` says."""
+        """Return the rows of a notebook's card, which tell what `explain` tells."""
         follows = self.previous_call
         return {
             "shown": [f"{number}. {name}" for number, name in enumerate(self.shown, 1)] or Mark("nothing", "dim"),
@@ -87,12 +87,12 @@ class Resolution:
         return card("What is meant", self.cells())
 
     def __bool__(self) -> bool:
-        """True where something is meant, or the person is to be asked which."""
+        """Tell whether something is meant, or the person is to be asked which."""
         return bool(self.references or self.question)
 
     @property
     def sure(self) -> bool:
-        """True where something is meant."""
+        """Tell whether something is meant."""
         return bool(self.references)
 
     def __iter__(self) -> Iterator[Reference]:
@@ -100,15 +100,15 @@ class Resolution:
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """Every item meant, in order, once."""
+        """Return every item meant, in order, once."""
         found: list[dict[str, Any]] = []
         for reference in self.references:
             found.extend(item for item in reference.items if not any(item is other for other in found))
         return found
 
     def item(self, noun: str | None = None) -> dict[str, Any] | None:
-        """The one item meant, or None when none or several are. `noun` ("recipe") keeps items of that type only;
-        an item of no known type counts as any type.
+        """Return the one item meant; None if none or several are. `noun` ("recipe") keeps items of that type only; an
+        item of no known type counts as any type.
         """
         found: list[dict[str, Any]] = []
         wanted = {stem(word) for word in words_of(noun)} if noun else set()
@@ -137,17 +137,17 @@ _LONGEST_ID = 400
 _LONGEST_TITLE = 80
 _LONGEST_PART = 600
 _SHORT = 40
-"""Letters of a field that may be given beside what identifies an item."""
+"""The number of letters of a field that may be given beside what identifies an item."""
 
 _BESIDE_AN_ID, _WITHOUT_ID = 80, 240
-"""Letters of all such fields of one item."""
+"""The number of letters of all such fields of one item."""
 
 _FIRST_FIELDS = 8
 _IDS = (("id",), ("uid",), ("uuid",))
 
 
 def describe(resolution: Resolution) -> str:
-    """One compact prompt block; "" when there is nothing to say.
+    """Return one compact prompt block; "" when there is nothing to say.
 
     One line an item inside <references>: the person's words, the fields that identify it under the tool's own names with
     their exact values as JSON, its title, and short fields beside. Brackets and what cannot be seen are escaped, so
@@ -204,7 +204,7 @@ def _called_by_id(item: Item) -> str:
 
 
 def _identified(item: Item) -> tuple[str, set[str]]:
-    """`recipe_id "r-214" (One-pan salmon)`, and the fields that this says; the title under its key without an id."""
+    """Return `recipe_id "r-214" (One-pan salmon)`, and the fields told so; without an id, the title under its key."""
     names = ItemEntry(item).names
     titled = next((key for key in item if names and item[key] == names[0] and _is_sayable(key, names[0])), None)
     ids = _ids(item)
@@ -216,7 +216,7 @@ def _identified(item: Item) -> tuple[str, set[str]]:
 
 
 def _ids(item: Item) -> list[str]:
-    """The fields that identify it: its ids; where it has none its first code, number or link."""
+    """Return the fields that identify an item: its ids; if it has none, its first code, number or link."""
     identity = ItemEntry(item).identity
     found = [
         key
@@ -231,7 +231,7 @@ def _is_sayable(key: str, value: object) -> bool:
 
 
 def _part(value: object) -> str:
-    """The part of an item that was asked for: whole, or only its beginning where it is long."""
+    """Return the part of an item that was asked for: whole, or only its beginning if it is long."""
     whole = "" if value is None else _value(value)
     if len(whole) <= _LONGEST_PART:
         return whole
@@ -248,7 +248,7 @@ def _value(value: object) -> str:
 
 
 def _json(item: Mapping[str, Any]) -> str:
-    """Whole; of a large one the first fields, cut."""
+    """Return the item as JSON: whole, or, of a large one, the first fields, cut."""
     whole = _value(item)
     if len(whole) <= _LONGEST_PART:
         return whole

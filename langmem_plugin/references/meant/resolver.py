@@ -1,4 +1,4 @@
-"""From messages to a resolution: what is new is read into the ledger, then it is decided what the utterance means."""
+"""The way from messages to a resolution: new messages are read into the ledger, then the meaning is decided."""
 
 import re
 from bisect import bisect_right
@@ -29,14 +29,14 @@ from langmem_plugin.references.tokens import typed_atoms
 
 
 def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, quoted: str | None = None) -> Resolution:
-    """Returns what `utterance` points at in the conversation `messages` (newest last, without the utterance itself), which
-    may be anything that LangChain takes for messages: dicts and tuples too.
+    """Return the meaning of `utterance` in the conversation `messages` (newest last, without the utterance itself),
+    which may be anything that LangChain takes for messages: dicts and tuples too.
 
-    `quoted` is the id or the text of the message of the conversation that the utterance answers, where it quotes one:
-    places and "this" are then of what that message showed. Pure: same arguments, same answer; nothing is read or written
-    elsewhere and no message is changed. It says none rather than guess. Conversations read recently are kept in memory
-    so that the next turn reads only what is new; `clear_cache` drops them. Raises InvalidInput, a
-    ValueError, for arguments in another order, and ValueError for what is no message.
+    `quoted` is the id or the text of the message that the utterance answers, where it quotes one: places and "this"
+    then mean what that message showed. The function is pure: the same arguments give the same answer, nothing is read
+    or written elsewhere, and no message is changed. It returns no reference rather than a guess. Conversations read
+    recently are kept in memory, so that the next turn reads only what is new; `clear_cache` drops them. Raises
+    InvalidInput, a ValueError, for arguments in another order, and ValueError for what is no message.
     """
     if not isinstance(utterance, str) or isinstance(messages, str):
         raise InvalidInput("resolve(text, messages): first what the person said, then the messages before it")
@@ -59,7 +59,7 @@ def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, qu
 
 
 def shows_something(messages: Sequence[BaseMessage]) -> bool:
-    """A quick look: False where no tool was called and no reply can hold a list, so that nothing can be referred to."""
+    """Look quickly: False if no tool was called and no reply can hold a list, so that nothing can be referred to."""
     return any(
         isinstance(each, ToolMessage)
         or (isinstance(each, AIMessage) and (each.tool_calls or _MAY_LIST.search(each.text)))
@@ -68,7 +68,7 @@ def shows_something(messages: Sequence[BaseMessage]) -> bool:
 
 
 def quoted_place(quoted: str | None, messages: Sequence[BaseMessage]) -> int | None:
-    """Where the quoted message stands: by its id, else the newest whose text is, or holds, what is quoted."""
+    """Return the place of the quoted message: by its id, else the newest whose text is, or holds, the quote."""
     if not quoted:
         return None
     by_id = (place for place, message in enumerate(messages) if message.id == quoted)
@@ -98,7 +98,7 @@ def _reference(finding: Finding, items: dict[int, dict[str, Any]]) -> Reference:
 
 
 def _ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
-    """A question that names several candidates by number and name, or the words that fit nothing; None for neither."""
+    """Return a question about several candidates, by number and name, or about words that fit nothing; else None."""
     if unresolved:
         words = " or ".join(f"“{one_line(each)}”" for each in unresolved)
         return f"Nothing that I have shown you is {words}. Which one do you mean?"
@@ -115,8 +115,8 @@ _CORRECTION = 7
 
 
 def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall | None:
-    """The last call where the utterance revises it: it begins with what asks for a change, corrects a value, or is a
-    value alone.
+    """Return the last call if the utterance revises it: it begins with a request for a change, corrects a value, or is
+    only a value.
     """
     if not ledger.calls or not revises(text, found=bool(decision.findings)):
         return None
@@ -125,7 +125,7 @@ def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall
 
 
 def revises(text: str, *, found: bool = False) -> bool:
-    """`found` says whether the utterance was found to mean an item."""
+    """Tell whether an utterance revises the last call. `found` says whether it was found to mean an item."""
     said = sentences(text)
     if any(_asks_for_a_change(sentence) for sentence in said):
         return True
@@ -161,21 +161,20 @@ def _asks_for_a_change(sentence: Sentence) -> bool:
 
 
 _KEPT_BYTES = 64_000_000
-_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 12  # what a message that was read takes, and about each byte of its content
-_AN_END = 2_000  # letters; reading them takes a tenth of a second at the very most
+_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 12  # bytes kept for a message, and for each byte of its content
+_AN_END = 2_000  # letters: reading them takes at most a tenth of a second
 _EXCHANGES, _MORE = 20, 10
-"""Of a long conversation the last 20 to 30 exchanges are read. Where they begin moves by ten at once, so that what was
-read stays the beginning of what is read next.
+"""The exchanges of a long conversation that are read: the last 20 to 30. Their beginning moves by ten at once, so that
+what was read stays the beginning of what is read next.
 """
 
 _kept: LruCache[bytes, Ledger] = LruCache(_KEPT_BYTES)
-"""By all that was said: who talks does not matter, because everything here is the ledgers' own and what is handed out
-is copied."""
+"""The ledgers, by all that was said. Conversations can share them: all in them is their own, and results are copies."""
 
 
 def ledger_of(messages: Sequence[BaseMessage], quoted: int | None = None) -> Ledger:
-    """The settled ledger of the last exchanges of a conversation, and of that in which the message at the place
-    `quoted` stands; what was read before is continued, not read again.
+    """Return the settled ledger of the last exchanges of a conversation, and of the exchange with the message at the
+    place `quoted`. What was read before is continued, not read again.
     """
     places = _read_places(messages, quoted)
     keys, sizes = _prefixes(messages, places)
@@ -204,7 +203,7 @@ def ledger_of(messages: Sequence[BaseMessage], quoted: int | None = None) -> Led
 
 
 def results_of(messages: Sequence[BaseMessage]) -> list[ResultList]:
-    """All results that tools gave in a conversation, the oldest first."""
+    """Return all results that tools gave in a conversation, the oldest first."""
     ledger = Ledger()
     for message in messages:
         if isinstance(message, ToolMessage) or (isinstance(message, AIMessage) and message.tool_calls):
@@ -213,7 +212,7 @@ def results_of(messages: Sequence[BaseMessage]) -> list[ResultList]:
 
 
 def _read_places(messages: Sequence[BaseMessage], quoted: int | None) -> Sequence[int]:
-    """The places of the messages that are read."""
+    """Return the places of the messages that are read."""
     begins = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
     left_out = (len(begins) - _EXCHANGES) // _MORE * _MORE
     first = begins[left_out] if left_out > 0 else 0
@@ -226,9 +225,9 @@ def _read_places(messages: Sequence[BaseMessage], quoted: int | None) -> Sequenc
 
 
 def _prefixes(messages: Sequence[BaseMessage], places: Sequence[int]) -> tuple[list[bytes], list[int]]:
-    """A key for what is read up to each message, and about how many bytes its ledger takes there more.
+    """Return a key for what is read up to each message, and about how many bytes each adds to the ledger.
 
-    They end before a message that holds something of a kind that is not known: it could not be told from another.
+    They end before a message that holds something of an unknown kind: such messages could not be told apart.
     """
     keys, sizes, key = [], [], b""
     for place in places:
@@ -248,12 +247,12 @@ def clear_cache() -> None:
 
 
 def pointing_part(utterance: str) -> str:
-    """The part of an utterance that is read: of a very long one only its two ends, where people say what they want."""
+    """Return the part of an utterance to read: of a very long one only its ends, where people say what they want."""
     return utterance if len(utterance) <= 2 * _AN_END else f"{utterance[:_AN_END]}\n{utterance[-_AN_END:]}"
 
 
 def _content(message: BaseMessage) -> bytes | None:
-    """All of a message that reading it depends on; None if it cannot be told."""
+    """Return all of a message on which reading it depends; None if it cannot be told."""
     if isinstance(message, ToolMessage):
         parts = (message.name, message.tool_call_id, message.artifact, message.status)
         return packed(["tool", message.content, *parts])
@@ -264,7 +263,7 @@ def _content(message: BaseMessage) -> bytes | None:
 
 
 def _own(message: BaseMessage) -> BaseMessage:
-    """A message whose data nobody else can change."""
+    """Return a message whose data nobody else can change."""
     if isinstance(message, ToolMessage):
         data = {"content": plain(message.content), "artifact": plain(message.artifact)}
     elif isinstance(message, AIMessage):

@@ -1,4 +1,4 @@
-"""Places of a list that a sentence says: "number 2", "the third recipe", "the last two", "1-3", "all but the first"."""
+"""The places of a list that a sentence says: "number 2", "the third recipe", "the last two", "all but the first"."""
 
 from dataclasses import dataclass, replace
 
@@ -6,12 +6,12 @@ from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.tokens import is_stop
 
 _LONGEST_RANGE = 50
-_WORDS = frozenset("aieoyהול")  # letters that are words too
+_WORDS = frozenset("aieoyהול")  # letters that are also words
 
 
 @dataclass(frozen=True)
 class Position:
-    """Some places said together, from the word at `start` up to that at `end`.
+    """Places that are said together, from the word at `start` up to that at `end`.
 
     `numbers` are those printed beside items, or from `ordered` on their places; negative ones count from the end.
     `noun` are the words beside them that may tell which list; `sort` is number, ordinal, last, range, all or both.
@@ -25,11 +25,11 @@ class Position:
     lettered: bool = False
     explicit: bool = False
     marked: bool = False
-    """True where a word before it says that it is the number of something: "number 9"."""
+    """True if a word before says that it is the number of something: "number 9"."""
     framed: bool = True
-    """False where the words around an ordinal and its noun show that it picks nothing: "the first song went badly"."""
+    """False if the words around an ordinal and its noun show that it picks nothing: "the first song went badly"."""
     alone: bool = False
-    """True where the sentence says nothing else, so that it may be the answer to another question."""
+    """True if the sentence says nothing else, so that it may be the answer to another question."""
     refused: bool = False
     count: int = 0
     """The number in "the last two"; in "all three" the number of items there must be."""
@@ -40,7 +40,7 @@ class Position:
 
 
 def positions(sentence: Sentence) -> list[Position]:
-    """In the order of the sentence."""
+    """Return the places, in the order of the sentence."""
     found: list[Position] = []
     place = 0
     while place < len(sentence.words):
@@ -78,7 +78,7 @@ def _is_number(word: Word) -> bool:
 
 
 def _numbers(sentence: Sentence, place: int) -> Position | None:
-    """A run of numbers or letters: "2", "1 and 3", "2-4", "b", "option c", "the 4 and the 5"."""
+    """Read numbers or letters: "2", "1 and 3", "2-4", "b", "option c", "the 4 and the 5"."""
     first = place
     word = sentence.at(first)
     marked = (word.any_of("marker") and not _is_number(word)) or (
@@ -123,7 +123,7 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
 
 
 def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | None:
-    """The numbers, where they end, and whether they are a range; None where one of them counts what stands behind it."""
+    """Return the numbers, their end, and whether they are a range; None if one of them counts the words behind it."""
     numbers, end, ranged = [sentence.at(start).number], start + 1, False
     kind = "letter" in sentence.at(start)
     while True:
@@ -151,7 +151,7 @@ def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | 
 
 
 def _is_word(sentence: Sentence, place: int) -> bool:
-    """True where a letter is a word here: "a" and "I" are letters only beside another letter, or before a bracket."""
+    """Tell whether a letter is a word here: "a" and "I" are letters only beside another letter, or before a bracket."""
     word, after = sentence.at(place), sentence.at(place + 1)
     if "letter" not in word or word.text not in _WORDS:
         return False
@@ -159,7 +159,7 @@ def _is_word(sentence: Sentence, place: int) -> bool:
 
 
 def _counts(sentence: Sentence, place: int) -> bool:
-    """True where the number counts what follows it: "2 onions", "5 of them", "20 euros"."""
+    """Tell whether the number counts the words behind it: "2 onions", "5 of them", "20 euros"."""
     after = sentence.at(place)
     if after.any_of("unit", "counted", "month", "weekday", "amount") and not sentence.at(place + 1).any_of(
         "the", "these"
@@ -229,7 +229,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
 
 
 def _alone(sentence: Sentence, first: int, end: int) -> bool:
-    """True where the sentence says little else: "ok 3 please", "c, and it's 4,300 euros"."""
+    """Tell whether the sentence says little else: "ok 3 please", "c, and it's 4,300 euros"."""
     others = [
         word
         for word in (*sentence.words[:first], *sentence.words[end:])
@@ -240,7 +240,7 @@ def _alone(sentence: Sentence, first: int, end: int) -> bool:
 
 
 def _before(sentence: Sentence, place: int) -> Word:
-    """The word before a place that is no article."""
+    """Return the word before a place, without articles."""
     place -= 1
     while sentence.at(place).any_of("the") and not sentence.at(place).any_of("act", "object"):
         place -= 1
@@ -275,7 +275,7 @@ def _is_noun(word: Word) -> bool:
 
 
 def _names(sentence: Sentence, place: int) -> bool:
-    """True where the word is a noun. One that may also be a verb is a noun behind a verb or a place: "open book 3"."""
+    """Tell whether the word is a noun; one that may be a verb too, behind a verb or a place: "open book 3"."""
     word, before = sentence.at(place), sentence.at(place - 1)
     return _is_noun(word) or ("object" in word and before.any_of("object", "ordinal") and "the" not in before)
 
@@ -284,7 +284,7 @@ _ENDS = "last", "penultimate", "antepenultimate"
 
 
 def _ordinals(sentence: Sentence, place: int) -> Position | None:
-    """Reads "the second one", "third recipe", "first and last", "the last two", "second to last"."""
+    """Read "the second one", "third recipe", "first and last", "the last two", "second to last"."""
     word, hebrew = sentence.at(place), sentence.language.name == "he"
     if (end := _end_of_list(sentence, place)) is not None:
         return end
@@ -310,7 +310,7 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
 
 
 def _end_of_list(sentence: Sentence, place: int) -> Position | None:
-    """Reads "the bottom one" and "the top three"."""
+    """Read "the bottom one" and "the top three"."""
     word, after = sentence.at(place), sentence.at(place + 1)
     if word.any_of("bottom", "top") and "generic" in after:
         sort, number = ("last", -1) if "bottom" in word else ("ordinal", 1)
@@ -336,7 +336,7 @@ def _run_of_ordinals(sentence: Sentence, place: int) -> tuple[list[int], int]:
 
 
 def _counted(sentence: Sentence, said: Position, start: int) -> Position | None:
-    """Reads how many: "the first three", "las dos últimas"."""
+    """Read an ordinal with a number of items: "the first three", "las dos últimas"."""
     if len(said.numbers) > 1 or said.numbers[0] not in (1, -1):
         return None
     before, after = sentence.at(said.start - 1), sentence.at(said.end)
@@ -352,7 +352,7 @@ def _counted(sentence: Sentence, said: Position, start: int) -> Position | None:
 
 
 def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | None:
-    """Reads the noun behind an ordinal, or before it: "the third recipe", "el segundo", "המשפט השני"."""
+    """Read the noun behind an ordinal, or before it: "the third recipe", "el segundo", "המשפט השני"."""
     before, after = sentence.at(said.start - 1), sentence.at(said.end)
     if "one" in after and _orders_others(sentence, start):
         return replace(said, sort="")
@@ -379,13 +379,13 @@ def _of_a_noun(sentence: Sentence, said: Position, start: int) -> Position | Non
 
 
 def _orders_others(sentence: Sentence, start: int) -> bool:
-    """True where another thing has an ordinal before: "4 bikes on the first walk and 2 on the second one"."""
+    """Tell whether another thing has an ordinal before: "4 bikes on the first walk and 2 on the second one"."""
     ordered = [place for place in range(start) if "ordinal" in sentence.at(place)]
     return any(_is_noun(sentence.at(place + 1)) and not sentence.at(place + 1).any_of("generic") for place in ordered)
 
 
 def _bare(sentence: Sentence, said: Position, start: int) -> Position:
-    """Give an ordinal without a noun, with an empty `sort` where the words around it show that it picks nothing."""
+    """Return an ordinal without a noun. Its `sort` is empty if the words around it show that it picks nothing."""
     before, after, language = sentence.at(start - 1), sentence.at(said.end), sentence.language.name
     pick, none = replace(said, start=start), replace(said, sort="")
     if after.any_of("unit", "month") or sentence.at(said.start - 1).any_of("month"):
@@ -413,12 +413,12 @@ def _is_definite(sentence: Sentence, place: int) -> bool:
 
 
 def _merged(sentence: Sentence, place: int) -> bool:
-    """True where the article is joined to the preposition behind an "except": "todos menos del último"."""
+    """Tell whether the article is joined to the preposition behind an "except": "todos menos del último"."""
     return "ofthe" in sentence.at(place - 1) and "except" in sentence.at(place - 2)
 
 
 def _behind_list(sentence: Sentence, place: int) -> int:
-    """Where words end that say that a place is of a list: "on the long list", "from the bottom"; 0 where none do."""
+    """Return the end of words that say that a place is of a list: "on the long list", "from the bottom"; else 0."""
     if not sentence.at(place).any_of("of", "listing"):
         return 0
     for end in range(place, min(place + 4, len(sentence.words))):
@@ -437,7 +437,7 @@ def _place(word: Word) -> int:
 
 
 def _whole(sentence: Sentence, place: int) -> Position | None:
-    """Reads "all of them", "both", "everything except …", "all three"."""
+    """Read "all of them", "both", "everything except …", "all three"."""
     word = sentence.at(place)
     if (
         sentence.language.name == "es"
@@ -504,7 +504,7 @@ def _whole(sentence: Sentence, place: int) -> Position | None:
 
 
 def exception(sentence: Sentence, whole: Position) -> int | None:
-    """The place of the word that leaves something out of a whole; None where nothing is, or other words restrict it."""
+    """Return the place of the word that leaves something out of a whole; None if none does, or others restrict it."""
     state = sentence.language.name == "he"  # a verb alone may say a state: "all was bought but the eggs"
     for place in range(whole.end, min(whole.end + 10, len(sentence.words))):
         word = sentence.words[place]

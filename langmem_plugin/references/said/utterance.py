@@ -1,4 +1,4 @@
-"""The words of an utterance, and the role of each in pointing at something; and whether it agrees or refuses."""
+"""The words of an utterance, the role of each in pointing at something, and whether it agrees or refuses."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,14 +9,14 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.references.tokens import Token, stem, tokens
 from langmem_plugin.references.words import LANGUAGES, Language
 
-_LINE = re.compile(r"(?m)^(?:[^\S\n]*\d{1,2}[.)]\s)?([^\n]+)")  # without the number of a list of the person's own
+_LINE = re.compile(r"(?m)^(?:[^\S\n]*\d{1,2}[.)]\s)?([^\n]+)")  # without the number, if it is of the person's own list
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _SENTENCE_END = frozenset(".!?…;")
 _LETTERS = "abcdefghijkl", "אבגדהוזחטי"
 _SHORTENED = frozenset(("dr", "mr", "mrs", "ms", "st", "vs", "sr", "sra"))
 _KEPT_BYTES = 4_000_000
-_TEXT_BYTES, _LETTER_BYTES = 500, 100  # what an utterance that was read takes, and about each letter of it
-_MOST = 200  # a number above it is a place of no list
+_TEXT_BYTES, _LETTER_BYTES = 500, 100  # bytes kept for an utterance, and for each letter
+_MOST = 200  # a greater number is no place of a list
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Word:
     number: int = 0
     prefix: str = ""
     verb: bool = False
-    """True where its form alone shows that it is a verb: a Spanish infinitive."""
+    """True if its form alone shows that it is a verb: a Spanish infinitive."""
     capital: bool = False
-    """True where it is written with a capital and begins no sentence."""
+    """True if it is written with a capital and begins no sentence."""
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.kinds
@@ -52,14 +52,14 @@ class Sentence:
     words: list[Word]
     language: Language
     follows: bool = False
-    """True where a sentence before it writes a name, which "that one" may stand for."""
+    """True if a sentence before writes a name, for which "that one" may stand."""
 
     def at(self, place: int) -> Word:
-        """The word at a place, or one of the kind "end" beyond both ends."""
+        """Return the word at a place, or one of the kind "end" beyond both ends."""
         return self.words[place] if 0 <= place < len(self.words) else _END
 
     def clause(self, place: int) -> tuple[int, int]:
-        """From where to where the clause goes in which a word stands."""
+        """Return the first place and the end of the clause in which a word stands."""
         first, last = place, place
         while first > 0 and "break" not in self.words[first - 1]:
             first -= 1
@@ -74,7 +74,7 @@ _END = Word("", "", frozenset(("end", "break")), -1, -1)
 
 @cache
 def _lexicon(language: Language) -> tuple[Mapping[tuple[str, ...], frozenset[str]], Mapping[str, int]]:
-    """The kinds of every phrase of a language, and of how many words the longest is that begins with a word."""
+    """Return the kinds of every phrase of a language, and the length in words of the longest by its first word."""
     kinds: dict[tuple[str, ...], set[str]] = {}
     tables: dict[str, Iterable[str]] = {
         **language.kinds,
@@ -95,7 +95,7 @@ def _lexicon(language: Language) -> tuple[Mapping[tuple[str, ...], frozenset[str
 
 
 def language_of(text: str) -> Language:
-    """The language a text is written in: by script, else by its function words; English when in doubt."""
+    """Return the language of a text: by script, else by its function words; English when in doubt."""
     english, hebrew, spanish = LANGUAGES
     if any("\u05d0" <= letter <= "\u05ea" for letter in text):
         return hebrew
@@ -110,7 +110,7 @@ def _known(said: list[str], language: Language) -> int:
 
 
 def sentences(text: str) -> Sequence[Sentence]:
-    """The sentences of an utterance; what is an idiom in them ("first of all") points at nothing and is left blank.
+    """Return the sentences of an utterance. An idiom in them ("first of all") points at nothing, and is left blank.
 
     Those read lately are kept: an utterance is read when it is said, and again as a part of what was said before.
     """
@@ -155,7 +155,7 @@ def _writes_a_name(before: Sequence[Sentence]) -> bool:
 
 
 def _carries_its_object(word: str, language: Language) -> bool:
-    """True where a Spanish verb has its object joined to it: "guardala", "enviamelo"."""
+    """Tell whether a Spanish verb has its object joined to it: "guardala", "enviamelo"."""
     if not word.endswith(("lo", "la")):
         return False
     verb = word[:-2]
@@ -166,7 +166,7 @@ def _carries_its_object(word: str, language: Language) -> bool:
 
 
 def _abbreviates(words: Sequence[Word]) -> bool:
-    """True where a full stop behind these words is part of an abbreviation: "Dr. Cohen"."""
+    """Tell whether a full stop behind these words is part of an abbreviation: "Dr. Cohen"."""
     return bool(words) and words[-1].text in _SHORTENED
 
 
@@ -241,14 +241,14 @@ _YES_WORDS, _NO_WORDS = _beginning("yes"), _beginning("no")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`rest` is what was said beyond the yes or no, courtesies left out."""
+    """An agreement or a refusal. `rest` is what was said beyond the yes or no, courtesies left out."""
 
     yes: bool
     rest: str = ""
 
 
 def agrees(said: str) -> Verdict | None:
-    """Tell whether the words begin with an agreement or a refusal; None where with neither."""
+    """Tell whether the words begin with an agreement or a refusal; None if they begin with neither."""
     text = _DECORATION.sub("", said).replace("’", "'").strip()
     if not text:
         return None

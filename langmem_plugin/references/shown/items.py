@@ -1,4 +1,4 @@
-"""One thing a person could point at, with its names, words and typed values, and the figures it is compared by."""
+"""An item that a person could point at, with its names, words and typed values, and the figures it is compared by."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _NAMING, _NUMBERING = frozenset(KEYS["naming"]), frozenset(KEYS["numbering"])
 
 
 def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every scalar under `value` with the key it stands under, at most four levels down."""
+    """Give every scalar under `value` with the key it stands under, at most four levels down."""
     if isinstance(value, Mapping):
         if depth < 4:
             for inner_key, inner in value.items():
@@ -59,7 +59,7 @@ class ItemEntry:
 
     @property
     def proper_name(self) -> str:
-        """Its name as a person would say it, "" where it has only fields that are none."""
+        """The item's name as a person would say it; "" if its only fields are no names."""
         return self.called if self.called is not None else next(iter(self._named), "")
 
     @cached_property
@@ -74,7 +74,7 @@ class ItemEntry:
 
     @cached_property
     def _named(self) -> list[str]:
-        """Values of name-like fields, then the key it was found under, then the name of what it holds."""
+        """The values of name-like fields, then the key it was found under, then the name of what it holds."""
         keys = {key: key_words(key) for key in self.item}
         whole = [wanted for wanted in _NAME_KEYS if (wanted,) in keys.values()][:1]
         named = (
@@ -97,7 +97,7 @@ class ItemEntry:
 
     @property
     def title(self) -> str:
-        """The shortest honest way to name it to a person."""
+        """The shortest honest name of the item for a person."""
         if self.names:
             return self.names[0]
         return next((f"{key} {value}" for key, value in leaves(self.item)), "")
@@ -108,14 +108,14 @@ class ItemEntry:
 
     @cached_property
     def name_text(self) -> tuple[str, ...]:
-        """Names as compared: whole, then without what stands in brackets."""
+        """The names in the form that is compared: whole, then without the words in brackets."""
         spoken = [*self.names[:1], *(_BRACKETS.sub(" ", name) for name in self.names[:1]), *self.names[1:]]
         found = dict.fromkeys(" ".join(words_of(name)) for name in spoken)
         return tuple(name for name in found if name)
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
-        """Identifying values long enough, and with a digit, to be recognised anywhere in a text."""
+        """The identifying values long enough, and with a digit, to be recognised anywhere in a text."""
         return tuple(
             value
             for value in self.identity
@@ -125,7 +125,7 @@ class ItemEntry:
 
     @cached_property
     def spoken_names(self) -> tuple[str, ...]:
-        """Names with a space on either side, to be found as whole words in a spaced text."""
+        """The names with a space on either side, to be found as whole words in a spaced text."""
         return tuple(f" {name} " for name in self.name_text[:3] if len(name) > 1)
 
     @cached_property
@@ -138,18 +138,18 @@ class ItemEntry:
 
     @cached_property
     def signature(self) -> str:
-        """Equal for items that are equal in every key and value."""
+        """A value that is equal for items that are equal in every key and value."""
         return repr(self.item)
 
     @cached_property
     def identity(self) -> frozenset[str]:
-        """Values that identify: ids, codes, links."""
+        """The values that identify the item: ids, codes, links."""
         known = ((key_words(key)[-1:], value) for key, value in self.item.items() if type(value) in (str, int))
         return frozenset(normal(str(value)) for last, value in known if last and last[0] in _ID_KEYS)
 
     @cached_property
     def atoms(self) -> frozenset[str]:
-        """Words and numbers of all its scalar values, and names of its true flags."""
+        """The words and numbers of all its scalar values, and the names of its true flags."""
         found: set[str] = set()
         for key, value in leaves(self.item):
             if isinstance(value, bool) or (isinstance(value, str) and value.lower() in ("true", "yes")):
@@ -165,7 +165,7 @@ class ItemEntry:
 
     @cached_property
     def fields(self) -> dict[str, frozenset[str]]:
-        """Field name to the words of that name, nested one level."""
+        """The words of each field's name, nested one level, by the field."""
         found = {}
         for key, value in self.item.items():
             found[key] = frozenset(key_words(key))
@@ -176,7 +176,7 @@ class ItemEntry:
 
     @cached_property
     def kind_words(self) -> frozenset[str]:
-        """Type nouns: where it was found, field prefixes such as `restaurant_name`, and values of type-like
+        """The nouns of its type: where it was found, field prefixes (`restaurant_name`), and values of type-like
         fields.
         """
         found = set(self.nouns)
@@ -190,7 +190,7 @@ class ItemEntry:
 
     @cached_property
     def _numberings(self) -> tuple[str, ...]:
-        """Values with a digit of fields called as ids, masks, plates are, and all that look like a code."""
+        """The values with a digit of fields named as ids, masks and plates are, and all that look like a code."""
         found = []
         for key, value in leaves(self.item):
             words = key_words(key)
@@ -201,16 +201,16 @@ class ItemEntry:
 
     @cached_property
     def numbered(self) -> tuple[str, ...]:
-        """The codes with a number that people may say the end of: "4471", "A-1042"."""
+        """The codes with a number, of which people may say the end: "4471", "A-1042"."""
         return tuple(text for text in self._numberings if text[-1].isdigit())
 
     @cached_property
     def coded(self) -> tuple[str, ...]:
-        """Its codes, each as one word without signs: "ej009331jp", "24cr0871"."""
+        """The codes of the item, each as one word without signs: "ej009331jp", "24cr0871"."""
         return tuple(_SIGNS.sub("", normal(text)) for text in self._numberings)
 
     def field_value(self, path: str) -> object:
-        """The value at `name` or `name.inner`."""
+        """Return the value at `name` or `name.inner`."""
         value: object = self.item
         for part in path.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
@@ -222,12 +222,12 @@ def _is_text(value: object, limit: int) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    """As "A-1042" is, and "12.50", "7:40" and "2 rooms" are not."""
+    """Tell whether a text looks like a code: "A-1042" does; "12.50", "7:40" and "2 rooms" do not."""
     return not any(mark in text for mark in " :.,/") and any(letter.isalpha() for letter in text)
 
 
 def has_identity(item: Mapping[str, Any]) -> bool:
-    """True where a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
+    """Tell whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     last_words = ((key_words(str(key))[-1:], value) for key, value in item.items())
     return any(_NAMING.issuperset(last) and last and isinstance(value, (str, int)) for last, value in last_words)
 
@@ -243,7 +243,7 @@ _FREE = frozenset(("free", "gratis", "חינם"))
 
 
 def figure_of(value: object) -> tuple[str, float] | None:
-    """Measure and amount: ("date", minutes), ("clock", minutes), ("min", minutes), ("€", 95.0), ("km", 3.5) or ("", 4)."""
+    """Return measure and amount: ("date", minutes), ("clock", minutes), ("min", minutes), ("€", 95.0) or ("", 4)."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float, Decimal)):
@@ -274,7 +274,7 @@ def _of_text(text: str) -> tuple[str, float] | None:
 
 
 def number(text: str) -> float:
-    """A figure with separators in any manner: 1,250.00, 1.250,00, 12,5 and 1,250."""
+    """Read a figure with separators in any manner: 1,250.00, 1.250,00, 12,5 and 1,250."""
     comma, point = text.rfind(","), text.rfind(".")
     if min(comma, point) >= 0:
         mark = max(comma, point)
@@ -290,7 +290,7 @@ def number(text: str) -> float:
 
 
 def comparable(values: Sequence[object]) -> list[float] | None:
-    """The figures of a field in each item of a list; None where one has none, or where their measures differ."""
+    """Return the figures of a field in each item of a list; None if one has none, or if their measures differ."""
     figures = [figure_of(value) for value in values]
     told = [each for each in figures if each is not None]
     if len(told) < len(figures) or len({measure for measure, amount in told if amount or measure}) > 1:

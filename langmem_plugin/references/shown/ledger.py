@@ -14,13 +14,13 @@ from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList,
 from langmem_plugin.references.tokens import atoms, words_of
 
 MOST_LINES = 300
-"""Lines of a reply that are taken for items, the first ones; each is compared with each item."""
+"""The number of lines of a reply that are taken for items, the first ones; each is compared with each item."""
 RECENT = 60
-"""Lists that a reply or an utterance can reach back to."""
+"""The number of lists that a reply or an utterance can reach back to."""
 _LONGEST_ASKED = 300
-_OPENING = 30  # letters by which a line of a list is known
+_OPENING = 30  # letters at the beginning of a line that identify it
 _FEWEST_LINES = 3
-_MOST_TOLD = 30  # items of a reply in sentences, of which each is looked for
+_MOST_TOLD = 30  # items that are looked for in a reply's sentences
 _MOST_NAMED = 8  # items in a reply that speaks of known ones
 
 
@@ -41,11 +41,11 @@ class Ledger:
     shown_lists: list[ShownList] = field(default_factory=list)
     result_lists: list[ResultList] = field(default_factory=list)
     focus: list[ItemEntry] = field(default_factory=list)
-    """Single items in the order they were last spoken of or acted on, newest last."""
+    """The single items in the order in which they were last spoken of or acted on, newest last."""
     together: list[ItemEntry] = field(default_factory=list)
     """The items last spoken of as a group."""
     chosen: list[ItemEntry] = field(default_factory=list)
-    """Single items the person spoke of since a list was shown, newest last."""
+    """The single items that the person spoke of since a list was shown, newest last."""
     calls: list[Call] = field(default_factory=list)
     pending: list[ResultList] = field(default_factory=list)
     turn: int = 0
@@ -56,7 +56,7 @@ class Ledger:
     asked: str = ""
     """The last message of the person."""
     known: dict[str, ItemEntry] = field(default_factory=dict)
-    """Entries with an identity, by all that they hold."""
+    """The entries with an identity, by all that they hold."""
 
     def copy(self) -> "Ledger":
         return Ledger(*(copy(getattr(self, each.name)) for each in fields(self)))
@@ -86,11 +86,11 @@ class Ledger:
             self.together = list(meant)
 
     def shown_by(self, place: int | None) -> list[ShownList]:
-        """The lists that the message at a place showed."""
+        """Return the lists that the message at a place showed."""
         return [each for each in self.shown_lists if each.place == place]
 
     def settle(self) -> None:
-        """Results that no reply spoke of count as shown whole."""
+        """Count results that no reply spoke of as shown whole."""
         for result_list in self.pending:
             self._show(result_list.entries, "all", (result_list,))
         self.pending.clear()
@@ -113,7 +113,7 @@ class Ledger:
                 self.pending.append(result_list)
 
     def _recognise(self, result_list: ResultList) -> None:
-        """An item that was shown before, equal in all, is the same entry again."""
+        """Take an item that was shown before, equal in all, for the same entry."""
         for place, entry in enumerate(result_list.entries):
             if entry.identity:
                 result_list.entries[place] = self.known.setdefault(entry.signature, entry)
@@ -163,7 +163,7 @@ class Ledger:
             self._speak_of_older(reply)
 
     def _show_results(self, text_list: TextList, reply: str, candidates: list[ItemEntry]) -> bool:
-        """A list of what tools have just given: which item stands on each line."""
+        """Note a list of what tools have just given: which item stands on each line. Return whether any does."""
         lines, sources = text_list.lines[:MOST_LINES], tuple(self.pending)
         if len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
             return True
@@ -181,7 +181,7 @@ class Ledger:
         return True
 
     def _show_text(self, text_list: TextList) -> None:
-        """A list without new results: of items known from before, or of words alone."""
+        """Note a list without new results: of items known from before, or of words alone."""
         lines = text_list.lines[:MOST_LINES]
         recent = tuple(reversed(self.result_lists[-RECENT:]))
         known = sharing(atoms("\n".join(line.text for line in lines)), recent)[:MOST_ITEMS]
@@ -231,7 +231,7 @@ class Ledger:
             self.shown_lists.append(beside)
 
     def _show_details(self, lines: list[ListLine], entry: ItemEntry, sources: tuple[ResultList, ...]) -> bool:
-        """The reply spells out one item: its parts or fields, not a list of other things."""
+        """Note a reply that spells out one item: its parts or fields, not other things. Return whether it does."""
         for parts in entry.parts.values():
             matched = aligned(lines, parts)
             shown = [(part, line.number) for part, line in zip(matched, lines, strict=True) if part is not None]
@@ -256,7 +256,7 @@ class Ledger:
         self.pending.clear()
 
     def _speak_of_older(self, reply: str) -> None:
-        """A reply without new results that names known items puts them in focus."""
+        """Put known items in focus that a reply without new results names."""
         recent = [result_list for result_list in self.result_lists[-RECENT:] if not result_list.weak]
         by_name: dict[str, ItemEntry] = {}
         for mention in named_in(reply, sharing(atoms(reply), list(reversed(recent)))):
@@ -270,7 +270,7 @@ class Ledger:
 
 
 def _unmarked(lines: list[ListLine], candidates: Sequence[ItemEntry]) -> list[ListLine]:
-    """Lines that stand for an item each, though nothing marks them as a list; [] where too few do. What stands between
+    """Return lines that stand for an item each, though nothing marks them as a list; [] if too few do. A line between
     them is a head: "Fri May 8".
     """
     if len(candidates) < _FEWEST_LINES or len(lines) < _FEWEST_LINES:
@@ -285,7 +285,7 @@ def _size(text_list: TextList) -> tuple[bool, int]:
 
 
 def text_of(message: BaseMessage) -> str:
-    """The text of a message, whatever its content blocks."""
+    """Return the text of a message, whatever its content blocks."""
     if isinstance(message.content, str):
         return message.content
     blocks = (block if isinstance(block, str) else block.get("text") for block in message.content)

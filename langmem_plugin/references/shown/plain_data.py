@@ -1,4 +1,4 @@
-"""Any value of a tool as plain data: models and dataclasses as dicts, JSON in texts read; and as bytes that tell it apart."""
+"""The values of tools as plain data: models and dataclasses as dicts, JSON in texts read; and as bytes to compare."""
 
 import ast
 import dataclasses
@@ -19,7 +19,7 @@ import ormsgpack
 from pydantic import BaseModel
 
 _LEVELS = 40  # of nesting
-_LARGEST = 2**1000  # what fits into a float and can be written out
+_LARGEST = 2**1000  # it fits into a float and can be written out
 _AS_IT_IS = frozenset((str, float, bool, type(None)))
 _UNCHANGING = (date, time, timedelta, Decimal, UUID, PurePath)
 _PACKING = (
@@ -31,10 +31,10 @@ _PACKING = (
 
 
 def plain(value: object, levels: int = _LEVELS) -> Any:
-    """As data: Pydantic models and dataclasses as dicts, and every dict and list anew, its keys texts.
+    """Return a value as data: Pydantic models and dataclasses as dicts, and every dict and list anew, its keys texts.
 
-    Of what is no data, of a number that nothing compares with, and of what is nested deeper than anybody is shown,
-    there is only the name of its type.
+    A value that is no data, a number that nothing compares with, and a value nested deeper than anybody is shown become
+    the name of their type.
     """
     if type(value) in _AS_IT_IS:
         return value
@@ -47,7 +47,7 @@ def plain(value: object, levels: int = _LEVELS) -> Any:
 
 
 def _opened(value: object) -> object:
-    """The dict, list or simple value inside an object that is neither dict nor list."""
+    """Return the dict, list or simple value inside an object that is neither dict nor list."""
     if isinstance(value, BaseModel):
         return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -77,7 +77,7 @@ def _key(key: object) -> str:
 
 
 def packed(value: object) -> bytes | None:
-    """Bytes that tell a value from every other; None if it holds what is no data and may change."""
+    """Return bytes that tell a value from every other; None if it holds something that is no data and may change."""
     try:
         return ormsgpack.packb(value, default=_packed_leaf, option=_PACKING)
     except ormsgpack.MsgpackEncodeError:
@@ -97,7 +97,7 @@ _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 def structured(content: object) -> Any:
-    """A tool message's content as data; its text when it is no data."""
+    """Return a tool message's content as data; its text if it is no data."""
     if isinstance(content, str):
         return _decode(content)
     if isinstance(content, list):
@@ -110,7 +110,7 @@ def structured(content: object) -> Any:
 
 
 def _of_block(block: object) -> list[Any]:
-    """Nothing where it holds neither text nor data: an image."""
+    """Return the data of a content block; none if it holds neither text nor data: an image."""
     text = block.get("text") if isinstance(block, Mapping) else block
     if isinstance(text, str):
         return [_decode(text)]
@@ -139,5 +139,5 @@ def _decode(text: str) -> Any:
 
 
 def _of_json(text: str) -> Any:
-    """A number of very many digits stays the text it is. Raises ValueError or, nested too deep, RecursionError."""
+    """Read JSON; a number of very many digits stays a text. Raises ValueError or, nested too deep, RecursionError."""
     return plain(json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else digits))

@@ -1,4 +1,4 @@
-"""A list as a person saw it, under which numbers, called what; and which of its items a text or a line names."""
+"""A list as a person saw it: under which numbers, called what; and which of its items a text or a line names."""
 
 import re
 from collections import Counter
@@ -21,8 +21,8 @@ _HEAD = re.compile(r"(?<!\s)\s++[–—-]\s|[:;(]|[.?!]\s")
 
 @dataclass(frozen=True)
 class ItemName:
-    """An item's name: its content words but for those that all names of the list hold, with those of its caption
-    (`told`), and how it is spelled in several words, whole or up to a colon.
+    """The name of an item: its content words without those that all names of the list hold, with those of its caption
+    (`told`), and its spelling in several words, whole or up to a colon.
     """
 
     called: str
@@ -32,13 +32,13 @@ class ItemName:
 
     @property
     def function_word(self) -> bool:
-        """True where the name holds no content word, as "After" does."""
+        """Tell whether the name holds no content word, as "After"."""
         return bool(self.called) and not self.words
 
 
 @dataclass(eq=False)
 class ShownList:
-    """Items in the order a person saw them. `labels` are the numbers printed beside them, None where there were none."""
+    """The items in the order a person saw them. `labels` are the numbers printed beside them, None without numbers."""
 
     entries: list[ItemEntry]
     labels: list[int | None]
@@ -63,7 +63,7 @@ class ShownList:
 
     @property
     def of_data(self) -> bool:
-        """True where a tool gave its items, and they are not only words of a reply."""
+        """Tell whether a tool gave its items, and they are not only words of a reply."""
         return bool(self.sources)
 
     @property
@@ -103,7 +103,7 @@ class ShownList:
         return frozenset[str]().union(*(name.told for name in self.item_names[0]))
 
     def _called(self) -> list[str]:
-        """The name of each item; where none has any, what tells them apart best: "Dining out" of `category`."""
+        """Return the name of each item; if none has any, what tells them apart best: "Dining out" of `category`."""
         found = [entry.proper_name for entry in self.entries]
         if not any(found) and self.of_data and len(found) > 1:
             told = [next(iter(entry.names), "") for entry in self.entries]
@@ -115,7 +115,7 @@ class ShownList:
         return frozenset(word for word in words_of(self.title) if not is_stop(word))
 
     def item(self, number: int) -> ItemEntry | None:
-        """The one under that printed number, by place where nothing was numbered; negative counts from the end."""
+        """Return the item with that printed number, or, without numbers, at that place; minus counts from the end."""
         if number > 0 and self.numbered:
             return next(
                 (entry for entry, label in zip(self.entries, self.labels, strict=True) if label == number), None
@@ -125,13 +125,13 @@ class ShownList:
         return self.entries[number - 1 if number > 0 else number]
 
     def at(self, place: int) -> ItemEntry | None:
-        """The one at that place, whatever number is printed beside it; negative counts from the end."""
+        """Return the item at that place, whatever number is printed beside it; negative counts from the end."""
         if not 0 < abs(place) <= len(self.entries):
             return None
         return self.entries[place - 1 if place > 0 else place]
 
     def number_of(self, entry: ItemEntry) -> int | None:
-        """The number a person saw beside it, or its place; None for a lone item without one."""
+        """Return the number a person saw beside an item, or its place; None for a lone item without a number."""
         place = next((place for place, each in enumerate(self.entries) if each is entry), None)
         if place is None or (len(self.entries) == 1 and not self.numbered):
             return None
@@ -140,14 +140,14 @@ class ShownList:
 
 @dataclass(frozen=True)
 class Mention:
-    """An entry named in a text, and at which letter of its words."""
+    """An entry that a text names, and the place of its first letter in the text."""
 
     entry: ItemEntry
     position: int
 
 
 def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
-    """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are
+    """Return the entries whose whole name (or id) the text holds, in the order of the text. Entries of one name are
     told apart by values.
     """
     spoken = f" {' '.join(words_of(text))} "
@@ -174,7 +174,7 @@ def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
 
 
 def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
-    """A name inside a longer mentioned name is not a mention of its own."""
+    """Drop each mention of a name inside a longer name that is mentioned."""
     spans = []
     for mention in found:
         length = max(
@@ -189,7 +189,7 @@ def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
 
 
 def name_position(spoken: str, low: str, entry: ItemEntry) -> int:
-    """Where a spaced text holds a name of an entry, or its lower-case form one of its codes; -1 when neither."""
+    """Return the place of an entry's name in the spaced text, or of a code in the lower-case one; -1 for neither."""
     for name in entry.spoken_names:
         position = spoken.find(name)
         if position >= 0:
@@ -202,14 +202,14 @@ def name_position(spoken: str, low: str, entry: ItemEntry) -> int:
 
 
 def common_atoms(entries: Sequence[ItemEntry]) -> frozenset[str]:
-    """Words and values that every one of several entries holds, and that tell nothing apart."""
+    """Return the words and values that every one of several entries holds: they tell nothing apart."""
     if len(entries) < 2:
         return frozenset()
     return frozenset.intersection(*(entry.atoms for entry in entries))
 
 
 def sharing(values: Iterable[str], result_lists: Sequence[ResultList]) -> list[ItemEntry]:
-    """Entries that hold at least one of the words or values, by the lists' own indexes."""
+    """Return the entries that hold at least one of the words or values, by the lists' own indexes."""
     found: dict[int, ItemEntry] = {}
     for result_list in result_lists:
         for atom in values:
@@ -219,10 +219,12 @@ def sharing(values: Iterable[str], result_lists: Sequence[ResultList]) -> list[I
 
 
 def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry], int]:
-    """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
+    """Return the entries of one result that a reply speaks of, in its order, and the place of the last of them (in
+    words).
 
-    By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
-    their own tell apart, or the one that fits best. None when the reply speaks of no entry in particular.
+    Entries are found by name, else by the larger part of a name that no other entry shares, else by values: all entries
+    that values of their own tell apart, or the one that fits best. There are none if the reply speaks of no entry in
+    particular.
     """
     mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
     words = words_of(text)
@@ -260,9 +262,7 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
 
 
 def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
-    """The entries that share the most distinguishing words and values with the text; [] when none shares
-    any.
-    """
+    """Return the entries that share the most distinguishing words and values with the text; [] if none shares any."""
     held = atoms(text) - common_atoms(entries)
     scores = [(sum(1.5 if ":" in atom else 1.0 for atom in held & entry.atoms), entry) for entry in entries]
     best = max((score for score, _ in scores), default=0.0)
@@ -270,9 +270,7 @@ def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
 
 
 def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
-    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
-    once.
-    """
+    """Return the entry for each line of a shown list; None for a line that matches none. Each entry is used once."""
     shared = common_atoms(entries)
     frequency: Counter[str] = Counter(atom for entry in entries for atom in entry.atoms)
     scored: list[tuple[float, int, int]] = []
@@ -337,7 +335,7 @@ def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
 
 
 def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
-    """Where a sentence names an entry, by a name or by words that no other entry holds; -1 where it does not."""
+    """Return the place at which a sentence names an entry, by name or by words that no other entry holds; else -1."""
     names = [normal(name) for name in entry.names[:2]]
     places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
     own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]

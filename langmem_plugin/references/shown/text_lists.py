@@ -1,4 +1,4 @@
-"""Lists in plain text and markdown: numbered, lettered, labelled ("Week 2: …") or bulleted lines, and tables."""
+"""The lists in plain text and markdown: numbered, lettered, labelled ("Week 2: …") or bulleted lines, and tables."""
 
 import re
 from collections import defaultdict
@@ -32,7 +32,9 @@ _CALLED = re.compile(r"^\s*(?:\*\*(.+?)\*\*|__(.+?)__|\*([^*]+)\*|[\"“«](.+?)
 _HEAD = re.compile(r"(?<!\s)\s++[–—-]\s++|(?<!\s)\s*+[:;(]\s*+|[.?!,]\s++")
 _NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
 _FENCED = re.compile(r"(?ms)^[^\S\n]*```.*?(?:^[^\S\n]*```[^\n]*$|\Z)|^[^\S\n]*>+[^\S\n]?")
-"""Code, whose comments and numbers are no list of the reply's, and the marks of quoted lines, which may be one."""
+"""The parts that are left out of a text: code, whose comments and numbers are no list of the reply's, and the marks of
+quoted lines, whose text may be one.
+"""
 _RULE = re.compile(r"^[\s:|-]+$")
 _MARKS = re.compile(r"\*+|__|`")
 _MANY_DIGITS = 10
@@ -43,7 +45,7 @@ _MONTHS = frozenset(month for language in LANGUAGES for month in language.months
 
 @dataclass
 class ListLine:
-    """One entry of a list in text; `number` is None for a bullet; `called` is what it begins with, its name."""
+    """One entry of a list in text; `number` is None for a bullet; `called` is the name it begins with."""
 
     number: int | None
     text: str
@@ -61,7 +63,7 @@ class TextList:
     lettered: bool = False
     indent: int = 0
     headings: bool = False
-    """True where its entries are the headings of a text, which can be named but have no place."""
+    """True if its entries are the headings of a text, which can be named but have no place."""
 
     @property
     def numbered(self) -> bool:
@@ -69,7 +71,7 @@ class TextList:
 
 
 def read_lists(text: str) -> list[TextList]:
-    """Every list of a text with at least two entries, in order; [] when it shows none."""
+    """Return every list of a text with at least two entries, in order; [] if it shows none."""
     text = _FENCED.sub("\n", text)
     found = [each for each in _Reader(text).lists if len(each.lines) > 1]
     found += [TextList(lines, headings=True) for lines in [_headings(text)] if len(lines) > 1]
@@ -77,7 +79,7 @@ def read_lists(text: str) -> list[TextList]:
 
 
 def read_lines(text: str) -> list[ListLine]:
-    """The entries of the longest list of a text, numbered ones before bullets; also of a list of one numbered entry."""
+    """Return the entries of a text's longest list, numbered ones before bullets; one numbered entry is a list too."""
     found = [each for each in read_lists(text) if not each.headings] or [
         each for each in _Reader(text).lists if each.numbered and "\n" in text
     ]
@@ -85,7 +87,7 @@ def read_lines(text: str) -> list[ListLine]:
 
 
 class _Reader:
-    """Goes through the lines of a text once."""
+    """The reading of a text's lines, from first to last."""
 
     def __init__(self, text: str) -> None:
         self.lists: list[TextList] = []
@@ -176,7 +178,7 @@ def _headings(text: str) -> list[ListLine]:
 
 
 def _labels(rows: list[str]) -> frozenset[str]:
-    """Words that stand with at least two numbers at the beginnings of lines."""
+    """Return the words that stand with at least two numbers at the beginnings of lines."""
     numbers: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
         if match := _LABELLED.match(row):
@@ -185,8 +187,8 @@ def _labels(rows: list[str]) -> frozenset[str]:
 
 
 def called(text: str) -> str:
-    """The name that an entry begins with: what is set in bold or quotes, or stands before a dash, colon or bracket;
-    "" for a sentence without one.
+    """Return the name that an entry begins with: its words in bold or quotes, or before a dash, colon or bracket; ""
+    for a sentence without one.
     """
     if match := _CALLED.match(text):
         name = next(group for group in match.groups() if group)
@@ -196,7 +198,7 @@ def called(text: str) -> str:
 
 
 def plain_lines(text: str) -> list[ListLine]:
-    """Lines without a sign of a list, which may still be one: "Mon 9:00 – dentist"."""
+    """Return lines without a sign of a list, which may still be one: "Mon 9:00 – dentist"."""
     return [ListLine(None, _plain(row.strip())) for row in text.splitlines() if row.strip()]
 
 
@@ -217,7 +219,7 @@ def _place_of(letter: str) -> int:
 
 
 def _inline(text: str) -> list[ListLine]:
-    """`1) soup 2) salad 3) pasta` in one line; numbers must run 1, 2, 3 …"""
+    """Read `1) soup 2) salad 3) pasta` in one line; numbers must run 1, 2, 3 …"""
     found = list(_INLINE.finditer(text))
     numbers = [int(next(group for group in match.groups() if group)) for match in found]
     if len(found) < 2 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
@@ -240,7 +242,7 @@ def _plain(text: str) -> str:
 
 
 def read_table(text: str) -> list[dict[str, str]]:
-    """Rows of the first markdown table as dicts by column title; [] when there is none."""
+    """Return the rows of the first markdown table as dicts by column title; [] if there is none."""
     lines = [line.strip() for line in text.splitlines()]
     for place in range(len(lines)):
         if size := _table_at(lines, place):
@@ -250,7 +252,7 @@ def read_table(text: str) -> list[dict[str, str]]:
 
 
 def _table_at(rows: list[str], place: int) -> int:
-    """How many rows the table has whose head stands at a place; 0 where none stands."""
+    """Count the rows of the table whose head stands at a place; 0 if none stands there."""
     if place + 1 >= len(rows) or "|" not in rows[place]:
         return 0
     rule = rows[place + 1]

@@ -16,7 +16,7 @@ from langmem_plugin.references.words import KEYS
 _ENVELOPE, _ACKNOWLEDGING = frozenset(KEYS["envelope"]), frozenset(KEYS["acknowledging"])
 _READING, _DONE = frozenset(KEYS["reading"]), frozenset(KEYS["done"])
 MOST_ITEMS = 2_000
-"""Items of one result; nobody is shown more, and a reply's lines are compared with each."""
+"""The most items of one result: nobody is shown more, and a reply's lines are compared with each."""
 
 
 @dataclass(eq=False)
@@ -27,11 +27,11 @@ class ResultList:
     tool: str = ""
     nouns: frozenset[str] = frozenset()
     weak: bool = False
-    """An acknowledgement ("status": "ok"), not something to point at."""
+    """True for an acknowledgement ("status": "ok"), which is nothing to point at."""
 
     @cached_property
     def postings(self) -> dict[str, list[ItemEntry]]:
-        """Word or value to the entries that hold it."""
+        """The entries that hold each word or value."""
         found: dict[str, list[ItemEntry]] = {}
         for entry in self.entries:
             for atom in entry.atoms:
@@ -40,8 +40,8 @@ class ResultList:
 
 
 def result_lists(message: ToolMessage, tool: str) -> list[ResultList]:
-    """Lists of items in a tool message, in order. An artifact is preferred when it holds more items than
-    the text.
+    """Return the lists of items in a tool message, in order. An artifact that holds more items than the text is
+    preferred.
     """
     from_text = _collect(structured(message.content), tool)
     if message.artifact is None:
@@ -61,13 +61,13 @@ def _size(found: list[ResultList]) -> int:
 
 
 def tool_nouns(tool: str) -> frozenset[str]:
-    """The nouns in a tool's name: `search_recipes` is about recipes."""
+    """Return the nouns in a tool's name: `search_recipes` is about recipes."""
     words = key_words(tool)
     return frozenset(word for place, word in enumerate(words) if word not in _READING or (word == "list" and place))
 
 
 def _key_nouns(key: str) -> frozenset[str]:
-    """The nouns that a key gives to the things under it: none for `results` or `search_results`, both words of
+    """Return the nouns that a key gives to the things under it: none for `results` or `search_results`, both words of
     `grocery_list`.
     """
     words = frozenset(key_words(key))
@@ -126,7 +126,7 @@ def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], 
 
 
 def _unwrapped(items: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
-    """`[{"recipe": {...}}, {"recipe": {...}}]` holds recipes."""
+    """Return the recipes of `[{"recipe": {...}}, {"recipe": {...}}]`; None for items of another form."""
     if all(len(item) == 1 and isinstance(next(iter(item.values())), dict) for item in items):
         return [next(iter(item.values())) for item in items]
     return None
@@ -165,7 +165,7 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
 
 
 def _acknowledges(scalars: dict[str, Any]) -> bool:
-    """`{"status": "saved", "recipe_id": "r2"}` says that something was done; it is not a thing of its own."""
+    """Tell whether a dict only says that something was done, as `{"status": "saved", "recipe_id": "r2"}`."""
     done = {
         str(value).lower()
         for key, value in scalars.items()
@@ -175,7 +175,7 @@ def _acknowledges(scalars: dict[str, Any]) -> bool:
 
 
 def _alike(values: list[dict[str, Any]]) -> bool:
-    """Dicts of one shape are items of one list; `{"user": …, "order": …}` are not."""
+    """Tell whether dicts are of one shape, as items of one list are; those of `{"user": …, "order": …}` are not."""
     first = set(values[0])
     return all(len(first & set(value)) * 2 >= min(len(first), len(value)) for value in values[1:])
 
@@ -189,5 +189,5 @@ def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[ResultList]:
 
 
 def line_item(number: int, text: str, details: Mapping[str, str]) -> dict[str, Any]:
-    """The item of a list that exists only as text: its number, its words and its `key: value` lines."""
+    """Return the item of a list that exists only as text: its number, its words and its `key: value` lines."""
     return {"number": number, "text": text, **details}

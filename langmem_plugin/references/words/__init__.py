@@ -1,4 +1,4 @@
-"""The words that reading references needs: a data file per language, read once; edit the file, not the code."""
+"""The words for reading references: a data file per language, read once. Edit the file, not the code."""
 
 import tomllib
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """One language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
+    """The words of one language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
 
-    `kinds` maps a grammatical kind (said/utterance.py) to its phrases; `concepts` a word of a thing to English;
-    `prefixes` are letters written onto the next word, of which `articles` make it definite, `joins`
-    say "and" and `froms` "from".
+    `kinds` maps a grammatical kind (said/utterance.py) to its phrases; `concepts` maps a word of a thing to English;
+    `prefixes` are letters written onto the next word, of which `articles` make it definite, `joins` say "and" and
+    `froms` "from".
     """
 
     name: str
@@ -76,11 +76,11 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     name: phrases(cell)
     for name, cell in tomllib.loads((resources.files(__name__) / "keys.toml").read_text("utf-8")).items()
 }
-"""Words of the fields and names of tools' data."""
+"""The words of the fields and names of tools' data."""
 LANGUAGES: tuple[Language, ...] = tuple(map(_read, ("en", "he", "es")))
 ENGLISH, HEBREW, SPANISH = LANGUAGES
 SCALES: Mapping[str, frozenset[str]] = {
     name: frozenset[str]().union(*(each.scales[name].fields for each in LANGUAGES if name in each.scales))
     for name in ENGLISH.scales
 }
-"""The words of fields, in every language, by what they tell: data may be in another language than what is said of it."""
+"""The words of fields, in every language, by what they tell: data may be in another language than the talk about it."""
