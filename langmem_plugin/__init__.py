@@ -114,7 +114,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Each part is loaded when it is first asked for, so that importing the package costs nothing."""
+    """Load each part when it is first asked for, so that importing the package costs nothing."""
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

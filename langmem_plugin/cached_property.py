@@ -1,4 +1,4 @@
-"""`functools.cached_property` without its lock."""
+"""A `functools.cached_property` without its lock."""
 
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar, overload
@@ -7,11 +7,11 @@ _Value = TypeVar("_Value")
 
 
 class cached_property(Generic[_Value]):  # noqa: N801 - it stands for the one of functools
-    """Worked out when it is first asked for, and kept in the object.
+    """A value that is worked out when it is first asked for, and kept in the object.
 
-    Before Python 3.12 that of functools holds one lock for all objects of a class while it works one out: threads wait
-    for one another, and a process forked in that moment waits for ever. Here two threads may work it out at once, and
-    what the first has found counts: so it must be found without side effects.
+    Before Python 3.12 `functools.cached_property` holds one lock for all objects of a class while it works a value out:
+    threads wait for one another, and a process forked in that moment waits for ever. Here two threads may work it out
+    at once, and the first result is kept: so working it out must have no side effects.
     """
 
     def __init__(self, found: Callable[[Any], _Value]) -> None:

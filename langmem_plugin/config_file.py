@@ -1,4 +1,4 @@
-"""Settings of a JSON file: the places its keys have there, and what a file that is wrong in parts means."""
+"""Settings from a JSON file: where each setting stands in the file, and how errors in the file are treated."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from langmem_plugin.settings import Settings
 log = event_log(__name__)
 
 _ANOTHER_DEFAULT: dict[str, Any] = {"enable_memory_system": False, "session_timeout": timedelta(hours=24)}
-"""The defaults of a file that are not those of Settings."""
+"""The defaults of a configuration file where they differ from those of Settings."""
 
 _EXPECTED_THERE = ("feature_flags.enable_memory_system", "godfather_phone")
 _MOST_HOURS = 1_000_000
@@ -27,7 +27,7 @@ _SHOWN = 100
 
 
 class UnreadableFile(ConfigurationError):
-    """A configuration file is not there, or holds no JSON object."""
+    """A configuration file does not exist, or holds no JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Problem:
 
 @dataclass(slots=True)
 class _Found:
-    """The content of a file: values by the names of Settings, the key that each came from, and what is wrong."""
+    """The content of a file: values by the names of Settings, the key that each came from, and the problems found."""
 
     values: dict[str, Any] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
@@ -68,17 +68,17 @@ class _Found:
 
 
 _Take = Callable[[_Found, str, Any], None]
-"""Takes the value of a key."""
+"""Take over the value of a key as the setting `name`."""
 
 
 def settings_of(path: str | Path) -> Settings:
-    """The settings of a file with `feature_flags`, `godfather_phone` and `memory`, and under `langmem` any setting by
-    its name.
+    """Return the settings of a file with `feature_flags`, `godfather_phone` and `memory`; under `langmem` it may hold
+    any setting by its name.
 
-    The environment wins over the file. What the file does not say has the file's own defaults: the memory is off
-    and a session ends after 24 hours. So it is, with an ERROR, for a file that cannot be read; a single value that
-    cannot be used, and a key that nobody knows, is an ERROR too, and the rest is used. Raises ConfigurationError for
-    what the environment says wrong, and for values that contradict each other.
+    The environment wins over the file. What the file does not say has the file's own defaults: the memory is off and a
+    session ends after 24 hours. A file that cannot be read has these defaults too, and is an ERROR in the log. A single
+    value that cannot be used, or an unknown key, is an ERROR too, and the rest is used. Raises ConfigurationError for
+    errors in the environment, and for values that contradict each other.
     """
     try:
         settings, problems, _ = examined(path)
@@ -96,8 +96,8 @@ def settings_of(path: str | Path) -> Settings:
 
 
 def examined(path: str | Path) -> tuple[Settings, list[Problem], dict[str, str]]:
-    """The settings in force, every problem of the file, and the key that each setting has its value from, by the
-    setting's name. Raises UnreadableFile, and as `settings_of`.
+    """Return the settings in force, every problem of the file, and by the setting's name the key that each value comes
+    from. Raises UnreadableFile, and ConfigurationError as `settings_of` does.
     """
     found = _Found()
     content = _read(path)
@@ -138,7 +138,7 @@ def _look_through(content: Mapping[str, Any], known: Mapping[str, Any], above: s
 
 
 def _settings(found: _Found) -> Settings:
-    """Without what cannot be used, until the rest can."""
+    """Build the settings; drop the values that cannot be used, each with a problem noted."""
     outside = environment.are_set()
     values = _ANOTHER_DEFAULT | found.values
     try:
@@ -166,7 +166,9 @@ def _says(content: Any, place: list[str]) -> bool:
 
 
 def _wrong_kind(name: str, value: Any) -> str | None:
-    """Says what is expected instead, where pydantic would accept a value of another type: "false", say."""
+    """Return what is expected instead where pydantic would accept a value of another type, such as "false"
+    for a bool.
+    """
     kinds = _kinds(Settings.model_fields[name].annotation)
     if value is None:
         return None if NoneType in kinds else "a value"
@@ -182,7 +184,7 @@ def _wrong_kind(name: str, value: Any) -> str | None:
 
 
 def _kinds(annotation: Any) -> set[type]:
-    """The types that a value may be of; what a container holds is not among them."""
+    """Return the types that a value may be of; the types of a container's items are not among them."""
     if isinstance(annotation, type):
         return {annotation}
     container = get_origin(annotation)
@@ -192,12 +194,12 @@ def _kinds(annotation: Any) -> set[type]:
 
 
 def _as(name: str) -> _Take:
-    """A key that stands for the setting of this name."""
+    """Return what takes a key's value as the setting of this name."""
     return lambda found, key, value: found.take(name, key, value)
 
 
 def _folder(name: str, prefix: str, file: str = "") -> _Take:
-    """A key that names the folder in which something lies."""
+    """Return what takes a key's value, the folder in which something lies, as the setting of this name."""
 
     def take(found: _Found, key: str, value: Any) -> None:
         if isinstance(value, str) and value.strip() and "\0" not in value:
@@ -223,7 +225,7 @@ def _phone(found: _Found, key: str, value: Any) -> None:
 
 
 def _collection(found: _Found, key: str, value: Any) -> None:
-    """The account's owner's, in the folder that stands before it."""
+    """Add the name of the account owner's collection to `vector_index`, whose key stands before this one."""
     index = found.values.get("vector_index")
     if not isinstance(value, str) or not value.strip():
         found.ignore(key, "a name is expected")
@@ -232,7 +234,7 @@ def _collection(found: _Found, key: str, value: Any) -> None:
 
 
 def _limits(found: _Found, key: str, value: Any) -> None:
-    """One role that is wrong leaves the other as it was given."""
+    """Take the limits of the roles; where one is wrong the other is kept as it was given."""
     if not isinstance(value, dict):
         found.ignore(key, "an object is expected: {…}")
         return
@@ -273,4 +275,4 @@ _KNOWN: dict[str, Any] = {
     },
     "langmem": {name: _as(name) for name in Settings.model_fields} | {"max_tokens": _limits, "godfather_phone": _phone},
 }
-"""Every key there may be: a section, or what to do with the key's value."""
+"""Every known key: a section, or the function that takes the key's value."""

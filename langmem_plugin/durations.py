@@ -15,7 +15,7 @@ _WRITTEN = re.compile(
 
 
 def duration(given: Any) -> Any:
-    """A timedelta for a text that is written so; whatever else it is, as it was given."""
+    """Return a timedelta for a text that is a duration; any other value comes back as it was given."""
     if not isinstance(given, str) or (found := _WRITTEN.fullmatch(given.strip())) is None:
         return given
     return timedelta(**{_UNITS[unit]: float(number) for unit, number in found.groupdict().items() if number})
@@ -26,7 +26,7 @@ def none_if_never(given: Any) -> Any:
 
 
 def told(length: timedelta | None) -> str:
-    """The length as it is told to people, in the largest unit that fits."""
+    """Return the length in words, in the largest unit that fits."""
     if length is None:
         return "never"
     seconds = length.total_seconds()

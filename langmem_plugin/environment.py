@@ -1,4 +1,4 @@
-"""The environment variables LANGMEM_…: what one holds that cannot be used, in one line, and names that nobody knows."""
+"""The environment variables LANGMEM_…: errors in one, said in one line, and unknown names."""
 
 import difflib
 import json
@@ -20,7 +20,7 @@ log = event_log(__name__)
 
 PREFIX = "LANGMEM_"
 _OF_OTHER_PARTS = {"MODEL", "BASE_URL"}
-"""Without the prefix. Read where a chat model is made (agent/models.py)."""
+"""Names without the prefix that are read where a chat model is made (agent/models.py)."""
 
 _SECRET = ("database", "key_database", "keys", "vector_index", "trusted_callers", "godfather_phone")
 """Settings whose values are never shown: a URL may hold a password, the others say who somebody is."""
@@ -41,7 +41,7 @@ class Variables(EnvSettingsSource):
 
 
 def are_set() -> set[str]:
-    """The names of the variables, in capitals: their case does not count."""
+    """Return the names of the variables that are set, in capitals: their case does not count."""
     return {name.upper() for name in os.environ if name.upper().startswith(PREFIX)}
 
 
@@ -50,7 +50,7 @@ def variable(setting: str) -> str:
 
 
 def refuse_wrong(error: ValidationError, given: Mapping[str, Any], settings: Collection[str]) -> NoReturn:
-    """Raises ConfigurationError that says which variable, or what of that which was `given`, cannot be used and why."""
+    """Raise ConfigurationError that says which variable, or which of the `given` values, cannot be used and why."""
     outside, wrong = are_set(), []
     for each in error.errors():
         setting = str(each["loc"][0]) if each["loc"] else ""
@@ -71,7 +71,7 @@ def warn_of_unknown(settings: Collection[str]) -> None:
 
 
 def unknown(settings: Collection[str]) -> list[tuple[str, str]]:
-    """The variables with our prefix that nothing reads, and for each the one that was meant, or the empty text."""
+    """Return the variables with our prefix that nothing reads, each with the name that was probably meant, or ""."""
     known = {name.upper() for name in settings} | _OF_OTHER_PARTS
     names = sorted(each.removeprefix(PREFIX) for each in are_set())
     likely = {name: nearest(name, known) for name in names if name not in known}
@@ -79,12 +79,12 @@ def unknown(settings: Collection[str]) -> list[tuple[str, str]]:
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The known name that was meant, as far as one can tell; the empty text if none is like it."""
+    """Return the most similar known name; "" if none is similar."""
     return next(iter(difflib.get_close_matches(name[:_SHOWN], known, 1, _ALIKE)), "")
 
 
 def reason(error: ErrorDetails) -> str:
-    """The reason of a pydantic error, as part of a sentence."""
+    """Return the reason of a pydantic error, as part of a sentence."""
     if error["type"].startswith("time_delta"):
         return f"{EXPECTED} is expected"
     said = error["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""Every error this package raises on purpose: one base, each named for what the caller can do next."""
+"""Every error that this package raises on purpose: one base class, and each named for what the caller can do next."""
 
 import sys
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ class InvalidInput(LangMemError, ValueError):
 
 
 class NotAuthorized(LangMemError):
-    """A run names another person than the user its server authenticated; name nobody, or trust the caller."""
+    """A run names another person than the user whom its server authenticated; name nobody, or trust the caller."""
 
 
 class ConfigurationError(LangMemError):
@@ -33,7 +33,7 @@ class StoreUnavailable(LangMemError):
 
 
 class StorageFull(StoreUnavailable):
-    """No space left, or the database is read-only; what is stored stays intact."""
+    """The disk is full, or the database is read-only; what is stored stays intact."""
 
 
 class WriteConflict(StoreUnavailable):
@@ -41,15 +41,15 @@ class WriteConflict(StoreUnavailable):
 
 
 class ErasedMeanwhile(WriteConflict):
-    """The person was erased while this was on its way; nothing of it was written, and what they say now is new."""
+    """The person was erased while this was being written; nothing was written, and what they say now is new."""
 
 
 class ErasureIncomplete(StoreUnavailable):
-    """All rows of the person are gone, and traces may be left in files; run it again, or leave it to the next sweep."""
+    """The person's rows are gone, and traces may be left in files; run it again, or leave it to the next sweep."""
 
 
 class UnknownErasure(LangMemError, LookupError):
-    """There is no such erasure, or it cannot be undone any more."""
+    """The erasure does not exist, or can no longer be undone."""
 
 
 class NotSerializable(LangMemError, TypeError):
@@ -67,7 +67,7 @@ class TurnTimeout(LangMemError):
 class TurnLost(LangMemError):
     """The run stood still for so long that another has taken its turn; run it again.
 
-    Nothing was stored of it from then on.
+    Nothing of it was stored after that moment.
     """
 
 
@@ -89,9 +89,9 @@ class TypeNotAllowed(DamagedSession):
 
 
 class DecryptionRefused(LangMemError):
-    """A stored value is not what was encrypted for its place, or its key is not there; nothing was changed.
+    """A stored value is not what was encrypted for its place, or its key is missing; nothing was changed.
 
-    `lacks_key` says that its own key may still come back, and then it can be read again.
+    `lacks_key` says that only the key is missing: once the key is back, the value can be read again.
     """
 
     def __init__(self, text: str, *, lacks_key: bool = False) -> None:
@@ -100,11 +100,13 @@ class DecryptionRefused(LangMemError):
 
 
 class SessionRefused(DecryptionRefused, DamagedSession):
-    """The same for what a conversation holds; what merely lacks its key is never rebuilt."""
+    """A value of a conversation is not what was encrypted for its place, or its key is missing; see Undecryptable. What
+    only lacks its key is never rebuilt.
+    """
 
 
 class UnknownSession(LangMemError, LookupError):
-    """No session has this id."""
+    """The id is no session's."""
 
 
 class EmbeddingUnavailable(LangMemError):
@@ -121,7 +123,7 @@ class EmbeddingDimMismatchError(LangMemError, ValueError):
 
 
 class LinkedLately(LangMemError):
-    """A channel was linked to the person by a code less than a day ago; take that back, or wait."""
+    """A channel was linked to the person by a code less than a day ago; unlink it, or wait."""
 
 
 class TooManyRequests(LangMemError):
@@ -137,8 +139,8 @@ class MemoryNotFound(LangMemError, LookupError):
 
 
 class DamagedMemory(LangMemError):
-    """The stored row of a memory or an instruction is not what was written, or is in plain and should be encrypted;
-    restore it from a backup or forget it.
+    """The stored row of a memory or an instruction is not what was written, or is in plain text and should be
+    encrypted; restore it from a backup or forget it.
     """
 
     def __init__(self, row_ids: Sequence[str]) -> None:
@@ -154,7 +156,7 @@ class StaleMemory(LangMemError):
 
 
 class UnreadableImport(LangMemError, ValueError):
-    """The document that was given to be imported is not of the format it was taken for; nothing was stored."""
+    """The document to be imported is not of the expected format; nothing was stored."""
 
 
 class ModelUnavailable(LangMemError):
@@ -178,7 +180,7 @@ class AliasNotFound(LangMemError, LookupError):
 
 
 def client_errors(*named: tuple[str, str]) -> tuple[type[Exception], ...]:
-    """Errors of other libraries, as (module, name), to be caught beside ours.
+    """Errors of other libraries, as (module, name), to be caught with ours.
 
     They are looked up only where the module is loaded: elsewhere they cannot occur, and nothing is imported for them.
     """

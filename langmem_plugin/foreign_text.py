@@ -1,4 +1,4 @@
-"""Texts that others wrote, as they can stand in a block of a prompt, and as they can be shown in a terminal."""
+"""Texts that others wrote, made safe to stand in a block of a prompt or to be shown in a terminal."""
 
 import functools
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 BLOCKS: Final = ("context", "memories", "instructions", "references", "earlier", "conversation", "message", "assistant")
-"""The names of the tags between which a prompt of ours states anything."""
+"""The names of the tags that mark the blocks of our prompts."""
 
 # Unicode's Default_Ignorable_Code_Point: what no screen shows and a model reads all the same (joiners, marks of
 # direction, tags, variation selectors, fillers); control characters; annotations; a blank that is no space.
@@ -43,23 +43,25 @@ _NOTHING = "\0"
 
 
 def one_line(text: str) -> str:
-    """The text on one line, in which no tag can open or close, however it is written, and nothing is invisible."""
+    """Return the text on one line, in which no tag can open or close, however it is written, and nothing is
+    invisible.
+    """
     return " ".join(without_tags(without_hidden(text)).split())
 
 
 def without_hidden(text: str) -> str:
-    """Without characters that no screen shows; what joins two emoji, or makes a sign one, stays."""
+    """Return the text without invisible characters, except those that join two emoji or show a sign as an emoji."""
     return text if text.isascii() and text.isprintable() else _HIDDEN.sub(lambda found: _kept(found) or "", text)
 
 
 def without_steering(text: str) -> str:
-    """The text for a person's screen: without controls, and without what turns the direction of the words around it."""
+    """Return the text for a person's screen: without controls, and without characters that change its direction."""
     return text if text.isascii() and text.isprintable() else _STEERING.sub("", text)
 
 
 def without_tags(text: str) -> str:
-    """The text with other brackets in place of those that open and close tags; round ones where it reads as one of
-    ours.
+    """Return the text with other brackets in place of those that open and close tags; round ones where they enclose the
+    name of one of our tags.
     """
     if "[" in text:
         text = _TOKEN.sub(r"(\1)", text)
@@ -76,12 +78,12 @@ def without_tags(text: str) -> str:
 
 
 def first_tag(text: str) -> int | None:
-    """The place of the first thing that could pass for the beginning or the end of one of our blocks."""
+    """Return the position of the first text that could pass for the beginning or the end of one of our blocks."""
     return next((begin for begin, _ in _tags(text)), None)
 
 
 def escaped_as_json(text: str) -> str:
-    """Inside JSON, or beside it: brackets, hidden characters and line ends as JSON writes any of them."""
+    """Return the text for use in JSON or beside it: brackets, hidden characters and line ends as JSON escapes."""
     return _UNFIT_FOR_JSON.sub(_as_json, _TOKEN.sub(lambda token: f"\\u005b{token[1]}]", text))
 
 
@@ -97,7 +99,7 @@ def _escape(character: str) -> str:
 
 
 def _kept(hidden: re.Match[str]) -> str | None:
-    """Signs that belong to an emoji, and would leave two of them, or none."""
+    """Return a hidden character that belongs to an emoji, which would change without it; None for any other."""
     character = hidden[0]
     if character not in _OF_EMOJI:
         return None
@@ -113,7 +115,9 @@ def _is_sign(character: str) -> bool:
 
 
 class _Folded(dict[int, str]):
-    """Each character as the one it passes for: letters of other scripts, accents, capitals, brackets."""
+    """A table of each character as the one that it looks like: letters of other scripts, accents, capitals,
+    brackets.
+    """
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -150,12 +154,14 @@ _HARMLESS = "\n\t\u200c\u200d\u200e\u200f"  # joiners, as in emoji, and the mark
 
 
 def visible(text: str) -> str:
-    r"""Whatever would steer the terminal or turn the direction of writing as `\u001b`, which JSON reads back."""
+    r"""Return the text with each character that steers a terminal or turns the direction as `\u001b`, which JSON reads
+    back.
+    """
     return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
 
 
 def indented(text: str) -> str:
-    """So that no line of it passes for one that tells of it."""
+    """Indent further lines, so that none of them looks like a line of ours about the text."""
     return text.replace("\n", "\n      ")
 
 

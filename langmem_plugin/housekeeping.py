@@ -1,4 +1,4 @@
-"""Archives and deletes what is past its time and deleted in the background, by one process at a time."""
+"""Archive and delete, in the background and by one process at a time, what is too old or was deleted."""
 
 import contextlib
 import threading
@@ -39,14 +39,16 @@ _MOST = timedelta(hours=1)
 
 
 def running_seconds() -> float:
-    """A stopwatch that nobody sets, and that goes on while the machine sleeps where there is such a one."""
+    """Return the seconds of a stopwatch that nobody can set; where the system has one, it runs while the machine
+    sleeps.
+    """
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class ClockCheck:
-    """From when it is made: the clock `wall` must move as `stopwatch` (in seconds) does.
+    """A check that the clock `wall` moves as `stopwatch` (in seconds) does since this was made.
 
-    It is the machine's clock that is checked, which whoever is given another one knows nothing of.
+    It checks the machine's clock; the clock that the application may have given is not checked.
     """
 
     def __init__(
@@ -60,7 +62,9 @@ class ClockCheck:
         self._began = stopwatch()
 
     def jumped_by(self, other: datetime | None = None) -> timedelta | None:
-        """How far off it is, if by more than an hour; `other` is what another clock says just now."""
+        """Return how far off the clock is, if by more than an hour, else None; `other` is the time of another clock
+        now.
+        """
         now = self._wall()
         expected = [self._began_at + timedelta(seconds=self._stopwatch() - self._began)]
         if other is not None:
@@ -83,7 +87,7 @@ _LAST_SWEEP = "last_sweep"
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """How many of each kind a sweep archived or deleted. `held_back` says why it did nothing at all."""
+    """The number of rows of each kind that a sweep archived or deleted; `held_back` says why it did nothing at all."""
 
     held_back: str = ""
     sessions_archived: int = 0
@@ -103,10 +107,10 @@ class Swept:
 
 
 class Housekeeping:
-    """Sweeps one database: `start` does so every `every` from then on, `sweep` here and now.
+    """The sweeper of one database: `start` sweeps every `every` from then on, `sweep` here and now.
 
-    `archived_for` is how long an ended session is kept (None: for ever). `finish_erasures` is one more step, and
-    `settle_audit` comes last: it chains what all of them have noted.
+    `archived_for` is how long an ended session is kept (None: for ever). `finish_erasures` is one more step.
+    `settle_audit` comes last: it chains the audit entries of all steps.
     """
 
     def __init__(
@@ -131,7 +135,7 @@ class Housekeeping:
         process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Begins anew, also in a forked child: the sweeps are the parent's to do."""
+        """Begin anew; a forked child does so too, because the sweeps are the parent's to do."""
         self._closing = threading.Event()
         self._busy = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -139,7 +143,7 @@ class Housekeeping:
         weakref.finalize(self, self._closing.set).atexit = False
 
     def start(self) -> None:
-        """A process that lives for less than a minute sweeps nothing."""
+        """Start the thread; its first look is after a minute, so a process that lives for less sweeps nothing."""
         if self._every is None:
             return
         first = min(_FIRST_LOOK_SECONDS, self._every.total_seconds())
@@ -149,16 +153,16 @@ class Housekeeping:
         self._thread.start()
 
     def close(self) -> None:
-        """Waits for the transaction that runs; what is left is done by the next sweep."""
+        """Wait for the transaction that runs; the rest is done by the next sweep."""
         self._closing.set()
         if self._thread is not None and self._thread.is_alive():
             self._thread.join(_CLOSING_SECONDS)
 
     def sweep(self) -> Swept:
-        """Archives the sessions that fell silent, and deletes for good what is past its time.
+        """Archive the sessions that fell silent, and delete for good what is too old.
 
-        Nothing where another sweep is at it, in any process, or where the clock cannot be believed. Raises
-        StoreUnavailable, with what is done kept.
+        Does nothing while another sweep runs, in any process, or where the clock is not trusted. Raises
+        StoreUnavailable; what was done before stays done.
         """
         with self._alone() as alone:
             if not alone:
@@ -171,7 +175,7 @@ class Housekeeping:
             return self._swept()
 
     def _swept(self) -> Swept:
-        """Sweeps each kind in turn; if it is closed meanwhile, gives what was done until then."""
+        """Sweep each kind in turn; if it is closed meanwhile, return what was done until then."""
         sessions, database, terms = self._saver.sessions, self._database, self._terms()
         now, silence = sessions.now(), Silence(terms[SESSION_TERM], terms[INTERRUPT_TERM])
         in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)
@@ -203,7 +207,7 @@ class Housekeeping:
         return Swept("", **counts)
 
     def _done(self, kind: str, slices: Iterator[int]) -> int:
-        """Whoever waits to write goes between two transactions: the pause is as long as the work was."""
+        """Pause after each transaction for as long as it took, so that others who wait to write can go between."""
         shortest = RENEW_SECONDS if kind == "tickets_removed" else _SHORTEST_PAUSE_SECONDS
         done, began = 0, time.monotonic()
         while not self._closing.is_set():
@@ -216,7 +220,9 @@ class Housekeeping:
         return done
 
     def _terms(self) -> Terms:
-        """Leaves alone what another service of this database counts as alive, or keeps, is left to it."""
+        """Use the longest terms of all services of this database, so that what another one still keeps is
+        left to it.
+        """
         own = {**self._saver.sessions.terms.own, ARCHIVED_TERM: self._archived_for}
         with self._database.read() as connection:
             return longest(own, noted(connection))
@@ -227,7 +233,7 @@ class Housekeeping:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[bool]:
-        """Tells whether no other sweep of this database runs; a process that is killed holds nobody up."""
+        """Tell whether no other sweep of this database runs; a process that is killed holds nobody up."""
         if not self._busy.acquire(blocking=False):
             yield False
             return
@@ -251,8 +257,8 @@ class Housekeeping:
             connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_={"noted_at": now}))
 
     def _seconds_left(self) -> float:
-        """The seconds until a sweep is due, whichever process did the last one; a time ahead of the clock counts for
-        nothing.
+        """Return the seconds until a sweep is due, whichever process did the last one; a last sweep in the future does
+        not count.
         """
         every = self._every or timedelta()
         with self._database.read() as connection:
@@ -261,7 +267,7 @@ class Housekeeping:
         return (every - since).total_seconds() if timedelta() <= since < every else 0.0
 
     def _look(self) -> float:
-        """Sweeps if it is time; how many seconds until it looks again."""
+        """Sweep if it is time; return the seconds until the next look."""
         every = self._every.total_seconds() if self._every else _LONGEST_WAIT_SECONDS
         try:
             if (left := self._seconds_left()) > 0:
@@ -276,7 +282,9 @@ class Housekeeping:
 
 
 def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    """Look again and again; while it waits it holds no reference, so that an object that was not closed can
+    be freed.
+    """
     acts_from_now_on(SYSTEM)
     while not closing.wait(min(wait, _LONGEST_WAIT_SECONDS)) and (housekeeping := found()) is not None:
         wait = housekeeping._look()  # noqa: SLF001 - its own thread

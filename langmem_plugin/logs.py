@@ -1,4 +1,4 @@
-"""The package's logs: an event's name, its fields and what to do about it, readable in any formatter.
+"""The package's logs: an event's name, its fields and the advice for it, readable in any formatter.
 
 Records carry the name as `event` and the fields as attributes too. No field holds a message's text or a whole phone.
 """
@@ -12,11 +12,11 @@ from typing import Any
 from langmem_plugin.foreign_text import visible
 
 ADVICE: dict[str, str] = json.loads(Path(__file__).with_name("log_advice.json").read_text("utf-8"))
-"""What to do about an event, by its name."""
+"""The advice about an event, by its name."""
 
 
 class EventLog(logging.LoggerAdapter[logging.Logger]):
-    """Its methods take an event's name and, as `extra`, the fields."""
+    """A logger whose methods take an event's name and, as `extra`, the fields."""
 
     def process(self, msg: str, kwargs: MutableMapping[str, Any]) -> tuple[str, MutableMapping[str, Any]]:
         fields = kwargs.get("extra") or {}
@@ -28,5 +28,5 @@ class EventLog(logging.LoggerAdapter[logging.Logger]):
 
 
 def event_log(name: str) -> EventLog:
-    """The log of a module, by its `__name__`."""
+    """Return the log of a module, by its `__name__`."""
     return EventLog(logging.getLogger(name), {})

@@ -13,7 +13,7 @@ _Rest = ParamSpec("_Rest")
 
 
 class LruCache(Generic[_Key, _Value]):
-    """Safe for threads. `limit` is in bytes; a value larger than that is not kept."""
+    """A cache that is safe for threads. `limit` is in bytes; a larger value is not kept."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -29,7 +29,7 @@ class LruCache(Generic[_Key, _Value]):
             return entry[0]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:
-        """Keeps the value, which takes about `size` bytes, in place of what was there."""
+        """Keep the value, which takes about `size` bytes, in place of the one before."""
         with self._lock:
             self._drop(key)
             if size > self._limit:
@@ -59,7 +59,9 @@ _WORDS = 100
 def cached_if_short(
     entries: int, longest: int = _WORDS
 ) -> Callable[[Callable[Concatenate[str, _Rest], _Value]], Callable[Concatenate[str, _Rest], _Value]]:
-    """For pure functions of a text: `functools.lru_cache`, but a text of more letters than `longest` is not kept."""
+    """Return a decorator for pure functions of a text: `functools.lru_cache`, but a text of more characters than
+    `longest` is not kept.
+    """
 
     def cached(
         function: Callable[Concatenate[str, _Rest], _Value],

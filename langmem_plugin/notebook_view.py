@@ -1,4 +1,4 @@
-"""How a notebook shows our records: escaped, capped, and in the colours of whoever looks at them."""
+"""The notebook view of our records: escaped, cut to a length, and in the colours of the reader's theme."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An id: its beginning is shown, and all of it by pointing at it."""
+    """An id of which the beginning is shown; pointing at it shows all of it."""
 
     value: str
 
@@ -50,14 +50,16 @@ Cells = Mapping[str, Cell]
 
 
 class Viewed(Protocol):
-    """Whatever says of itself what a notebook shows of it."""
+    """An object that says itself what a notebook shows of it."""
 
     def cells(self) -> Cells: ...
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Records of one kind as one table: `Listed(memory.service.search(phone, "dinner"))` as the last line of a cell."""
+    """Records of one kind as one table, such as `Listed(memory.service.search(phone, "dinner"))` as a cell's
+    last line.
+    """
 
     records: Sequence[Viewed]
     title: str = ""
@@ -67,7 +69,7 @@ class Listed:
 
 
 def card(title: str, cells: Cells) -> str:
-    """One record: a line for each of its values; what it does not have is left out."""
+    """Return one record as HTML, with a line for each value; absent values are left out."""
     rows = "".join(
         f"<tr><th>{_text(name)}</th><td>{_cell(value, LONGEST)}</td></tr>"
         for name, value in cells.items()
@@ -77,7 +79,7 @@ def card(title: str, cells: Cells) -> str:
 
 
 def table(records: Sequence[Cells], title: str = "", *, of: int | None = None) -> str:
-    """Records of one kind, a line each; `of` is how many there are, where these are the first of them."""
+    """Return records of one kind as HTML, a line each; `of` is the number of all, where these are the first of them."""
     there = len(records) if of is None else of
     if not records:
         return _framed(title, '<table class="each"><tbody><tr><td class="dim">nothing</td></tr></tbody></table>')
@@ -137,7 +139,7 @@ def _worded(text: str, most: int) -> str:
 
 
 def _text(text: str, most: int = LONGEST) -> str:
-    """The text and nothing else: no markup, nothing that turns the direction of writing, and not for ever."""
+    """Return the text escaped for HTML, without characters that turn its direction, and cut to a length."""
     left_out = len(text) - most
     shown = escape(visible(text[:most]))
     return f"{shown}… ({left_out:,} letters more)" if left_out > 0 else shown

@@ -1,4 +1,4 @@
-"""How long the verbs take and whether they fail: counted in this process, and told to OpenTelemetry."""
+"""The time that the verbs take and whether they fail: counted in this process, and reported to OpenTelemetry."""
 
 import bisect
 import functools
@@ -24,7 +24,9 @@ from langmem_plugin.errors import (
 )
 
 Operation = Literal["inject", "search", "store", "change", "forget", "extract", "index", "reply"]
-"""`inject` recalls for a reply, `extract` takes what one conversation said into the memory, `index` follows changes."""
+"""The timed operations: `inject` recalls for a reply, `extract` takes what a conversation said into the memory, `index`
+follows changes.
+"""
 
 _SHORTEST_MS, _PER_OCTAVE, _OCTAVES = 0.01, 8, 24
 _BOUNDS = [_SHORTEST_MS * 2 ** (step / _PER_OCTAVE) for step in range(_OCTAVES * _PER_OCTAVE + 1)]  # up to 168 s
@@ -50,7 +52,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(slots=True)
 class Latencies:
-    """Calls of one operation: how many, how many of them failed, and how many took how long.
+    """The calls of one operation: how many there were, how many failed, and how many took how long.
 
     `buckets` counts them by the step of a scale on which eight steps double: a quantile is off by 9 % at most.
     """
@@ -80,11 +82,13 @@ class Latencies:
 
     @property
     def success_rate(self) -> float:
-        """The share of calls that succeeded, in [0, 1]; 1 where there were none."""
+        """Return the share of calls that succeeded, in [0, 1]; 1 if there were none."""
         return 1.0 - self.failures / self.calls if self.calls else 1.0
 
     def quantile_ms(self, share: float) -> float:
-        """The time in ms that a `share` of the calls took at most; within a bucket they are taken to lie evenly."""
+        """Return the time in ms that a `share` of the calls took at most; calls of one bucket are taken to lie evenly
+        in it.
+        """
         wanted, below = share * self.calls, 0
         for bucket in sorted(self.buckets):
             count = self.buckets[bucket]
@@ -96,15 +100,17 @@ class Latencies:
 
 
 def _bound(bucket: int) -> float:
-    """Counts what is above the last bound as it, and so does a step that another version has."""
+    """Return a bucket's upper bound in ms; buckets above the last one, and unknown ones of another version, have the
+    last bound.
+    """
     return _BOUNDS[min(bucket, len(_BOUNDS) - 1)]
 
 
 class OperationTimes:
-    """The times of one database's operations in this process, noted since they were last taken. A forked child begins
-    with nothing.
+    """The times of one database's operations in this process since they were last taken. A forked child begins with
+    none.
 
-    `noted` is called when the first call after that was noted, by whoever made it: it must be quick.
+    `noted` is called when the first call after that was noted, in the thread that made it: it must be quick.
     """
 
     def __init__(self) -> None:
@@ -132,13 +138,13 @@ class OperationTimes:
             self.noted()
 
     def take(self) -> dict[str, Latencies]:
-        """Takes what was noted so far; from now on it begins anew."""
+        """Return what was noted so far, and begin anew."""
         with self._lock:
             held, self._held = self._held, {}
         return held
 
     def put_back(self, taken: Mapping[str, Latencies]) -> None:
-        """Takes back what could not be stored."""
+        """Add again what was taken and could not be stored."""
         with self._lock:
             for operation, latencies in taken.items():
                 self._held.setdefault(operation, Latencies()).add(latencies)
@@ -157,7 +163,7 @@ _Self = TypeVar("_Self", bound=Measured)
 def timed(
     operation: Operation,
 ) -> Callable[[Callable[Concatenate[_Self, _Arguments], _Result]], Callable[Concatenate[_Self, _Arguments], _Result]]:
-    """Notes each call of a method; what a caller did wrong is no failure of the operation."""
+    """Return a decorator that notes each call of a method; a caller's mistake is no failure of the operation."""
 
     def decorate(
         verb: Callable[Concatenate[_Self, _Arguments], _Result],
@@ -173,8 +179,8 @@ def timed(
 
 
 class timing:  # noqa: N801 - used as a function is, and twice as fast as a generator
-    """The same for the block of a `with`. `failed` may be set where an error is not raised; what is cancelled is not
-    counted.
+    """A context manager that notes its block as one call. Set `failed` where an error is not raised; a cancelled block
+    is not counted.
     """
 
     __slots__ = ("_began", "_operation", "_operations", "failed")
@@ -195,7 +201,7 @@ class timing:  # noqa: N801 - used as a function is, and twice as fast as a gene
 
 
 def is_failure(error: Exception) -> bool:
-    """Tells whether it says that something here does not work, and not that what was asked for cannot be."""
+    """Tell whether the error says that something here does not work, and not that the request cannot be met."""
     if isinstance(error, LangMemError):
         return isinstance(error, _FAILURES)
     return not isinstance(error, client_errors(("langgraph.errors", "GraphBubbleUp")))  # a run that asks a person

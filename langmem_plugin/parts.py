@@ -1,4 +1,4 @@
-"""The parts of a PhoneMemory: each is opened in its order, with those it needs, and closed in the reverse."""
+"""The parts of a PhoneMemory: opened in order, each with those that it needs, and closed in the reverse order."""
 
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -64,7 +64,7 @@ from langmem_plugin.writing.rule_extraction import RuleExtraction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """The things that the application brings along, as PhoneMemory describes it."""
+    """The objects that the application provides, as PhoneMemory describes them."""
 
     embeddings: Embeddings | None
     retriever: BaseRetriever | None
@@ -77,7 +77,7 @@ class Given:
 
 
 class Parts:
-    """All parts, wired, with the background work begun: `memory.people`, `memory.insight` and so on.
+    """The parts, connected, with the background work begun: `memory.people`, `memory.insight` and so on.
 
     Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
@@ -156,7 +156,7 @@ class Parts:
             self._opened = opened.pop_all()
 
     def close(self) -> None:
-        """Waits for what is running and closes the database."""
+        """Wait for what is running and close the database."""
         # Told before the model is closed under them, or they would report that it failed.
         self.past_sessions.stop()
         self.service.background.closing.set()

@@ -1,4 +1,4 @@
-"""PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
+"""The class PhoneMemory, which connects the checkpointer, the resolver and the long-term memory."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class Node(Protocol):
-    """A node of a graph: called with the state, returns what it changes of it."""
+    """A node of a graph: it is called with the state, and returns what it changes of it."""
 
     def __call__(self, state: Any) -> dict[str, Any]: ...
 
@@ -64,16 +64,16 @@ class Node(Protocol):
 class PhoneMemory(Parts):
     """Memory for agents that people text: one database, keyed by phone.
 
-    All else is reached by its part (see Parts): `memory.people`, `memory.service`, `memory.consent`, `memory.insight`.
+    Everything else is reached by its part (see Parts): `memory.people`, `memory.service`, `memory.consent`,
+    `memory.insight`.
 
-    `url` overrides `settings.database`, and `tenant`, a business that shares nothing with any other, `settings.tenant`;
-    `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
-    `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
-    `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
-    how long it may take is set on the model; `extraction_model` one that reads
-    in the background what people say of themselves, instead of `settings.extraction`;
-    `carry` names channels of the state that a conversation which silence has ended hands on to the next;
-    `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
+    `url` overrides `settings.database`; `tenant`, a business that shares nothing with any other, overrides
+    `settings.tenant`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`. `retriever` is any
+    LangChain retriever, whose documents are shown beside the memories and cited like them. `summarise` is a chat model
+    that sums up in a few sentences what falls out of the window (default: nothing does); how long it may take is set on
+    the model. `extraction_model` is a chat model that reads in the background what people say of themselves, instead of
+    `settings.extraction`. `carry` names channels of the state that a conversation hands on to the next one when silence
+    ends it. `now` is the clock; it returns aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
 
@@ -109,12 +109,12 @@ class PhoneMemory(Parts):
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
-        """Makes a memory with the settings of a JSON file (see docs/settings.md); `arguments` are the constructor's
+        """Return a memory with the settings of a JSON file (see docs/settings.md); `arguments` are the constructor's
         other ones.
 
-        Environment variables win over the file. A file that cannot be read is an ERROR in the log and means a
-        switched-off memory. Raises ConfigurationError as the constructor does, for instance for an embedding model
-        without its key.
+        Environment variables win over the file. A file that cannot be read is an ERROR in the log, and the memory is
+        switched off. Raises ConfigurationError as the constructor does, for instance for an embedding model without its
+        key.
         """
         return cls(settings=settings_of(path), **arguments)
 
@@ -131,14 +131,15 @@ class PhoneMemory(Parts):
         await run_in_executor(None, self.close)
 
     def turn(self, phone: str) -> Turn:
-        """`with` or `async with`: one turn of this phone at a time, its session pinned in the config it gives.
+        """Hold one turn of this phone, for `with` or `async with`: one at a time, its session pinned in the config it
+        gives.
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
         return self.turns.turn(normalised(phone, self.settings.default_region))
 
     def recall_node(self) -> Node:
-        """A node that writes to `recalled` what the model should know. Put it before the agent."""
+        """Return a node that writes to `recalled` what the model should know. Put it before the agent."""
 
         def recall(state: Any) -> dict[str, Any]:
             return {"recalled": self.recall(state)}
@@ -146,15 +147,16 @@ class PhoneMemory(Parts):
         return named_node(recall, "recall")
 
     def recall(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> Recalled:
-        """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
+        """Return (memory id, similarity) of the memories that bear on the talk, best first, for the channel `recalled`.
 
-        With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
-        memory is down. Raises SessionExpired if there is no message.
+        The recall node does this. Where the talk has no topic, as in a greeting, the most recent and most used are
+        returned. If the memory is down the list is empty, with a warning in the log. Raises SessionExpired if there is
+        no message.
         """
         return self.context.recall(messages_of(state), self._written(phone))
 
     def write_node(self) -> Node:
-        """A node that notes which memories the reply used. Put it after the agent."""
+        """Return a node that notes which memories the reply used. Put it after the agent."""
 
         def write(state: Any) -> dict[str, Any]:
             self.context.note_use(messages_of(state), recalled_of(state))
@@ -163,15 +165,15 @@ class PhoneMemory(Parts):
         return named_node(write, "write")
 
     def tool_node(self, tools: Sequence[BaseTool | Callable[..., Any]], **options: Any) -> Runnable[Any, Any]:
-        """LangGraph's ToolNode, with its `options`, but that a call which is done is not done again: not where another
-        tool of the same step stops to ask the person, nor where the process ends in one; and that a tool which changes
+        """Return LangGraph's ToolNode, with its `options` and two differences. A call that is done is not done again
+        when another tool of the same step stops to ask the person, or when the process ends in one. A tool that changes
         something gets only ids that were shown or written: see `middleware`.
         """
         strict = self.context.strict
         return tool_node(tools, **{"wrap_tool_call": strict.wrap, "awrap_tool_call": strict.awrap, **options})
 
     def debug_node(self) -> Node:
-        """A node that says why the turn went as it did, in ids, scores and reasons: see TurnReport. Put it last.
+        """Return a node that says why the turn went as it did, in ids, scores and reasons: see TurnReport. Put it last.
 
         It streams the report as a custom event, `{"langmem": report}`, and writes it to the channel `memory_report` of
         a state that has one, such as ReportedState.
@@ -185,39 +187,39 @@ class PhoneMemory(Parts):
         return named_node(debug, "debug")
 
     def middleware(self, *, changing: Iterable[str] | None = None) -> MemoryMiddleware:
-        """The same for `create_agent(…, middleware=[memory.middleware()])`.
+        """Return the middleware for `create_agent(…, middleware=[memory.middleware()])`, which does what the nodes do.
 
-        A call of a tool that changes something is checked before it is done first: an id that no
-        tool has shown in this session, and that the person did not write, is answered with an error that names what was
-        shown. `changing` names the tools that change something; without it their annotation `readOnlyHint` or else the
-        verb of their names tells.
+        A call of a tool that changes something is checked before it is done first: an id that no tool has shown in this
+        session, and that the person did not write, is answered with an error that names what was shown. `changing`
+        names the tools that change something; without it each tool's annotation `readOnlyHint` decides, or else the
+        verb in its name.
         """
         return MemoryMiddleware(self.context, changing=changing)
 
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
     ) -> list[BaseMessage]:
-        """Gives the model's input: system text, standing instructions and the window of the conversation.
+        """Return the model's input: system text, standing instructions and the window of the conversation.
 
-        The memories, documents and what the last message refers to stand at the end of the person's newest message, in
-        `<context>`, so that all before it stays what a provider has read already; what an older one refers to stays at
-        its end if tools were called for it. A view: nothing in the state changes. Inside a graph the phone is found by
-        itself.
+        The memories, the documents and what the last message refers to stand at the end of the person's newest message,
+        in `<context>`, so that a provider's cache of all before it stays valid. What an older message refers to stays
+        at its end if tools were called for it. Nothing in the state changes. Inside a graph the phone need not be
+        given.
         """
         standing, shown = self.context.model_input.of(messages_of(state), recalled_of(state), self._written(phone))
         text = storable(joined(system, standing))
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
-        """Resolves what the person's newest message in a state, or a list of messages, refers to: in a node, a tool,
-        anywhere.
+        """Resolve what the person's newest message, in a state or a list of messages, refers to; usable in a node or a
+        tool.
 
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear.
         """
         return self.context.references.resolution(messages_of(state))
 
     def tools(self) -> list[BaseTool]:
-        """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
+        """Return tools by which the agent remembers, recalls, searches what was said and forgets, for the person of the
         run.
         """
         if not self.settings.remembers:
@@ -225,13 +227,14 @@ class PhoneMemory(Parts):
         return memory_tools(self, self.writing)
 
     def key_value_tools(self) -> list[BaseTool]:
-        """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
-        person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
+        """Return the tools `save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and
+        `classify_memory`, for the person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use
+        them.
         """
         return key_value_tools(self.service, self.writing) if self.settings.remembers else []
 
     def app(self, *, graph: Graph | None = None) -> "FastAPI":
-        """An ASGI application, to run or to mount into another: the HTTP API, people's pages, the operator's console.
+        """Return an ASGI application to run or to mount: the HTTP API, people's pages and the operator's console.
 
         `graph` answers `POST /api/chat`. Raises ImportError without the extra `web`, ConfigurationError where the
         memory is switched off.
@@ -241,20 +244,21 @@ class PhoneMemory(Parts):
         return application
 
     def index_past_sessions(self) -> int:
-        """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
+        """Make searchable now what sessions that ended or fell silent said; return how many messages were new.
 
-        It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
+        It also happens in the background. Raises EmbeddingUnavailable or StoreUnavailable; what was done before stays
+        done.
         """
         return self.past_sessions.catch_up() if self.settings.remembers else 0
 
     def extract(self, who: str | int) -> Extracted:
-        """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
+        """Take what a person said into their memory now; return what was stored, and what waits for their consent.
 
-        Of all their conversations that wait for it, also of those that are not quiet yet, and of those that had failed.
-        Where that is nothing, the `why` of the empty list says the reason.
+        It reads all their conversations that wait for it, also those that are not quiet yet and those that failed
+        before. Where nothing is found, the `why` of the empty list says the reason.
 
-        It happens in the background by itself. Raises what the model raises, EmbeddingUnavailable or StoreUnavailable,
-        with what is done kept.
+        It also happens in the background. Raises what the model raises, EmbeddingUnavailable or StoreUnavailable; what
+        was done before stays done.
         """
         if self.extraction is None:
             return Extracted(why='the settings switch it off: set extraction to "rules" or a model\'s name')
@@ -275,9 +279,9 @@ class PhoneMemory(Parts):
     def export(self, who: str | int, to: Writable) -> None: ...
 
     def export(self, who: str | int, to: Writable | None = None) -> PersonExport | None:
-        """All that is stored of one person, and nothing of anybody else: `to_json` makes it text.
+        """Return all that is stored of one person, and nothing of anybody else: `to_json` makes it text.
 
-        `to`, a file that is open for text, in UTF-8, gets the same as JSON: for a person with very much.
+        `to`, a file open for text in UTF-8, gets the same as JSON: for a person with very much data.
         """
         refuse_switched_off(enabled=self.settings.enable_memory_system)
         person = self.people.resolve(who)
@@ -297,11 +301,12 @@ class PhoneMemory(Parts):
         by_themselves: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """Stores what `export` gave, here or elsewhere: as it was, with ids, dates and states, and nothing twice.
+        """Store what `export` gave, here or elsewhere: unchanged, with ids, dates and states, and nothing twice.
 
-        Where the person brings it `by_themselves`, no conversation of it goes on: what others said in it is their word.
-        With `phone` it becomes this person's. What cannot be read is skipped and named in the report by its number.
-        A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
+        Where the person brings it `by_themselves`, no conversation of it goes on: what others said in it cannot be
+        proven. With `phone` it becomes this person's. A record that cannot be read is skipped and named in the report
+        by its number. A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a
+        newer format.
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         refuse_switched_off(enabled=self.settings.enable_memory_system)
@@ -312,22 +317,24 @@ class PhoneMemory(Parts):
         return report
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
-        """Erases a person or a group: nothing of theirs is found, answered from, listed or exported any more, in any
+        """Erase a person or a group: nothing of theirs is found, answered from, listed or exported any more, in any
         process.
 
-        For 30 days it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
-        this does: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Who writes
-        again meanwhile begins anew. A turn of theirs that runs is waited for. What they wrote in groups is the groups'.
-        Raises TurnTimeout, and ErasureIncomplete where traces could not be deleted yet: do it again.
+        For 30 days it can be undone (`restore_erased`); then a sweep deletes it for good. With `now` it is deleted for
+        good at once: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Somebody who
+        writes again meanwhile begins anew. A turn of theirs that runs is waited for. What they wrote in groups belongs
+        to the groups. Raises TurnTimeout, and ErasureIncomplete where traces could not be deleted yet: do it again.
         """
         return self.erasure.erase(who, now=now)
 
     def restore_erased(self, who_or_receipt_id: str | int) -> ErasureReceipt:
-        """Undoes the newest `erase` of a person, or the one with this id. Raises UnknownErasure if it is too late."""
+        """Undo the newest `erase` of a person, or the one with this id. Raises UnknownErasure if it is too late."""
         return self.erasure.restore(who_or_receipt_id)
 
     def command(self, phone: str | int, text: str) -> str | None:
-        """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
+        """Return the answer to a chat command such as /remember; None if the text is no command. `reply` calls this
+        first.
+        """
         with acting(PERSON):
             return self.commands.answer(self._key(phone), text)
 
@@ -381,12 +388,14 @@ class PhoneMemory(Parts):
         image: Image | Sequence[Image] | None = None,
         **delivery: Unpack[Delivery],
     ) -> Reply:
-        """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
+        """Reply as `reply` does, in asynchronous code: the graph is run with `ainvoke`, and `send` may be
+        asynchronous.
+        """
         with acting(PERSON):
             return await aperform(self._replying(graph, who, text, image, delivery), self.executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
-        """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
+        """Record a message that the assistant sends unasked, so that "yes please" has its context; the caller sends it.
 
         `automated` leaves no trace. Raises InvalidInput for an empty text.
         """
@@ -397,12 +406,11 @@ class PhoneMemory(Parts):
             self.commands.close_question(self._key(who))  # a "yes" is to this from now on
 
     def check(self, graph: Graph) -> list[str]:
-        """Lists what should be changed in a graph so that its memory works, each said in one sentence; [] when all is
-        well.
+        """List what should be changed in a graph so that its memory works, each in one sentence; [] when all is well.
 
-        The classes that its state declares may be stored from then on.
-        Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
-        The first `reply` with a graph asks it too, and logs what it says.
+        The classes that its state declares may be stored from then on. Raises ConfigurationError where it cannot work:
+        no checkpointer, another one, or a state without messages. The first `reply` with a graph calls it too, and logs
+        the result.
         """
         return check(graph, self.saver)
 
@@ -421,7 +429,7 @@ class PhoneMemory(Parts):
             return (yield from self.channel.reply(graph, message, call))
 
     def _key(self, who: str | int) -> OwnerKey:
-        """The key of the person with this identifier; as it was last, if the database cannot be asked."""
+        """Return the key of the person with this identifier; the last known one if the database cannot be asked."""
         return self.people.known_as(normalised(who, self.settings.default_region))
 
     def _written(self, who: str | int | None) -> str | None:
@@ -429,10 +437,10 @@ class PhoneMemory(Parts):
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:
-    """`memory.recall_node()`, for those who look for it by this name."""
+    """Return `memory.recall_node()`, under the name that some look for."""
     return memory.recall_node()
 
 
 def memory_write_node(memory: PhoneMemory) -> Node:
-    """`memory.write_node()`, for those who look for it by this name."""
+    """Return `memory.write_node()`, under the name that some look for."""
     return memory.write_node()

@@ -1,4 +1,4 @@
-"""The things that a forked process makes anew: no thread lives on in it, and what another thread had locked stays
+"""Objects that a forked process makes anew: no thread lives on in it, and locks that another thread held stay
 locked.
 """
 
@@ -27,14 +27,16 @@ _locks: "WeakSet[Lock]" = WeakSet()
 def register(
     *, before: _Hook | None = None, after_in_parent: _Hook | None = None, after_in_child: _Hook | None = None
 ) -> None:
-    """Registers as os.register_at_fork does, but for methods of objects that may go before the process does."""
+    """Register hooks as os.register_at_fork does, but for methods of objects that may be freed before the
+    process ends.
+    """
     for hooks, hook in ((_before, before), (_after_in_parent, after_in_parent), (_after_in_child, after_in_child)):
         if hook is not None:
             hooks[WeakMethod(hook, hooks.pop)] = None
 
 
 class Lock:
-    """A lock for `with`; in a child it is free, whoever held it when the process forked."""
+    """A lock for `with`; in a forked child it is free, whoever held it when the process forked."""
 
     def __init__(self) -> None:
         self.renew()
@@ -51,9 +53,9 @@ class Lock:
 
 
 class Gate:
-    """Lets `room` threads in at once, and lets no fork happen while somebody is inside.
+    """A gate that lets `room` threads in at once, and delays a fork while a thread is inside.
 
-    A fork waits for them for `patience` seconds at most, and lets nobody new in; then it happens all the same, and
+    A fork waits for them for `patience` seconds at most, and lets nobody new in; then it happens anyway, and
     `was_at_rest` is False in the child.
     """
 
@@ -66,7 +68,9 @@ class Gate:
         register(before=self._before, after_in_parent=self._after, after_in_child=self._after_in_child)
 
     def enter(self, deadline: float = math.inf) -> bool:
-        """Tells whether there was a place by then, in seconds of time.monotonic(). Who got one is to `leave` again."""
+        """Enter if there is room before `deadline`, in seconds of time.monotonic(); tell whether it did, and if so
+        `leave` later.
+        """
         thread = threading.get_ident()
         with self._changed:
             # A thread that is inside may enter again: it would wait for itself.
@@ -93,7 +97,7 @@ class Gate:
             self.leave()
 
     def shut(self) -> bool:
-        """Lets nobody new in until `open`; whether all have left in time."""
+        """Let nobody new in until `open`; tell whether all have left in time."""
         with self._changed:
             self._shut += 1
             return self._changed.wait_for(self._others_left, self._patience) and not self._inside
@@ -113,7 +117,7 @@ class Gate:
         return not self._shut and len(self._inside) < self._room
 
     def _others_left(self) -> bool:
-        """Tells whether others are inside. The calling thread is not counted: it would wait for itself."""
+        """Tell whether all other threads have left. The calling thread is not counted: it would wait for itself."""
         return self._inside.keys() <= {threading.get_ident()}
 
     def _before(self) -> None:
@@ -131,7 +135,7 @@ class Gate:
 
 
 class Threads(ThreadPoolExecutor):
-    """At most so many threads of this name, which a child starts anew."""
+    """A pool of at most so many threads of this name, which a forked child starts anew."""
 
     def __init__(self, name: str, most: int | None = None) -> None:
         super().__init__(most, name)
@@ -139,7 +143,7 @@ class Threads(ThreadPoolExecutor):
         register(after_in_child=self._begin_anew)
 
     def submit(self, function: Callable[..., _Result], /, *arguments: Any, **named: Any) -> Future[_Result]:
-        """Raises StoreUnavailable once it is shut down."""
+        """Submit as ThreadPoolExecutor does. Raises StoreUnavailable once it is shut down."""
         try:
             return super().submit(function, *arguments, **named)
         except RuntimeError as error:
@@ -153,7 +157,7 @@ class Threads(ThreadPoolExecutor):
 
 
 def _until(deadline: float) -> float | None:
-    """How many seconds are left; None for ever."""
+    """Return how many seconds are left; None for ever."""
     return None if deadline == math.inf else max(0.0, deadline - time.monotonic())
 
 

@@ -53,7 +53,7 @@ def _zone_that_exists(name: str) -> str:
 
 
 def _web_address(address: str) -> str:
-    """Without a slash at its end."""
+    """Drop a slash at the end."""
     parts = urlsplit(address.strip())
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ValueError("an address that a browser opens is expected, such as https://bot.example/memory")
@@ -61,11 +61,11 @@ def _web_address(address: str) -> str:
 
 
 class Settings(BaseSettings):
-    """Every value may come from an environment variable of the same name with LANGMEM_ before it.
+    """The settings; every value may come from an environment variable of the same name with LANGMEM_ before it.
 
     There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
-    ConfigurationError for a value that cannot be used. Below each stands what it is, as `langmem config check`
-    prints it.
+    ConfigurationError for a value that cannot be used. The text below each setting describes it, and `langmem config
+    check` prints it.
     """
 
     model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -158,7 +158,8 @@ class Settings(BaseSettings):
     database).
     """
     godfather_in_groups: bool = False
-    """Tells whether what the account's owner told the assistant alone is recalled for a message of theirs in a group.
+    """Tells whether what the account's owner told the assistant alone is recalled for a message of theirs in
+    a group.
     """
     ask_for_consent: bool = False
     """Tells whether a reply asks once, at its end, for the leave to remember, when a person states something about
@@ -205,22 +206,24 @@ class Settings(BaseSettings):
 
     @property
     def remembers(self) -> bool:
-        """Tells whether there is a long-term memory."""
+        """Tell whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
 
     @property
     def extracts(self) -> bool:
-        """Tells whether facts are taken from what people say."""
+        """Tell whether facts are taken from what people say."""
         return self.remembers and self.extraction != "off"
 
     @property
     def archived_for(self) -> timedelta | None:
-        """How long an ended conversation is kept; None: for ever."""
+        """Return how long an ended conversation is kept; None: for ever."""
         return None if self.archive_days is None else timedelta(days=self.archive_days)
 
 
 def checked_tenant(name: str) -> str:
-    """The name itself. Raises ConfigurationError for what cannot name a schema and a file, or names another's."""
+    """Return the name. Raises ConfigurationError for one that cannot name a schema and a file, or that names
+    another's.
+    """
     if not isinstance(name, str) or not _TENANT.fullmatch(name) or name == "index" or name.endswith("_index"):
         raise ConfigurationError(
             f"{name!r} cannot be a tenant: give 1 to 31 small letters, digits and underlines that begin with a letter "
@@ -230,7 +233,7 @@ def checked_tenant(name: str) -> str:
 
 
 def check_index_is_reachable(owner_limit: int, index_after: int) -> None:
-    """Raises ConfigurationError where no owner can have enough memories for the vector index."""
+    """Raise ConfigurationError where no owner can have enough memories for the vector index."""
     if index_after >= owner_limit:
         raise ConfigurationError(
             f"the vector index would never be used: it is asked above {index_after} memories (index_after), and above "

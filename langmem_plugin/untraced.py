@@ -1,4 +1,4 @@
-"""Calls of a chat model of our own, beside the agent's: no trace of the application's records what they are asked."""
+"""The package's own calls of a chat model, beside the agent's: no trace of the application records their prompts."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,10 +12,10 @@ _ALONE: RunnableConfig = {"callbacks": [], "tags": [TAG_NOSTREAM]}
 
 
 def untraced(call: Callable[[RunnableConfig], _Result]) -> _Result:
-    """Returns what `call` gives for the config that its model is to be called with.
+    """Return what `call` gives for the config that its model is to be called with.
 
-    The run around it passes its tracers and streams on to no part of the call, and none is switched on by the
-    environment. Who wants to see these calls gives the model callbacks of its own.
+    The surrounding run passes its tracers and streams on to no part of the call, and the environment switches none on.
+    To see these calls, give the model callbacks of its own.
     """
     # Loaded by every call of a model; this package must not pay for it when it is imported.
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415

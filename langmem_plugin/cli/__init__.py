@@ -25,7 +25,7 @@ from langmem_plugin.errors import LangMemError
 from langmem_plugin.foreign_text import visible
 
 _LOOKED_THROUGH = 100_000
-"""How many objects are made before the collector looks for garbage among them."""
+"""The number of objects that are made before the garbage collector looks for garbage among them."""
 
 COMMANDS = {
     "recall": "asking:recall",
@@ -59,11 +59,11 @@ COMMANDS = {
     "audit": "privacy:audit_app",
     "token": "keys:token_app",
 }
-"""Where each command is: module:function, or module:app of several."""
+"""The place of each command: module:function, or module:app for a group of commands."""
 
 
 class LangMem(TyperGroup):
-    """All commands; an error of ours is told in a line."""
+    """The group of all commands; an error of ours is printed in one line."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -101,7 +101,7 @@ def _told(error: Exception) -> str:
 
 
 def _operator() -> str:
-    """The user who runs the command, for the audit log."""
+    """Return the user who runs the command, for the audit log."""
     try:
         return f"operator:{getpass.getuser()}"
     except (OSError, KeyError):  # a container's user may have no name
@@ -109,7 +109,7 @@ def _operator() -> str:
 
 
 def _help(place: str) -> str:
-    """A command's help as its source has it."""
+    """Return a command's help, read from its source without importing it."""
     module, _, named = place.partition(":")
     for node in ast.parse(Path(__file__).with_name(f"{module}.py").read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name == named:
@@ -120,7 +120,7 @@ def _help(place: str) -> str:
 
 
 def loaded(name: str) -> Any:
-    """The command itself, with those below it."""
+    """Return the command itself, with those below it."""
     module, _, attribute = COMMANDS[name].partition(":")
     found = getattr(import_module(f"langmem_plugin.cli.{module}"), attribute)
     if not isinstance(found, typer.Typer):
@@ -156,10 +156,10 @@ def langmem(
 
 
 def main() -> None:
-    """Runs the script `langmem`.
+    """Run the script `langmem`.
 
-    What a command imports is no garbage: to look through all of it, again and again and once more at the end, takes a
-    quarter of a short command's time. A process that others import this into goes on as it is.
+    What a command imports is never garbage: looking through all of it again and again, and once more at the end, takes
+    a quarter of a short command's time. A process that only imports this module is left as it is.
     """
     gc.set_threshold(_LOOKED_THROUGH)
     atexit.register(gc.freeze)

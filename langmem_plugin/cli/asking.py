@@ -1,4 +1,4 @@
-"""`langmem recall`, `resolve`, `say` and `analytics`: what the memory would answer, and by what."""
+"""`langmem recall`, `resolve`, `say` and `analytics`: the answers of the memory, and their reasons."""
 
 import sys
 from collections.abc import Sequence
@@ -131,7 +131,7 @@ def _candidate(candidate: Candidate, owner: OwnerKey) -> dict[str, Any]:
 
 
 def candidate_tables(found: Sequence[Candidate]) -> list[str | Rows]:
-    """What was found, what was measured of it, and what its score is made of, under one number each."""
+    """Return the tables of what was found, what was measured of it, and how its score is composed, numbered alike."""
     numbered = list(enumerate(found, 1))
     texts = [(number, f"{each.similarity:.2f}", each.text, each.memory_id) for number, each in numbered]
     measured = [

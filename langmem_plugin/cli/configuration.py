@@ -1,4 +1,4 @@
-"""`langmem config check`: every setting in force, where its value came from, and what is wrong."""
+"""`langmem config check`: every setting in force, the source of its value, and its problems."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -77,7 +77,9 @@ def _no_databases(settings: Settings) -> Iterator[Problem]:
 
 
 def _shown(name: str, value: object) -> str:  # noqa: PLR0911 - a line for each kind
-    """A URL may hold a password, a key opens everything, and a phone is somebody's."""
+    """Return a setting's value as it may be shown: a URL may hold a password, a key opens everything, and a phone is
+    personal.
+    """
     match name, value:
         case _, SecretStr():
             return "set, and not shown"

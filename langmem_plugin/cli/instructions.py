@@ -1,4 +1,4 @@
-"""`langmem instructions` and `aliases`: what one person wants done, and which names mean the same to them."""
+"""`langmem instructions` and `aliases`: a person's standing instructions, and names that mean the same to them."""
 
 from typing import TYPE_CHECKING, Annotated
 

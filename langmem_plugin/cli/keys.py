@@ -1,4 +1,6 @@
-"""`langmem keys` and `token`: what encrypts what is stored of people, and what opens it from outside."""
+"""`langmem keys` and `token`: the keys that encrypt what is stored of people, and the tokens for access from
+outside.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

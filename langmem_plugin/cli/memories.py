@@ -1,4 +1,4 @@
-"""`langmem memories`: what is remembered of one person, told, changed and forgotten by an operator."""
+"""`langmem memories`: a person's memories, listed, added, changed and forgotten by an operator."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,7 @@ _KEPT_BY_AN_EDIT = ("fact_type", "key", "category", "tags", "metadata", "private
 
 
 class State(StrEnum):
-    """Which memories are listed."""
+    """The states of memories that can be listed."""
 
     ACTIVE = "active"
     PENDING = "pending"

@@ -1,4 +1,6 @@
-"""The things that a command works on: the settings it was told, and what the services of the database noted there."""
+"""The objects that a command works on: its settings, the database, and what the services of the database
+noted there.
+"""
 
 import functools
 import inspect
@@ -65,13 +67,15 @@ _QUIET: Mapping[str, Any] = {"sweep_every": None, "search_past_sessions": False,
 
 
 class Where(NamedTuple):
-    """What a command was told by --database and --config."""
+    """The values of --database and --config."""
 
     database: str | None
     config: Path | None
 
     def settings(self) -> Settings:
-        """Those of the file, if one is named, and the environment. Raises ConfigurationError for what is no file."""
+        """Return the settings of the file, if one is named, and the environment. Raises ConfigurationError for an
+        unreadable file.
+        """
         if self.config is None:
             return Settings()
         settings, problems, _ = examined(self.config)
@@ -81,7 +85,7 @@ class Where(NamedTuple):
         return settings
 
     def of_a_memory(self) -> Settings:
-        """The same. Raises ConfigurationError where they switch the memory off."""
+        """Return the settings. Raises ConfigurationError where they switch the memory off."""
         settings = self.settings()
         if not settings.enable_memory_system:
             raise ConfigurationError("the memory is switched off: there is nothing that this could work on")
@@ -91,9 +95,10 @@ class Where(NamedTuple):
 def on(
     opens: Callable[..., AbstractContextManager[Any]], **how: Any
 ) -> Callable[[Callable[..., Told | None]], Callable[..., None]]:
-    """Makes a command of a function: its first argument is what `opens(where, **how)` gives, all others are options.
+    """Return a decorator that makes a command of a function: its first argument is what `opens(where, **how)` gives,
+    all others are options.
 
-    The options --database and --config are added, and --json to one that returns what is Told. It is printed when
+    The options --database and --config are added, and --json if the function returns Told. That is printed when
     everything is closed.
     """
 
@@ -130,10 +135,10 @@ def on(
 def memory_of(
     where: Where, *, embeds: bool = True, create: bool | None = None, settings: Settings | None = None
 ) -> Iterator["PhoneMemory"]:
-    """The memory with nothing that works in the background, or as these settings say, on a database that is there.
+    """Open the memory without background work, or as `settings` say, on a database that exists.
 
-    Not that it `embeds`, nothing is searched by meaning or stored, and no model is loaded. `create` is for a command
-    that may begin a database: whether also one that --database names.
+    If it does not `embed`, nothing is searched by meaning or stored, and no model is loaded. `create` is given for a
+    command that may make a database: True also allows one that --database names.
     """
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
 
@@ -149,7 +154,7 @@ def memory_of(
 
 @contextmanager
 def saver_of(where: Where) -> Iterator[tuple[ConversationSaver, SessionManager]]:
-    """The conversations alone."""
+    """Open the conversations alone."""
     settings = where.settings()
     refuse_missing(settings, where.database)
     with ConversationSaver.from_settings(settings, where.database) as saver:
@@ -158,7 +163,7 @@ def saver_of(where: Where) -> Iterator[tuple[ConversationSaver, SessionManager]]
 
 @contextmanager
 def database_with(where: Where) -> Iterator[tuple[Database, Settings]]:
-    """The database alone, with the settings it was opened by."""
+    """Open the database alone; give it with its settings."""
     settings = where.settings()
     refuse_missing(settings, where.database)
     with open_database(settings, where.database) as database:
@@ -166,15 +171,15 @@ def database_with(where: Where) -> Iterator[tuple[Database, Settings]]:
 
 
 def quiet(settings: Settings) -> Settings:
-    """The settings for a command: nothing runs in its background."""
+    """Return the settings for a command: nothing runs in its background."""
     return settings.model_copy(update=_QUIET)
 
 
 def refuse_missing(settings: Settings, url: str | None, *, create: bool | None = None) -> None:
-    """Raises InvalidInput where there is no file or server's database of ours.
+    """Raise InvalidInput where there is no file or server's database of ours.
 
-    For what may begin a database `create` is given: the settings' is made where there is none, and one that `url`
-    names only if it is True.
+    `create` is given for a command that may make a database: the one of the settings then need not exist, and one that
+    `url` names only if `create` is True.
     """
     if create or (create is not None and url is None):
         return
@@ -195,7 +200,9 @@ def refuse_missing(settings: Settings, url: str | None, *, create: bool | None =
 
 
 def _is_ours(path: Path) -> bool:
-    """Read as it is: nothing of a file that is another program's may change by being looked at."""
+    """Tell whether the file is a database of ours; it is opened read-only, because a file of another program must not
+    change.
+    """
     if path.stat().st_size == 0:
         return False
     uri = f"{path.absolute().as_uri()}?mode=ro"
@@ -217,9 +224,9 @@ def _is_on_server(where: str | Path, schema: str | None) -> bool:
 
 
 def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> OwnerKey:
-    """The key of the person who has it; that an operator looked is noted.
+    """Return the key of the person who has this memory or instruction, and note that an operator looked.
 
-    Raises InvalidInput where nobody has it, or it is not clear who is meant.
+    Raises InvalidInput where nobody has it, or several have it and `phone` does not say whose is meant.
     """
     kinds, owners = _KINDS[kind]
     with memory.database.read() as connection:
@@ -238,7 +245,7 @@ def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_
 def note_read(
     saver: ConversationSaver, action: Action = "operator.read", *, subject: str, owner: str | None = None
 ) -> None:
-    """Notes it in the audit log, before an operator is shown what people said or what is remembered of them."""
+    """Note the reading in the audit log, before an operator is shown what people said or what is remembered of them."""
     region = saver.sessions.region
     with saver.database.write() as connection:
         whose = None if owner is None else person_of(connection, normalised(owner, region))
@@ -246,11 +253,11 @@ def note_read(
 
 
 def in_force(where: Where) -> tuple[Settings, list[str]] | None:
-    """Gives the settings by which an operator's command ends and deletes, and remarks on them: what it was told or what
-    the services noted, whichever is longer, so that nothing alive ends by a command.
+    """Return the settings by which an operator's command ends and deletes, with remarks on them: the longer of what the
+    command was told and what the services noted, so that no command ends what a service keeps alive.
 
-    Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there
-    is not even a database.
+    Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there is
+    not even a database.
     """
     settings = where.settings()
     if not settings.enable_memory_system:
@@ -279,7 +286,7 @@ def in_force(where: Where) -> tuple[Settings, list[str]] | None:
 
 
 def _told(settings: Settings, *, named: bool) -> Terms:
-    """The terms that the command was given; defaults are left out."""
+    """Return the terms that the command was given; defaults are left out."""
     variables = environment.are_set()
     said: Terms = {}
     if named or environment.variable(SESSION_TERM) in variables:

@@ -1,4 +1,4 @@
-"""`langmem people`: who is who, and which identifiers are one person's."""
+"""`langmem people`: people and their identifiers, which can be linked and merged."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any

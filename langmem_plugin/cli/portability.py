@@ -1,4 +1,6 @@
-"""`langmem export`, `import` and `migrate`: one person's data out, and what people have elsewhere in, once."""
+"""`langmem export`, `import` and `migrate`: one person's data out, and people's data from elsewhere in,
+nothing twice.
+"""
 
 import csv
 import json
@@ -243,7 +245,9 @@ def _zone(named: str | None, phone: str, settings: Settings) -> ZoneInfo:
 
 
 def _names_in(file: Path | None) -> Mapping[str, str]:
-    """Raises InvalidInput for a line that is no pair, and for a name that stands for two."""
+    """Return phones by the names of a file. Raises InvalidInput for a line that is no pair, and for a name with two
+    phones.
+    """
     names: dict[str, str] = {}
     if file is None:
         return names
@@ -277,7 +281,7 @@ def _imported(
 
 
 def _begin(report: Path | None) -> None:
-    """The file is for nobody else to read. Raises FileExistsError before anything is done."""
+    """Create the report's file, which nobody else may read. Raises FileExistsError before anything is done."""
     if report is not None:
         report.touch(mode=0o600, exist_ok=False)
 

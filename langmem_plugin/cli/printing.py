@@ -1,4 +1,4 @@
-"""The forms in which a command prints: a table that fits a terminal, whole lines for a pipe, or one JSON document."""
+"""The output of commands: a table that fits a terminal, whole lines for a pipe, or one JSON document."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ _NARROW = 8  # characters that a folded column keeps
 
 
 class Rows(NamedTuple):
-    """A table. On a terminal the `folded` columns give way, and every other is whole."""
+    """A table. On a terminal the `folded` columns wrap, and every other one is shown whole."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[object]]
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 class Told(NamedTuple):
     """A command's answer: the document that --json prints, else lines and tables, and a remark on standard error.
 
-    It ends with exit code 1 if it `failed`.
+    The command ends with exit code 1 if it `failed`.
     """
 
     document: Mapping[str, Any]
@@ -59,7 +59,7 @@ def tell(told: Told, *, as_json: bool) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Raises InvalidInput where nobody can be asked, and Abort for a no."""
+    """Ask for a yes. Raises InvalidInput where nobody can be asked, and Abort for a no."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -68,20 +68,22 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def progress(*columns: str | ProgressColumn, transient: bool = False) -> Progress:
-    """Shows progress on standard error, so that the output can be piped."""
+    """Return a progress bar on standard error, so that the output can be piped."""
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Instants in ISO 8601; what would steer a terminal is escaped, as JSON reads it back."""
+    """Print JSON, with instants in ISO 8601; characters that would steer a terminal are escaped, and JSON reads them
+    back.
+    """
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(document, default=_plain, ensure_ascii=not is_unicode, indent=1)
     sys.stdout.write(f"{visible(text)}\n")
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], folded: Sequence[str] = ("text",)) -> None:
-    """In a pipe a row is one line, its cells parted by tabs, and nothing is cut."""
+    """Print a table; in a pipe each row is one line, its cells are separated by tabs, and nothing is cut."""
     cells = [[_cell(each) for each in row] for row in rows]
     console = Console()
     if not console.is_terminal:
@@ -105,7 +107,7 @@ def say(*lines: str) -> None:
 
 
 def shown(key: str, *, reveal: bool) -> str:
-    """A person's key, or enough of it to tell two apart."""
+    """Return a person's key, or with `reveal` off only enough of it to tell two apart."""
     return key if reveal else masked(key)
 
 

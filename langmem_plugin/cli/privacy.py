@@ -1,4 +1,4 @@
-"""`langmem erase`, `restore` and `audit`: deletes a person, undoes that, and proves what was done."""
+"""`langmem erase`, `restore` and `audit`: delete a person, undo that, and prove what was done."""
 
 import json
 from collections.abc import Iterator

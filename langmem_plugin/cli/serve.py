@@ -136,7 +136,7 @@ def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, be
 
 @contextmanager
 def handled(handler: Callable[..., object] | signal.Handlers, *signals: signal.Signals) -> Iterator[None]:
-    """Lets these signals, or those that end a service, be handled so; afterwards as before."""
+    """Handle these signals, by default those that end a service, by `handler` inside the block."""
     before = {each: signal.signal(each, handler) for each in signals or _SIGNALS}
     try:
         yield
@@ -146,7 +146,7 @@ def handled(handler: Callable[..., object] | signal.Handlers, *signals: signal.S
 
 
 def listening_on(host: str, port: int) -> socket.socket:
-    """Raises ConfigurationError where something else listens there."""
+    """Return a listening socket. Raises ConfigurationError where another program listens there."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -159,15 +159,15 @@ def address_of(listening: socket.socket) -> str:
 
 
 def run_server(app: Any, listening: socket.socket, **options: Any) -> None:
-    """Until it is told to end."""
+    """Run the server until it is told to end."""
     import uvicorn  # noqa: PLC0415 - of the extra that the app is of
 
     uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, **options)).run([listening])
 
 
 def graph_named(name: str, memory: "PhoneMemory") -> Any:
-    """The compiled graph, named as `langgraph.json` names one, with this memory's checkpointer where it has none; a
-    function is called first, with the memory where it takes an argument. Raises ConfigurationError.
+    """Return the compiled graph, named as in `langgraph.json`, with this memory's checkpointer where it has none. A
+    function is called first, with the memory if it takes an argument. Raises ConfigurationError.
     """
     module, _, attribute = name.rpartition(":")
     if not module or not attribute:

@@ -1,4 +1,6 @@
-"""The agent of `langmem demo` and `chat`; run as a module it is that of `--web`: a line of JSON in, a line out."""
+"""The agent of `langmem demo` and `chat`; run as a module it is that of `--web`: it reads and writes one line of JSON
+each.
+"""
 
 import json
 import logging
@@ -30,8 +32,8 @@ _HOUSEHOLD: dict[str, list[dict[str, Any]]] = json.loads(Path(__file__).with_nam
 
 
 def demo_agent(memory: PhoneMemory, kept: Path | None = None) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """By the model that LANGMEM_MODEL names, else the offline one. The plan and the lists are in the file `kept`, or
-    only in this process.
+    """Return an agent with the model that LANGMEM_MODEL names, else the offline one. The plan and the lists are in the
+    file `kept`, or only in this process.
     """
     return create_agent(
         chat_model(),
@@ -44,14 +46,14 @@ def demo_agent(memory: PhoneMemory, kept: Path | None = None) -> CompiledStateGr
 
 
 class _Lists:
-    """Lists by name: the family's plan, and each phone's groceries."""
+    """The lists by name: the family's plan, and each phone's groceries."""
 
     def __init__(self, kept: Path | None) -> None:
         self._kept = kept
         self._lists: dict[str, list[str]] = json.loads(kept.read_text("utf-8")) if kept and kept.exists() else {}
 
     def add(self, name: str, entries: list[str]) -> list[str]:
-        """All that is on it then, each once."""
+        """Add the entries to the list, each once; return all that is on it then."""
         listed = self._lists[name] = [*dict.fromkeys([*self._lists.get(name, []), *entries])]
         if self._kept is not None:
             new = self._kept.with_suffix(".new")
@@ -101,7 +103,9 @@ def _words(dinner: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """`database config graph kept` are the arguments, "" where one is not named; `kept` is as of `demo_agent`."""
+    """Run the agent. The arguments are `database config graph kept`, "" for one that is not given; `kept` is as in
+    `demo_agent`.
+    """
     database, config, graph, kept = sys.argv[1:]
     logging.basicConfig(level=logging.ERROR)
     # What a graph prints must not stand between the answers.
@@ -148,7 +152,7 @@ def _texted(memory: PhoneMemory, agent: Any, asked: Mapping[str, Any]) -> dict[s
 
 
 def _silent(memory: PhoneMemory, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Reads what was said, as it is by itself when a talk falls silent."""
+    """Extract facts from what was said, as happens by itself when a talk falls silent."""
     parts: list[dict[str, Any]] = []
     for phone in asked["phones"]:
         known = _known(memory, phone)
@@ -164,7 +168,7 @@ def _newest(memory: PhoneMemory, phone: str) -> Any:
 
 
 def _of_last_turn(memory: PhoneMemory, phone: str) -> "list[Line]":
-    """The lines from the person's last message on."""
+    """Return the lines from the person's last message on."""
     from langmem_plugin.web.conversations import transcript  # noqa: PLC0415 - of the extra `web`
 
     owner = memory.people.resolve(phone)
@@ -178,7 +182,7 @@ def _of_last_turn(memory: PhoneMemory, phone: str) -> "list[Line]":
 
 
 def _recalled(memory: PhoneMemory, phone: str, text: str) -> Iterator[dict[str, Any]]:
-    """Shows what the reply was given of the memory, and by what it was found."""
+    """Yield the memories that the reply was given, with the signals by which they were found."""
     owner = memory.people.resolve(phone)
     found = memory.saver.get_tuple({"configurable": {"thread_id": owner}})
     recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None

@@ -1,4 +1,4 @@
-"""`langmem chat`, `demo` and `bench`: try an agent that remembers, without a program of one's own."""
+"""`langmem chat`, `demo` and `bench`: try an agent that remembers, without writing a program."""
 
 import math
 import statistics
@@ -192,7 +192,7 @@ def demo(
 
 
 def _in_browser(arguments: Sequence[str], people: Sequence[tuple[str, str, Sequence[str]]], port: int) -> None:
-    """Until it is interrupted. Raises ConfigurationError where the agent does not start."""
+    """Serve the phones until interrupted. Raises ConfigurationError where the agent does not start."""
     from langmem_plugin.web.phones.phones import Phone, phones_app  # noqa: PLC0415 - of the extra `web`
     from langmem_plugin.web.phones.process import AgentProcess  # noqa: PLC0415
 
@@ -211,7 +211,7 @@ def _in_browser(arguments: Sequence[str], people: Sequence[tuple[str, str, Seque
 
 
 def _heard() -> str:
-    """The next message; "" at the end."""
+    """Return the next message; "" at the end of the input."""
     sys.stdout.flush()
     try:
         return input("> " if sys.stdin.isatty() else "").strip()

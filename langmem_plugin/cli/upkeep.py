@@ -227,7 +227,7 @@ def doctor(
 
 
 def _held(saver: ConversationSaver) -> dict[str, str]:
-    """Says what there is, in words."""
+    """Return in words what the database holds."""
     database, counted = saver.database, {}
     with database.read() as connection:
         for table in (session, message, memory_table):
@@ -247,7 +247,7 @@ def _held(saver: ConversationSaver) -> dict[str, str]:
 
 
 def _rebuilt(saver: ConversationSaver, session_id: str) -> tuple[bool, str]:
-    """Tells whether it is rebuilt, and in words what became of it."""
+    """Tell whether the session was rebuilt, and in words what became of it."""
     try:
         kept, lost = rebuild_session(saver, session_id)
     except TypeNotAllowed:

@@ -1,4 +1,4 @@
-"""Notes what is done in the transaction that does it: one row, no lock, no content. It is chained later (privacy/)."""
+"""Note what is done, in the transaction that does it: one row, no lock, no content. It is chained later (privacy/)."""
 
 import contextlib
 import hashlib
@@ -77,9 +77,7 @@ class Done(NamedTuple):
 
 @contextlib.contextmanager
 def acting(actor: str, *, within: bool = False) -> Iterator[None]:
-    """Notes this one as who did what is done in the block, unless a door further out has said who; `within` goes before
-    that.
-    """
+    """Note `actor` as the one who acts in the block, unless an outer block has named one; `within` overrides that."""
     if _actor.get() is not None and not within:
         yield
         return
@@ -91,7 +89,7 @@ def acting(actor: str, *, within: bool = False) -> Iterator[None]:
 
 
 def acts_from_now_on(actor: str) -> None:
-    """Names who acts from now on, in a thread of its own or a process."""
+    """Name the one who acts from now on, in a thread of its own or a process."""
     _actor.set(actor)
 
 
@@ -103,12 +101,12 @@ def record(
     subject: str | None = None,
     content: str | None = None,
 ) -> None:
-    """Notes an action in the caller's transaction: it is noted if and only if that is committed."""
+    """Note an action in the caller's transaction: it is noted if and only if that is committed."""
     record_all(connection, [Done(action, owner, subject, content)])
 
 
 def record_all(connection: Connection, done: Iterable[Done]) -> None:
-    """The same for many at once."""
+    """Note many actions in the caller's transaction, as `record` does one."""
     at, by = datetime.now(UTC), _actor.get() or PROGRAM
     rows = [
         {
@@ -126,7 +124,9 @@ def record_all(connection: Connection, done: Iterable[Done]) -> None:
 
 
 def _content_hash(connection: Connection, owner: str | None, content: str) -> bytes:
-    """Where keys lie apart, under the owner's: who has the database alone could try texts against the secret in it."""
+    """Return the hash of a content; under the owner's key where keys lie apart, because somebody who has the database
+    alone could try texts against the secret in it.
+    """
     encryption = encryption_of(connection)
     if owner is None or not encryption.encrypts:
         return keyed_hash(connection, content)
@@ -134,7 +134,9 @@ def _content_hash(connection: Connection, owner: str | None, content: str) -> by
 
 
 def keyed_hash(connection: Connection, text: str) -> bytes:
-    """16 bytes under this database's secret: who has not got that cannot tell whose or what it is."""
+    """Return 16 bytes of the text's hash under this database's secret: without it nobody can tell whose or
+    what it is.
+    """
     key = _secrets.get(connection.engine)
     if key is None:
         key = bytes(connection.execute(select(secret.c.value).where(secret.c.name == "audit")).scalar_one())

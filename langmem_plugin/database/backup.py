@@ -1,4 +1,4 @@
-"""A copy of a database and its pictures, made while both are in use: of one moment, whole or not there at all."""
+"""A copy of a database and its pictures, made while both are in use: it shows one moment, and is whole or absent."""
 
 import os
 import shutil
@@ -32,10 +32,10 @@ class Backup:
 
 
 def backup(database: Database, folder: Path, pictures: Path | None) -> Backup:
-    """Makes the new `folder` (700), with the database and the files of `pictures` that its rows name (600).
+    """Copy into the new `folder` (700) the database and the files of `pictures` that its rows name (600).
 
-    A SQLite file is copied by SQLite itself, PostgreSQL's by pg_dump. Neither keys nor a vector index are in it.
-    Raises InvalidInput where the folder is there already, and ConfigurationError without a pg_dump.
+    A SQLite file is copied by SQLite itself, PostgreSQL's by pg_dump. Neither keys nor a vector index are in it. Raises
+    InvalidInput where the folder exists already, and ConfigurationError without a pg_dump.
     """
     if folder.exists():
         raise InvalidInput(f"{folder} is there already: name a new folder")
@@ -57,7 +57,9 @@ def backup(database: Database, folder: Path, pictures: Path | None) -> Backup:
 
 
 def _copied(database: Database, into: Path, pictures: Path | None) -> tuple[str, int, tuple[str, ...]]:
-    """Rows first: what they name was on disk before they were. A file that was deleted since makes the rows old."""
+    """Copy the rows first: the files that they name were on disk before them. Where a file was deleted since, the rows
+    are outdated and are copied again.
+    """
     target = None if pictures is None else into / pictures.name
     gone: set[str] = set()
     for _ in range(_TRIES):
@@ -74,7 +76,9 @@ def _copied(database: Database, into: Path, pictures: Path | None) -> tuple[str,
 
 
 def _snapshot(database: Database, file: Path) -> set[str]:
-    """The whole database as it is at one moment, and the names of the files in the folder that its rows use."""
+    """Copy the whole SQLite database as it is at one moment; return the names of the files in the folder that its rows
+    use.
+    """
     os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     with database.engine.connect() as connection:  # VACUUM is none that runs in a transaction; writers go on
         try:
@@ -88,7 +92,7 @@ def _snapshot(database: Database, file: Path) -> set[str]:
 
 
 def _dumped(database: Database, file: Path) -> set[str]:
-    """The same by pg_dump, of the moment that this transaction sees."""
+    """Copy the database by pg_dump, as it is at the moment that this transaction sees; return the same names."""
     program = shutil.which("pg_dump")
     if program is None:
         raise ConfigurationError(
@@ -119,7 +123,9 @@ def _dumped(database: Database, file: Path) -> set[str]:
 
 
 def _copy_files(source: Path, target: Path, names: Collection[str]) -> set[str]:
-    """Those that were not copied before; what nobody names any more is taken out. The names of those not found."""
+    """Copy the files that were not copied before, and remove copies that are no longer named. Return the names of those
+    not found.
+    """
     target.mkdir(mode=0o700, exist_ok=True)
     there = {each.name.partition(".")[0]: each.name for each in source.iterdir()} if source.is_dir() else {}
     copied = {each.name.partition(".")[0]: each for each in target.iterdir()}
@@ -151,7 +157,7 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def told_of(asked: Path, written: Path) -> Iterator[None]:
-    """An error of what is `written` beside its place first names the path that was asked for."""
+    """Make an error about the path `written`, beside the final place, name the path `asked` that the caller knows."""
     try:
         yield
     except OSError as error:

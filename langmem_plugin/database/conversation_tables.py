@@ -2,8 +2,8 @@
 
 Every key begins with `thread`, the conversation's key (normally the phone), so that a sharded PostgreSQL can
 distribute on it. `session` is a number that is never used again, so that a row cached under it stays true.
-On SQLite small rows stand in the order of their key, without a row id. Rows that may be long have one: in the order of
-a key, what exceeds a quarter of a page begins a page of its own.
+On SQLite small rows are stored in the order of their key, without a row id. Rows that may be long have a row id: in the
+order of a key, a row of more than a quarter of a page would begin a page of its own.
 """
 
 from typing import Any
@@ -26,8 +26,8 @@ from sqlalchemy import (
 from langmem_plugin.database.schema import GivenName, Identifying, Instant, Name, metadata
 
 TAKEN, WHEN_SILENT, AT_ONCE = 0, 1, 2
-"""The states of a session's messages: searchable as they stand; to be taken when it falls silent; to be taken, since it
-has ended, or has changed after it was taken.
+"""The states of a session's messages: searchable as they stand; to be made searchable when the session falls silent; to
+be made searchable now, because it has ended, or has changed after it was made searchable.
 """
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")

@@ -1,4 +1,4 @@
-"""Opens the database behind a URL: transactions that end in time, errors named for the caller."""
+"""Open the database behind a URL: transactions that end in time, errors named for the caller."""
 
 import contextlib
 import functools
@@ -58,7 +58,9 @@ _COLUMNS = text(
 
 
 def refuse_what_runs(connection: Connection) -> None:
-    """Raises ConfigurationError for a trigger on one of our tables, and for what is none under one of their names."""
+    """Raise ConfigurationError for a trigger on one of our tables, and for a view or virtual table with one of our
+    names.
+    """
     found: Row[tuple[str, str, str]] | None = connection.execute(_RUNS).first()
     if found is not None:
         raise ConfigurationError(
@@ -68,7 +70,7 @@ def refuse_what_runs(connection: Connection) -> None:
 
 
 def refuse_other_tables(connection: Connection) -> None:
-    """Raises ConfigurationError where a migrated file lacks a table or a column."""
+    """Raise ConfigurationError where a migrated file lacks a table or a column."""
     there = {(found.of_table, found.of_column) for found in connection.execute(_COLUMNS)}
     wanted = {(table.name, column.name) for table in metadata.tables.values() for column in table.columns}
     if missing := sorted(wanted - there):
@@ -80,7 +82,7 @@ def refuse_other_tables(connection: Connection) -> None:
 
 
 BULK_WORK = timedelta(minutes=10)
-"""The patience for statements over so many rows that the server says nothing for a while."""
+"""The patience for statements over so many rows that the server does not answer for a while."""
 
 _Held = TypeVar("_Held")
 _Read = TypeVar("_Read")
@@ -92,17 +94,17 @@ _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar
 
 
 Begun = Callable[[], contextlib.AbstractContextManager[Connection]]
-"""Begins a transaction of the database that is being opened."""
+"""A function that begins a transaction of the database that is being opened."""
 
 
 class MakeTables(Protocol):
-    """Makes the tables."""
+    """A function that makes the tables."""
 
     def __call__(self, read: Begun, write: Begun, *, schema: str | None) -> None: ...
 
 
 def _own_tables(read: Begun, write: Begun, *, schema: str | None) -> None:
-    """Migrated, and in a file examined before and after: a server's schema is its administrator's."""
+    """Migrate the tables; check a file before and after, while a server's schema is its administrator's to check."""
     with read() as connection:
         is_file = connection.dialect.name == "sqlite"
         if is_file:
@@ -118,16 +120,14 @@ class Database:
 
     `url` is `sqlite:///path/to/file.db`, a path, `sqlite://` (in memory, gone at close), `postgresql://…` or
     PostgreSQL's own `host=… dbname=…`. Behind a pooler of transactions (PgBouncer) nothing is left on a connection;
-    `?pgbouncer=true` says that there is one that cannot be noticed.
-    `schema`, of PostgreSQL, or `?schema=` in its URL, holds our tables instead of the one a connection finds itself in;
-    it is made if need be.
-    `region` (two letters, such as "IL") reads national forms of phones, wherever an owner is named by one.
-    `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
-    together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
-    `encryption` is closed with it; `make_tables` brings the tables to what they should be. `operations` is how long the
-    verbs that work on it take.
-    Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
-    cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
+    `?pgbouncer=true` says that there is one that cannot be detected. `schema`, of PostgreSQL, or `?schema=` in its URL,
+    holds our tables instead of the connection's default schema; it is made if it does not exist. `region` (two letters,
+    such as "IL") reads national forms of phones, wherever an owner is named by one. `timeout` is the longest wait of a
+    transaction: for its place, a connection, other writers and the first answer together, and on PostgreSQL for each
+    further answer. A forked process opens connections of its own. `encryption` is closed with the database;
+    `make_tables` brings the tables up to date. `operations` holds the times of the verbs that work on it. Raises
+    DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that cannot be used or a
+    database of a newer version, StoreUnavailable if the server does not answer.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection with one consistent view; nothing may be written through it. Raises StoreUnavailable.
+        """Give a connection with one consistent view; nothing may be written through it. Raises StoreUnavailable.
 
         Within `together` it sees what the block has written.
         """
@@ -180,7 +180,7 @@ class Database:
             yield connection
 
     def select(self, work: Callable[[Connection], _Read]) -> _Read:
-        """Gives what `work` reads by one statement, for which no transaction is begun. Raises StoreUnavailable.
+        """Return what `work` reads by one statement, for which no transaction is begun. Raises StoreUnavailable.
 
         Within `together` it sees what the block has written. `work` is done again on another connection where the
         server has closed the first.
@@ -204,11 +204,11 @@ class Database:
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = True, patience: timedelta | None = None) -> Iterator[Connection]:
-        """A transaction: all of it is on disk when the block ends, or none of it.
+        """Give the connection of a transaction: all of it is on disk when the block ends, or none of it.
 
-        Not `durable`, it survives this process at once and a power cut with the next durable one, or a moment later.
-        `patience` is for work that keeps a server busy for longer than `timeout` before it answers.
-        Raises StorageFull or StoreUnavailable; the database is then as it was.
+        If it is not `durable`, it survives the end of this process at once, and a power cut only with the next durable
+        one or a moment later. `patience` is for work that keeps a server busy for longer than `timeout` before it
+        answers. Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
         asked, joined = self._asked(writes=True, durable=durable, patience=patience), self._joined()
         with self._part(joined, asked) if joined else self._transaction(asked) as connection:
@@ -220,10 +220,10 @@ class Database:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Makes what the block writes, by whatever verb, one transaction: on disk when the block ends, or none of it.
+        """Make all that the block writes, by any verb, one transaction: on disk when the block ends, or none of it.
 
-        It begins with the first write: what comes before, as an embedding, keeps nobody waiting. A verb that raises has
-        written nothing, also where the block goes on.
+        It begins with the first write: what comes before, such as an embedding, keeps nobody waiting. A verb that
+        raises has written nothing, even where the block goes on.
         """
         if self._joined() is not None:
             yield
@@ -239,9 +239,10 @@ class Database:
                 current.reset(token)
 
     def first(self, work: Callable[[Connection], object]) -> None:
-        """Within `together` it is done as the transaction begins, and may refuse it; else in a transaction of its own.
+        """Do `work` as the transaction of `together` begins, which it may refuse; outside of one, in a transaction of
+        its own.
 
-        For what must not begin it before something slow is done.
+        It is for work that should not begin the transaction before something slow is done.
         """
         if (joined := self._joined()) is not None:
             joined.first(work)
@@ -250,9 +251,9 @@ class Database:
                 work(connection)
 
     def when_over(self, work: Callable[[], object]) -> None:
-        """Does it once what was written here is on disk or given up: at once, or within `together` at its end.
+        """Call `work` once what was written here is on disk or given up: at once, or at the end of `together`.
 
-        For what a process remembers of the database, and for whoever looks there.
+        It is for what a process remembers of the database, and for others who look into the database then.
         """
         if (joined := self._joined()) is not None:
             joined.kept.callback(work)
@@ -261,9 +262,9 @@ class Database:
 
     @contextlib.contextmanager
     def keeping(self, *held: contextlib.AbstractContextManager[_Held]) -> Iterator[list[_Held]]:
-        """Holds these until what is written under them is on disk: for the block, or within `together` for all of it.
+        """Hold these until what is written under them is on disk: for the block, or within `together` for all of it.
 
-        Raises WriteConflict in a transaction that has begun: nobody is waited for in one.
+        Raises WriteConflict in a transaction that has begun: a transaction must not wait for others.
         """
         joined = self._joined()
         if joined is not None and joined.connection is not None:
@@ -282,7 +283,7 @@ class Database:
 
     @contextlib.contextmanager
     def _part(self, joined: Together, asked: Transaction) -> Iterator[Connection]:
-        """One part of a transaction with other parts; its writes are undone if it fails."""
+        """Give one part of a transaction that has other parts; its writes are undone if it fails."""
         connection = joined.begun()
         try:
             self._backend.wait_for(connection, asked)
@@ -308,9 +309,9 @@ class Database:
             raise named from error
 
     def scrub(self, tables: Sequence[str]) -> list[str]:
-        """Takes what was deleted from these tables out of the files; in words, of what bytes may remain.
+        """Remove from the files what was deleted from these tables; return in words where bytes of it may remain.
 
-        Raises ErasureIncomplete where a reader of SQLite is in the way, and StoreUnavailable.
+        Raises ErasureIncomplete where a reader of SQLite prevents it, and StoreUnavailable.
         """
         asked = self._asked(writes=True, patience=BULK_WORK)
         try:
@@ -323,7 +324,7 @@ class Database:
 
     @contextlib.contextmanager
     def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
-        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it.
+        """Make each write in the block conditional: `check` is called in its transaction, and raises to refuse it.
 
         A block in a block adds its condition to the outer one's.
         """
@@ -340,13 +341,13 @@ class Database:
             _condition.reset(token)
 
     def ask(self) -> None:
-        """Reads one row of its own. Raises StoreUnavailable where the database does not answer, or is gone."""
+        """Read one row. Raises StoreUnavailable where the database does not answer, or is gone."""
         self._backend.check()
         with self.read() as connection:
             connection.execute(select(thread_owner.c.thread).limit(1)).first()
 
     def close(self) -> None:
-        """Lets the transactions that run end, within the timeout, and closes every connection.
+        """Let the running transactions end, within the timeout, and close every connection.
 
         SQLite folds its write-ahead log into the file. From then on every transaction raises StoreUnavailable.
         """
@@ -430,13 +431,12 @@ class Database:
             self._gate.leave()
 
     def _begun(self, asked: Transaction) -> Connection:
-        """A connection with a transaction begun."""
         connection, _ = self._attempted(asked, lambda connection: self._backend.begin(connection, asked))
         return connection
 
     def _attempted(self, asked: Transaction, attempt: Callable[[Connection], _Read]) -> tuple[Connection, _Read]:
-        """Makes the attempt on one connection, and passes over those that the server closed while they rested: nothing
-        is done yet.
+        """Make the attempt on one connection, and try the next where the server closed it while it was idle: nothing
+        was done on it yet.
         """
         while True:
             connection = self._connected(asked)
@@ -458,7 +458,7 @@ class Database:
             _connecting.reset(before)
 
     def _named(self, error: Exception) -> Exception:
-        """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
+        """Return our error where the caller can act upon it; any other, such as a bug in our SQL, stays as it is."""
         return self._backend.named(error.orig if isinstance(error, DBAPIError) else error) or error
 
     def _give_up_if_lost(self, connection: Connection) -> None:
@@ -470,9 +470,10 @@ class Database:
             raise StoreUnavailable(self._refusal)
 
     def _before_fork(self) -> None:
-        """Closes all connections; what runs has ended, or the gate says that it has not.
+        """Close all connections; running transactions have ended, or the gate says that they have not.
 
-        SQLite would take what a child inherits for its own: the child would hold no lock, and believe that it does.
+        SQLite would treat the connections that a child inherits as its own: the child would hold no lock, and believe
+        that it does.
         """
         if not self._in_memory:
             self.engine.dispose()
@@ -503,6 +504,6 @@ def _seconds_to_connect(otherwise: float) -> float:
 
 
 def _release(engine: Engine, url: str) -> None:
-    """Releases a database that nobody uses any more and nobody closed."""
+    """Release a database that is no longer used and was not closed."""
     engine.dispose()
     warnings.warn(f"{url} was not closed: use `with`, or close()", ResourceWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Keeps a writer that began before an erasure from writing after it: also in another process, whatever its clock."""
+"""Stop a writer that began before an erasure from writing after it: also in another process, whatever its clock."""
 
 from collections.abc import Iterable
 
@@ -13,21 +13,21 @@ from langmem_plugin.errors import ErasedMeanwhile
 
 
 def erasures_seen(database: Database) -> int:
-    """The number of the newest erasure, to be read before long work."""
+    """Return the number of the newest erasure, to be read before long work."""
     with database.read() as connection:
         return newest_erasure(connection)
 
 
 def newest_erasure(connection: Connection) -> int:
-    """The same in a transaction; 0 where nobody was ever erased."""
+    """Return the number of the newest erasure, read in a transaction; 0 where nobody was ever erased."""
     return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
 
 
 def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
-    """Raises ErasedMeanwhile if the owner was erased since, and then nothing of the transaction is written.
+    """Raise ErasedMeanwhile if the owner was erased after erasure `seen`; nothing of the transaction is then written.
 
-    At the end of a transaction that has taken the owner's change number, or is `one_at_a_time` for the thread: whoever
-    erases does both, so that one of the two has waited for the other.
+    Call it at the end of a transaction that has taken the owner's change number, or is `one_at_a_time` for the thread:
+    an erasure does both, so one of the two has waited for the other.
     """
     number = connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, owner))).scalar()
     if number is not None and number > seen:
@@ -42,7 +42,9 @@ def was_erased(connection: Connection, key: str) -> bool:
 
 
 def is_erased(connection: Connection, key: str) -> bool:
-    """Tells whether the owner or thread was erased, and that was not undone: what comes from elsewhere stays out."""
+    """Tell whether the owner or thread was erased, and that was not undone: data from elsewhere must then not be
+    stored.
+    """
     of = select(erasure.c.state).join(table, table.c.number == erasure.c.number)
     state = connection.execute(of.where(table.c.hash == keyed_hash(connection, key))).scalar()
     return state not in {None, "restored"}

@@ -32,7 +32,7 @@ from langmem_plugin.database.schema import Checked, Instant, Json, Name, Owner, 
 
 
 class Tags(TypeDecorator[tuple[str, ...]]):
-    """Plain tags, each between two line ends, so that one LIKE finds a whole tag on both engines."""
+    """A column of plain tags, each between two line ends, so that one LIKE finds a whole tag on both engines."""
 
     impl = Text
     cache_ok = True
@@ -50,12 +50,16 @@ _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _sealed() -> Column[bytes]:
-    """The row's words, encrypted as one value (memory/keep/rows.py); null where the row holds them in plain."""
+    """Return a column for the row's words, encrypted as one value (memory/keep/rows.py); null where the row holds them
+    in plain.
+    """
     return Column("sealed", LargeBinary)
 
 
 def _checksum() -> Column[int]:
-    """The checksum of the row's content (memory/keep/memory_rows.py); a row without one is believed."""
+    """Return a column for the checksum of the row's content (memory/keep/memory_rows.py); a row without one
+    is trusted.
+    """
     return Column("checksum", BigInteger)
 
 
@@ -79,7 +83,7 @@ BOUNDS = {
         "source_type IN ('manual', 'extracted_from_chat', 'extracted_from_document', 'api_import', 'command')"
     ),
 }
-"""The rules for a memory's columns, which the database keeps, whoever writes."""
+"""The rules for a memory's columns, which the database itself enforces, whoever writes."""
 
 memory = Table(  # `owner_limit` active, as many pending, and as many and a tenth that are neither
     "langmem_memory",
@@ -303,9 +307,9 @@ memory_index = Table(  # how far the index of an owner and a model has followed;
 
 
 class Rows(Checked, TypeDecorator[frozenset[int]]):
-    """Row numbers, as the first and the last of each stretch of them. Damaged ones read as none.
+    """A column of row numbers, kept as the first and the last of each unbroken range. Damaged ones read as none.
 
-    Not the highest alone: each process has numbers of its own to give, so a later message may have a lower one.
+    The highest alone would not do: each process gives numbers of its own, so a later message may have a lower one.
     """
 
     impl = Text

@@ -1,4 +1,4 @@
-"""One process at a time does what several would do twice; one that is killed holds others up for 30 seconds at most."""
+"""Let one process at a time do what several would do twice; one that is killed delays others for 30 seconds at most."""
 
 import contextlib
 import threading
@@ -22,7 +22,7 @@ _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.05, 1.0
 
 @contextlib.contextmanager
 def alone(database: Database, name: str, of: str = "") -> Iterator[None]:
-    """No other process is inside a block of this name on this database. Waits as long as that takes; not re-entrant.
+    """Keep all other processes out of blocks of this name on this database. Waits as long as needed; not re-entrant.
 
     On PostgreSQL several may be inside for different `of`.
     """
@@ -36,7 +36,9 @@ def alone(database: Database, name: str, of: str = "") -> Iterator[None]:
 
 @contextlib.contextmanager
 def alone_or_not(database: Database, name: str) -> Iterator[bool]:
-    """The same without waiting: whether no other process is inside."""
+    """Keep others out as `alone` does, without waiting: give False, and enter anyway, where another process
+    is inside.
+    """
     if not database.is_sqlite:
         with _lease(database, f"{name} ", waits=False) as held:
             yield held
@@ -55,7 +57,8 @@ def alone_or_not(database: Database, name: str) -> Iterator[bool]:
 class _Lease:
     """A row that says until when somebody holds the name, by the server's clock alone, renewed by a thread.
 
-    A lock of the connection would be lost, or anybody's, behind a pooler; one of a transaction would keep a connection.
+    A lock of the connection would be lost behind a pooler, or would be another client's; a lock of a transaction would
+    occupy a connection.
     """
 
     def __init__(self, database: Database, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Opens the database that the settings name, with the keys that they name."""
+"""Open the database that the settings name, with the keys that they name."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -27,10 +27,10 @@ _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
 def open_database(settings: Settings, url: str | Path | None = None, *, converting: bool = False) -> Database:
-    """Opens the database that the settings name, or the URL if one is given.
+    """Open the database that the settings name, or the URL if one is given.
 
-    `converting` is for whoever encrypts what was stored in plain; else a database that holds such rows is refused.
-    Raises what Database does, and ConfigurationError where the keys are not those of the database.
+    `converting` is for the command that encrypts what was stored in plain; otherwise a database that holds such rows is
+    refused. Raises what Database does, and ConfigurationError where the keys are not those of the database.
     """
     where, schema = database_of(settings, url)
     with ExitStack() as opened:
@@ -55,23 +55,23 @@ def open_database(settings: Settings, url: str | Path | None = None, *, converti
 
 
 def note_converting(connection: Connection, encryption: Encryption) -> None:
-    """Notes that encryption has begun: until `note_encrypted` the database opens only to go on with it."""
+    """Note that encryption has begun: until `note_encrypted` the database opens only to continue it."""
     _note(connection, _UNFINISHED, encryption)
 
 
 def note_encrypted(connection: Connection, encryption: Encryption) -> None:
-    """Notes that all that is stored is encrypted: from then on anything else is refused."""
+    """Note that all that is stored is encrypted: from then on anything else is refused."""
     _note(connection, _WHOLE, encryption)
 
 
 def refuse_encrypted(database: Database) -> None:
-    """Refuses an encrypted database without keys, by ConfigurationError: new rows could be read by anybody."""
+    """Raise ConfigurationError for an encrypted database without keys: anybody could read new rows."""
     if database.encryption.store_id is None and _noted(database) is not None:
         raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
 
 
 def in_the_open(database: Database) -> str | None:
-    """Without keys, what whoever reads the database's files learns, in words for the operator."""
+    """Return in words for the operator what a reader of the database's files learns; None if there are keys."""
     if database.encryption.encrypts:
         return None
     return (
@@ -81,7 +81,7 @@ def in_the_open(database: Database) -> str | None:
 
 
 def state_of(database: Database) -> str:
-    """Says what of it is encrypted, in words."""
+    """Return in words how much of the database is encrypted."""
     noted = _noted(database)
     if noted is None:
         return "nothing"
@@ -96,7 +96,7 @@ def _note(connection: Connection, state: str, encryption: Encryption) -> None:
 
 
 def _check(database: Database, *, converting: bool) -> None:
-    """Refuses other keys than those it was written with, and rows in plain; a new database is noted as encrypted.
+    """Refuse keys other than those it was written with, and rows in plain; note a new database as encrypted.
 
     Raises ConfigurationError.
     """
@@ -144,7 +144,9 @@ def _key_store(settings: Settings, where: str | Path, schema: str | None) -> Key
 
 
 def _key_database(settings: Settings, where: str | Path, schema: str | None) -> tuple[str | Path, str | None]:
-    """A file beside a SQLite file; a tenant's keys lie apart as its data does."""
+    """Return where the keys lie, with the schema: in a file beside a SQLite file; a tenant's keys lie apart as its data
+    does.
+    """
     if settings.key_database is not None:
         return database_of(settings, settings.key_database)
     parsed = database_url(where)

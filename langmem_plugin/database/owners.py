@@ -1,4 +1,4 @@
-"""An owner's key: the one place where an identifier, in whatever form it comes, becomes an owner's key."""
+"""Owner' keys: the one place where an identifier, in any form, becomes an owner's key."""
 
 from sqlalchemy import Connection, bindparam, select
 
@@ -9,10 +9,10 @@ from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 
 
 def owner_key(database: Database, who: str | int) -> OwnerKey:
-    """The key of the person, group or scope: every verb that takes an owner asks this first.
+    """Return the key of the person, group or scope: every verb that takes an owner calls this first.
 
-    `who` is any form of any identifier of theirs; what is an owner's key already stays as it is. Raises InvalidInput
-    for one that names nobody, and StoreUnavailable.
+    `who` is any form of any of their identifiers; a value that is an OwnerKey already is returned unchanged. Raises
+    InvalidInput for one that names nobody, and StoreUnavailable.
     """
     if isinstance(who, OwnerKey):
         return who
@@ -20,14 +20,14 @@ def owner_key(database: Database, who: str | int) -> OwnerKey:
 
 
 def person_in(database: Database, identifier: str) -> OwnerKey:
-    """`person_of` in a read of its own."""
+    """Return what `person_of` does, in a read of its own."""
     if is_group(identifier):
         return OwnerKey(identifier)
     return database.select(lambda connection: person_of(connection, identifier))
 
 
 def person_of(connection: Connection, identifier: str) -> OwnerKey:
-    """The key of the person whose identifier this is, which is a key already."""
+    """Return the key of the person with this identifier, which is given in its key form."""
     found = _PERSON.first(connection, {"of_identifier": identifier})
     return OwnerKey(identifier) if found is None else OwnerKey(found[0])
 

@@ -1,4 +1,4 @@
-"""The tables of people: which identifiers are one person's, what was merged, what a person has set, who has access."""
+"""The tables of people: who has which identifiers, what was merged, what a person has set, who has access."""
 
 from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, Table
 

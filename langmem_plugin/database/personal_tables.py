@@ -1,4 +1,4 @@
-"""Which columns say whose a row is: read from the tables themselves, so that a new one cannot be left out."""
+"""The columns that say whose a row is: read from the tables themselves, so that a new one cannot be left out."""
 
 from collections.abc import Collection
 from functools import cache
@@ -29,7 +29,7 @@ OF_NOBODY = frozenset(
 
 @cache
 def personal_tables() -> tuple[tuple[Table, tuple[Column[str], ...]], ...]:
-    """Each with the columns that may hold a person's key; a table comes after those that it refers to."""
+    """Return each table with the columns that may hold a person's key; a table comes after those that it refers to."""
     return tuple(
         (table, tuple(column for column in table.columns if column.name in _NAMES))
         for table in metadata.sorted_tables
@@ -38,12 +38,12 @@ def personal_tables() -> tuple[tuple[Table, tuple[Column[str], ...]], ...]:
 
 
 def rows_of(columns: Collection[Column[str]], keys: Collection[str]) -> ColumnElement[bool]:
-    """The rows of a table in which one of these columns holds one of the keys."""
+    """Return the condition for the rows of a table in which one of these columns holds one of the keys."""
     return or_(*(column.in_(part) for column in columns for part in in_parts(list(keys))))
 
 
 def clear(connection: Connection, keys: Collection[str], *, but: Collection[Table] = ()) -> None:
-    """Deletes what moving everything leaves behind: settings, codes and marks that the other has too."""
+    """Delete what is left after everything was moved: settings, codes and marks that the other person has too."""
     for table, columns in reversed(personal_tables()):
         if table not in but:
             connection.execute(delete(table).where(rows_of(columns, keys)))

@@ -1,4 +1,4 @@
-"""PostgreSQL: connections that give up when the server says nothing, also one that was stopped and closes no socket.
+"""PostgreSQL: connections that give up when the server does not answer, even one that was stopped with open sockets.
 
 Behind a pooler such as PgBouncer, which hands each transaction another connection, all is set in the transaction.
 """
@@ -57,14 +57,14 @@ _connect_by: ContextVar[float] = ContextVar("connect_by", default=math.inf)
 
 
 class Unanswered(psycopg.OperationalError):
-    """The server said nothing for too long."""
+    """The server did not answer for too long."""
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """Closes itself and raises Unanswered when the server says nothing for `patience` seconds.
+    """A connection that closes itself and raises Unanswered when the server does not answer for `patience` seconds.
 
     `first_answer_by`, of time.monotonic(), is the limit of the next answer alone. Timeouts of the server or of TCP
-    would not do: a server that was stopped looks at no clock, and its sockets are open.
+    would not help: a server that was stopped looks at no clock, and its sockets are open.
     """
 
     patience = math.inf
@@ -73,7 +73,9 @@ class PatientConnection(psycopg.Connection[Any]):
     was_ready = False
     gave_up = False
     is_pooled = False
-    """Tells whether there is a pooler in between: the server then is another process than the one that was greeted."""
+    """Tell whether there is a pooler in between: the server that answers is then not the process that was connected
+    first.
+    """
     local = ""
     """The statements that set up each transaction; none where no pooler lends the connection to others."""
 
@@ -97,9 +99,10 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 class PostgreSQL:
-    """`schema` goes before all others of a connection; None leaves them as they are. Raises ConfigurationError.
+    """A PostgreSQL database. `schema` comes first in each connection's search path; None leaves the path as it is.
 
-    `patience` is how many seconds the server has for an answer, unless a transaction has another.
+    `patience` is how many seconds the server has for an answer, unless a transaction has another. Raises
+    ConfigurationError.
     """
 
     path: Path | None = None
@@ -121,7 +124,7 @@ class PostgreSQL:
         self._made: weakref.WeakSet[PatientConnection] = weakref.WeakSet()
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
-        """How many connect at once is limited by whoever uses it.
+        """Return an engine; its caller limits how many threads connect at once.
 
         Parameters are hidden: errors are logged, and phones and texts have no place in a log.
         """
@@ -154,7 +157,7 @@ class PostgreSQL:
         return engine
 
     def _look_around(self, made: PatientConnection, _record: object) -> None:
-        """Looks up the server's own search path, and whether a pooler is in between."""
+        """Look up the server's own search path, and whether a pooler is in between."""
         given = self._settings.get("search_path")
         named = "" if given is None else f"SELECT set_config('search_path', {sql.Literal(given).as_string()}, true);"
         look = made.execute(_LOOK.format(named), prepare=False)
@@ -180,7 +183,7 @@ class PostgreSQL:
             made.execute("; ".join(f"SET {name} TO {value}" for name, value in wanted.items()), prepare=False)
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
-        """Begins a transaction in one round trip; a read has one consistent view."""
+        """Begin a transaction in one round trip; a read has one consistent view."""
         raw: PatientConnection = driver(connection)
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
         statement += raw.local
@@ -193,8 +196,8 @@ class PostgreSQL:
         raw.has_served = True
 
     def ready(self, connection: Connection, transaction: Transaction) -> None:
-        """Prepares for one statement alone; behind a pooler that is a transaction too, which the connection's return
-        ends.
+        """Prepare for one statement alone; behind a pooler that is a transaction too, which ends when the connection is
+        returned.
         """
         raw: PatientConnection = driver(connection)
         if raw.is_pooled:
@@ -205,12 +208,12 @@ class PostgreSQL:
         raw.was_ready = True
 
     def wait_for(self, connection: Connection, transaction: Transaction) -> None:
-        """In a transaction that has begun, as long as this part of it asks for."""
+        """Set the patience that this part of a running transaction asks for."""
         raw: PatientConnection = driver(connection)
         raw.patience = transaction.patience
 
     def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:
-        """Writes small tables anew without what was deleted; of what bytes may remain until they are overwritten.
+        """Write small tables anew without what was deleted; return in words where bytes may remain until overwritten.
 
         A large table would be locked for too long: its rows are gone, and the space is used again as others write.
         """
@@ -232,7 +235,9 @@ class PostgreSQL:
         return remains
 
     def leave_to_parent(self, pool: Pool) -> None:  # noqa: ARG002 - some are in the hands of threads
-        """Closes them here, without a word to the server: it would take it for the parent's, and keep them for us."""
+        """Close the connections here without telling the server: it would take that as the parent's wish, and keep them
+        for us.
+        """
         for each in self._made:
             if not each.closed:
                 nowhere = os.open(os.devnull, os.O_RDWR)
@@ -241,18 +246,18 @@ class PostgreSQL:
         self._made = weakref.WeakSet()
 
     def check(self) -> None:
-        """The server itself knows where it writes to."""
+        """Do nothing: the server itself knows where it writes to."""
 
     def is_lost(self, connection: Connection) -> bool:
         raw: PatientConnection = driver(connection)
         return raw.closed
 
     def may_try_another(self, lost: PatientConnection) -> bool:
-        """Tells whether the connection served before and was closed by the server meanwhile."""
+        """Tell whether the connection served before and was closed by the server meanwhile."""
         return lost.closed and lost.has_served and not lost.gave_up
 
     def named(self, error: BaseException | None) -> LangMemError | None:
-        """Our error for one of the driver, None for a bug in our SQL."""
+        """Return our error for one of the driver; None for any other, such as a bug in our SQL."""
         state = getattr(error, "sqlstate", None) or ""
         if state.startswith(_CONSTRAINT):
             return WriteConflict("another writer was faster: try again")
@@ -270,12 +275,14 @@ class PostgreSQL:
 
 
 def _is_name(schema: str) -> bool:
-    """Tells whether PostgreSQL takes it, and as it is: a search path's `$user` stands for the role."""
+    """Tell whether PostgreSQL accepts the schema's name unchanged: in a search path, `$user` stands for the role."""
     return 0 < len(schema.encode()) <= _LONGEST_NAME and not schema.startswith(("pg_", "$")) and "\0" not in schema
 
 
 def _without_options(url: URL) -> tuple[URL, dict[str, str]]:
-    """The URL, and apart the settings that its `options`, or PGOPTIONS, give a connection: a pooler drops them."""
+    """Return the URL, and apart the settings that its `options`, or PGOPTIONS, give a connection: a pooler
+    drops them.
+    """
     given = str(url.query.get("options", os.environ.get("PGOPTIONS", ""))).strip()
     settings = {name.replace("-", "_"): re.sub(r"\\(.)", r"\1", value) for name, value in _OPTION.findall(given)}
     if not settings or _OPTION.sub("", given):
@@ -284,8 +291,8 @@ def _without_options(url: URL) -> tuple[URL, dict[str, str]]:
 
 
 def _vacuumed(raw: PatientConnection, how: str, table: str, seconds: float) -> bool:
-    """Tells whether others left the table alone within that time. No lock is waited for: VACUUM runs in no transaction,
-    and a timeout of its connection would stay with a pooler.
+    """Vacuum the table; tell whether others left it alone within `seconds`. It waits for no lock: VACUUM runs in no
+    transaction, and a timeout set on its connection would stay in a pooler.
     """
     locked: list[object] = []
 
@@ -307,7 +314,7 @@ def _vacuumed(raw: PatientConnection, how: str, table: str, seconds: float) -> b
 
 
 def _in_time(operation: Generator[Any, Any, _Result], by: float, patience: float) -> Generator[Any, Any, _Result]:
-    """Raises Unanswered at `by`, or so many seconds after the last answer. psycopg asks ten times a second."""
+    """Raise Unanswered at `by`, or `patience` seconds after the last answer. psycopg asks ten times a second."""
     try:
         wanted = next(operation)
         while True:

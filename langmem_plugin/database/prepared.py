@@ -18,8 +18,8 @@ _Process = Callable[[Any], Any] | None
 class Prepared:
     """One Core statement, or one for each dialect by its name; its parameters are given by name.
 
-    It runs inside the transaction of the connection. What the driver raises leaves it unwrapped, and
-    `Database.read` and `Database.write` name it for the caller.
+    It runs inside the transaction of the connection. Errors of the driver leave it unwrapped, and `Database.read` and
+    `Database.write` name them for the caller.
     """
 
     _all: ClassVar[list["Prepared"]] = []
@@ -31,12 +31,12 @@ class Prepared:
 
     @classmethod
     def compile_all(cls, dialect: Dialect) -> None:
-        """Compiles what has been imported, so that the first turn of a process need not."""
+        """Compile all statements of the imported modules, so that the first turn of a process need not."""
         for each in cls._all:
             each.compiled(dialect)
 
     def first(self, connection: Connection, parameters: Parameters) -> Row | None:
-        """The first row, its values as the columns' types say."""
+        """Return the first row, its values converted by the columns' types; None if there is none."""
         compiled = self.compiled(connection.dialect)
         row = driver(connection).execute(compiled.sql, compiled.bound(parameters)).fetchone()
         return None if row is None else compiled.read(row)
@@ -47,7 +47,7 @@ class Prepared:
         return [compiled.read(row) for row in rows] if compiled.processed else rows
 
     def run(self, connection: Connection, parameters: Parameters) -> int:
-        """How many rows it touched."""
+        """Return how many rows it touched."""
         compiled = self.compiled(connection.dialect)
         touched: int = driver(connection).execute(compiled.sql, compiled.bound(parameters)).rowcount
         return touched
@@ -69,7 +69,7 @@ class Prepared:
 
 
 class _Compiled:
-    """The SQL of one dialect, and what to do with values on their way in and out."""
+    """The SQL of one dialect, and the conversions of values on their way in and out."""
 
     def __init__(self, statement: ClauseElement, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect)
@@ -97,7 +97,7 @@ class _Compiled:
 
 
 def driver(connection: Connection) -> Any:
-    """The driver's own connection."""
+    """Return the driver's own connection."""
     return connection.connection.dbapi_connection
 
 

@@ -1,5 +1,5 @@
-"""The things that all tables share: one metadata, instants and texts the same on both engines, owners that no input can
-forge.
+"""The common base of all tables: one metadata, instants and texts that are the same on both engines, owners that no
+input can forge.
 """
 
 import json
@@ -29,7 +29,7 @@ _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
 def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
-    """An insert, by the dialect's name, that changes, and returns, nothing where the row is there already."""
+    """Return, by the dialect's name, an INSERT that changes and returns nothing where the row exists already."""
     inserts = {
         "sqlite": sqlite.insert(table).on_conflict_do_nothing(),
         "postgresql": postgresql.insert(table).on_conflict_do_nothing(),
@@ -38,23 +38,23 @@ def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
 
 
 def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An INSERT that can say what happens where the row is there already."""
+    """Return an INSERT that can say what happens where the row exists already."""
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
 def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The ids in parts, each as many as one IN list takes."""
+    """Return the ids in parts, each as many as one IN list takes."""
     return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
 
 
 class Checked:
-    """A type of column whose values a disk or a hand may have damaged: what is read with them is read all the same."""
+    """A type of column whose values may have been damaged on disk or by hand: the rest of the row is read anyway."""
 
     told: ClassVar[set[str]] = set()
     column: Column[Any] | None = None
 
     def damaged(self) -> None:
-        """Reports it, once for each column."""
+        """Report damage, once for each column."""
         if (name := str(self.column)) not in self.told:
             self.told.add(name)
             log.error("row.damaged", extra={"column": name})
@@ -93,7 +93,7 @@ class Instant(Checked, TypeDecorator[datetime]):
 
 
 class Json(Checked, TypeDecorator[Any]):
-    """A list or an object, or the text that it was encrypted to. A damaged one reads as an empty one."""
+    """A list or an object as JSON, or that JSON encrypted. A damaged one reads as an empty one."""
 
     impl = JSON
     cache_ok = True
@@ -119,11 +119,13 @@ class Json(Checked, TypeDecorator[Any]):
 
 
 class InvalidText(InvalidInput, DontWrapMixin):
-    """A text that cannot be stored, or looked for, was passed; nothing was read or stored."""
+    """The text cannot be stored or looked for; nothing was read or stored."""
 
 
 class Words(TypeDecorator[str]):
-    """A text. What PostgreSQL cannot store is refused here, where every statement passes, and so on both engines."""
+    """A text. One that PostgreSQL cannot store is refused here, on both engines, because every statement
+    passes here.
+    """
 
     impl = Text
     cache_ok = True
@@ -133,7 +135,7 @@ class Words(TypeDecorator[str]):
 
 
 class Name(TypeDecorator[str]):
-    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL."""
+    """A short text by which a row may be found: together with its owner it fits into an index of PostgreSQL."""
 
     impl = String
     cache_ok = True
@@ -143,7 +145,7 @@ class Name(TypeDecorator[str]):
 
 
 class GivenName(TypeDecorator[str]):
-    """A text that nobody looks for, whatever it holds and however long: what PostgreSQL cannot store is escaped."""
+    """A text that is never looked for, with any content and of any length: what PostgreSQL cannot store is escaped."""
 
     impl = String
     cache_ok = True
@@ -160,14 +162,14 @@ class GivenName(TypeDecorator[str]):
 
 
 def name_to_store(text: str) -> str:
-    """The text itself. Raises InvalidInput if it is too long for a Name, or PostgreSQL could not store it."""
+    """Return the text unchanged. Raises InvalidInput if it is too long for a Name, or PostgreSQL could not store it."""
     if len(to_store(text).encode()) > _LONGEST_NAME:
         raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
     return text
 
 
 def to_store(text: str) -> str:
-    """The text itself. Raises InvalidInput if PostgreSQL could not store it."""
+    """Return the text unchanged. Raises InvalidInput if PostgreSQL could not store it."""
     if _UNSTORABLE.search(text):
         raise InvalidText("a text holds a NUL or half a character, which no database stores: leave it out")
     return text
@@ -178,7 +180,7 @@ class InvalidOwner(InvalidInput, DontWrapMixin):
 
 
 class Owner(TypeDecorator[str]):
-    """The owner of a row. Here, where every statement passes, a text that looks like a scope's key is refused."""
+    """The owner of a row. A text that looks like a scope's key is refused here, because every statement passes here."""
 
     impl = String
     cache_ok = True
@@ -196,7 +198,7 @@ class Owner(TypeDecorator[str]):
 
 
 class Identifying(Owner):
-    """An identifier, which may be a person's whose key is another."""
+    """An identifier, which may belong to a person whose key is another."""
 
     cache_ok = True
 
@@ -219,7 +221,7 @@ def insert_new(
     values: Callable[[int, _One], Mapping[str, Any]],
     draw_again: Callable[[_One], _One],
 ) -> list[_One]:
-    """Stores each of `made`, as its row's `values` (its place, and itself), and returns them as they were stored.
+    """Store each of `made`, and return them as they were stored; `values` gives a row for its index and itself.
 
     `named` is the column that holds the id. Raises WriteConflict when four ids in a row were taken.
     """

@@ -1,4 +1,4 @@
-"""Deletes many rows a few at a time: whoever else writes gets a turn between one transaction and the next."""
+"""Delete many rows a few at a time: other writers get a turn between one transaction and the next."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,9 @@ _LOOKED_UP_AT_ONCE = 10_000
 
 
 def delete_in_slices(database: Database, table: Table, doomed: ColumnElement[bool]) -> Iterator[int]:
-    """After each transaction, how many rows it deleted. They are looked up outside of it: that may take long."""
+    """Delete the `doomed` rows; yield after each transaction how many it deleted. They are looked up outside of it,
+    which may take long.
+    """
     key = list(table.primary_key.columns)
     while True:
         with database.read() as connection:

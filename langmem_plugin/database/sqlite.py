@@ -41,7 +41,9 @@ _of_parents: list[Pool] = []
 
 
 class SQLite:
-    """A file, or with `path` None a database in memory. Raises DataDirectoryError if it cannot be made or written."""
+    """A file, or a database in memory where `path` is None. Raises DataDirectoryError if it cannot be made or
+    written.
+    """
 
     most_at_once: float = math.inf
 
@@ -51,7 +53,7 @@ class SQLite:
         self._file = _File(self.path) if self.path else None
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
-        """Parameters are hidden: errors are logged, and phones and texts have no place in a log."""
+        """Return an engine. Parameters are hidden: errors are logged, and phones and texts have no place in a log."""
         engine = create_engine(
             self._url,
             hide_parameters=True,
@@ -71,7 +73,7 @@ class SQLite:
         return engine
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
-        """A read has one consistent view; a write waits for those of other processes."""
+        """Begin a transaction: a read has one consistent view; a write waits for those of other processes."""
         _wait(connection, transaction)
         if transaction.writes:
             _set(connection, "synchronous", "FULL" if transaction.durable else "NORMAL")
@@ -79,19 +81,19 @@ class SQLite:
         driver(connection).execute("BEGIN IMMEDIATE" if transaction.writes else "BEGIN")
 
     def ready(self, connection: Connection, transaction: Transaction) -> None:
-        """Prepares for one statement alone."""
+        """Prepare for one statement alone."""
         _wait(connection, transaction)
 
     def wait_for(self, connection: Connection, transaction: Transaction) -> None:
-        """Does nothing: a transaction that writes waits for nothing more."""
+        """Do nothing: a transaction that writes waits for nothing more."""
 
     def check(self) -> None:
-        """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""
+        """Raise StoreUnavailable if a commit would go to a file that is no longer there."""
         if self._file:
             self._file.check()
 
     def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:  # noqa: ARG002 - all are in one file
-        """Writes the file anew without what was deleted, and empties the log; nothing remains.
+        """Write the file anew without what was deleted, and empty the log; nothing remains.
 
         Raises ErasureIncomplete where a reader keeps the log from being emptied.
         """
@@ -114,7 +116,9 @@ class SQLite:
         return []
 
     def leave_to_parent(self, pool: Pool) -> None:
-        """Never closes them in a forked child: that would disturb the parent, which uses them."""
+        """Keep the inherited connections open in a forked child: closing them would disturb the parent, which uses
+        them.
+        """
         _of_parents.append(pool)
 
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
@@ -124,7 +128,7 @@ class SQLite:
         return False
 
     def named(self, error: BaseException | None) -> StoreUnavailable | None:
-        """Our error for one of the driver, None for a bug in our SQL."""
+        """Return our error for one of the driver; None for any other, such as a bug in our SQL."""
         code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space or fix its rights")
@@ -142,14 +146,14 @@ class SQLite:
 
 
 class _File:
-    """The file that a path led to when it was opened: SQLite goes on writing to one that was deleted."""
+    """The file that a path led to when it was opened: SQLite goes on writing to a file that was deleted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._identity = self._found()
 
     def check(self) -> None:
-        """Raises StoreUnavailable if the path leads elsewhere by now."""
+        """Raise StoreUnavailable if the path leads elsewhere by now."""
         if self._found() != self._identity:
             raise StoreUnavailable(f"the database file {self._path} was replaced: put it back, or start again")
 
@@ -162,10 +166,10 @@ class _File:
 
 
 def _private_file(url: URL) -> Path | None:
-    """Creates what is missing before SQLite does so with wider rights: the file (600), its directories (700).
+    """Create the file (600) and its directories (700) before SQLite does so with wider rights.
 
-    A file that is there is never opened: whoever closes it drops all locks this process has on it, and another
-    process then deletes the write-ahead log that is in use here.
+    An existing file is never opened: closing it would drop all locks that this process has on it, and another process
+    would then delete the write-ahead log that is in use here.
     """
     if url.database is None:
         return None
@@ -193,7 +197,7 @@ def _private_file(url: URL) -> Path | None:
 
 
 def _refuse_others_place(path: Path) -> None:
-    """Raises ConfigurationError for a link, or a file of another user, in a folder where everybody may put one."""
+    """Raise ConfigurationError for a link, or another user's file, in a folder where everybody may put one."""
     try:
         folder, found = path.parent.stat(), path.lstat()
     except OSError:
@@ -236,7 +240,9 @@ def _prepare(connection: Any, _record: object) -> None:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Where several open or close a file at the same moment, SQLite says "locked" to this at once, without waiting."""
+    """Switch the write-ahead log on; try again while SQLite says "locked", which it does at once, without waiting, when
+    several processes open or close the file at the same moment.
+    """
     ends = time.monotonic() + connection.execute("PRAGMA busy_timeout").fetchone()[0] / 1_000
     while True:
         try:

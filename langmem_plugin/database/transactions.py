@@ -1,4 +1,4 @@
-"""A transaction's requests, how long it may wait, and several verbs in one: on disk together, or not at all."""
+"""Transactions: what one asks for, how long it may wait, and several verbs in one: on disk together, or not at all."""
 
 import contextlib
 import threading
@@ -20,15 +20,15 @@ _in_vain: ContextVar[set[object] | None] = ContextVar("waited_in_vain", default=
 
 
 class WaitedInVain(StoreUnavailable):
-    """The whole time that a transaction may wait went by."""
+    """A transaction has waited for the whole time that it may."""
 
 
 @contextlib.contextmanager
 def waiting_once() -> Iterator[None]:
-    """Once a transaction of the block has waited in vain, the others hardly wait for the same thing any more.
+    """Make transactions of the block hardly wait for a thing that another one of them has waited for in vain.
 
-    For what one person waits for: a reply asks the database many times. It counts for threads with the block's
-    context too. A block within a block waits for nothing that the other has waited for.
+    It is for work that one person waits for: a reply asks the database many times. It also counts for threads with the
+    block's context. An inner block shares the list of the outer one.
     """
     if _in_vain.get() is not None:
         yield
@@ -41,7 +41,7 @@ def waiting_once() -> Iterator[None]:
 
 
 def longest_wait(awaited: object, otherwise: float) -> float:
-    """The longest wait in seconds, for a thing that one may have waited for in vain."""
+    """Return the longest wait in seconds: short if `awaited` was waited for in vain before, else `otherwise`."""
     return min(otherwise, _SHORT_SECONDS) if awaited in (_in_vain.get() or ()) else otherwise
 
 
@@ -53,9 +53,9 @@ def note_in_vain(awaited: object) -> None:
 
 class Transaction(NamedTuple):
     """A transaction: it may wait until `deadline` for all that comes before its first answer, and `patience` for each
-    other.
+    further answer.
 
-    A lock that another holds may keep it for `lock_seconds` of its patience.
+    A lock that another holds may keep it waiting for `lock_seconds` of its patience.
     """
 
     writes: bool
@@ -74,7 +74,7 @@ current: "ContextVar[Together | None]" = ContextVar("langmem_together", default=
 
 
 class Together:
-    """The transaction of one block in one thread, see Database.together; `open` opens it."""
+    """The transaction of one block in one thread, see Database.together; `open_` opens it."""
 
     def __init__(self, database: object, open_: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._database = database
@@ -87,11 +87,13 @@ class Together:
         self.failed: BaseException | None = None
 
     def is_of(self, database: object) -> bool:
-        """False in a thread that has the block's context, and cannot share its connection."""
+        """Tell whether it is of this database and this thread; another thread with the block's context cannot share the
+        connection.
+        """
         return self._database is database and self._thread == threading.get_ident()
 
     def begun(self) -> Connection:
-        """Begins it, unless it has. What its beginning raised, it raises from then on."""
+        """Begin the transaction unless it has begun. An error at its beginning is raised again at each later call."""
         if self.failed is not None:
             raise self.failed
         if self.connection is None:
@@ -111,7 +113,9 @@ class Together:
             work(self.connection)
 
     def finish(self) -> None:
-        """Raises what makes it fail as a whole, though the block went on. One that never began has written nothing."""
+        """Raise the error that makes it fail as a whole, though the block went on. One that never began has written
+        nothing.
+        """
         if self.connection is not None and self.failed is not None:
             raise self.failed
         if self._first and self.failed is None:
@@ -122,11 +126,11 @@ class Together:
                 self.connection = None
 
     def lost(self) -> None:
-        """The connection is gone, and with it what was written."""
+        """Note that the connection is lost, and with it what was written."""
         self.failed = StoreUnavailable("the connection was lost in the middle of what belongs together: try again")
 
 
 def is_shared(connection: Connection) -> bool:
-    """Tells whether its transaction has other parts: it may be given up, and others do not see it yet."""
+    """Tell whether its transaction has other parts: it may be given up, and others do not see it yet."""
     together = current.get()
     return together is not None and together.connection is connection

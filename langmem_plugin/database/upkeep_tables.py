@@ -1,4 +1,4 @@
-"""The tables for whoever looks after the database: erasures, the audit log, how long verbs took, what services note."""
+"""The tables for an operator: erasures, the audit log, how long verbs took, what services note."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Identity, Index, Integer, LargeBinary, Table
 

@@ -1,4 +1,4 @@
-"""Reads what names a database (a URL, a path, PostgreSQL's own `host=… dbname=…`), and where a tenant's data lies."""
+"""Read what names a database (a URL, a path, PostgreSQL's own `host=… dbname=…`), and where a tenant's data lies."""
 
 import re
 from pathlib import Path
@@ -24,9 +24,10 @@ _SECRETS = ("password", "sslpassword", "options")
 
 
 def database_url(named: str | Path) -> URL:
-    """The URL, its driver's name left out. Raises ConfigurationError for what is none, and shows nothing of it.
+    """Return the URL without its driver's name. Raises ConfigurationError, which shows nothing of it, for what is no
+    URL.
 
-    Everything behind `sqlite:///` is the file's name as it is, whatever signs it holds.
+    Everything behind `sqlite:///` is the file's name as it is, whatever characters it holds.
     """
     if isinstance(named, Path):
         return URL.create("sqlite", database=str(named))
@@ -47,7 +48,7 @@ def database_url(named: str | Path) -> URL:
 
 
 def database_and_schema(named: str | Path) -> tuple[URL, str | None]:
-    """The URL, and the schema of PostgreSQL that it names by `?schema=`. Raises as `database_url`."""
+    """Return the URL, and the schema of PostgreSQL that it names by `?schema=`. Raises as `database_url`."""
     url = database_url(named)
     schema = url.query.get("schema")
     if schema is None or url.get_backend_name() == "sqlite":
@@ -58,7 +59,7 @@ def database_and_schema(named: str | Path) -> tuple[URL, str | None]:
 
 
 def shown(url: URL) -> str:
-    """The URL with no password in it."""
+    """Return the URL without its password."""
     return url.difference_update_query(_SECRETS).render_as_string(hide_password=True)
 
 
@@ -114,7 +115,8 @@ _DEFAULT_SCHEMA = "langmem"
 
 
 def database_of(settings: Settings, url: str | Path | None = None) -> tuple[str | Path, str | None]:
-    """The URL, the settings' unless one is given, and a tenant's schema: it has a file, or a schema, of its own.
+    """Return the URL, which is the settings' unless one is given, with the schema, if any; a tenant has its own file or
+    schema.
 
     Raises ConfigurationError for what names no database.
     """
@@ -131,14 +133,14 @@ def database_of(settings: Settings, url: str | Path | None = None) -> tuple[str 
 
 
 def media_of(settings: Settings) -> Path | str:
-    """The setting, with a folder of the tenant's own: beside the one that is named."""
+    """Return the setting; a tenant has a folder of its own, beside the one that is named."""
     return folder_of(settings.media, settings) if isinstance(settings.media, Path) else settings.media
 
 
 def vector_index_of(settings: Settings) -> tuple[str | None, str]:
-    """The same for the vector index, and the name of the account owner's collection in it, "" where it has none.
+    """Return the vector index of the settings, and the name of the account owner's collection in it, or "".
 
-    pgvector's tables lie beside the schema, and so are apart already.
+    A tenant has a folder of its own. pgvector's tables lie in a schema of their own already.
     """
     index, _, collection = (settings.vector_index or "").partition("#")
     kind, colon, folder = index.partition(":")

@@ -1,4 +1,4 @@
-"""One key per person: every spelling of an identifier becomes the same key, all else is a key byte for byte."""
+"""One key per person: every spelling of an identifier becomes the same key, any other text is a key byte for byte."""
 
 from langmem_plugin.identifiers.identifier import Identifier, Kind
 from langmem_plugin.identifiers.masking import (

@@ -8,8 +8,8 @@ Kind = Literal["phone", "whatsapp", "telegram", "user", "group", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """`whatsapp` is an id of WhatsApp that is no phone, `user` one of an application or a server, and `opaque` what
-    no parser knows: its key is the text byte for byte.
+    """The kinds of identifiers: `whatsapp` is an id of WhatsApp that is no phone, `user` one of an application or a
+    server, and `opaque` one that no parser knows, whose key is the text byte for byte.
     """
 
     kind: Kind

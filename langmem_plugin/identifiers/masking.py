@@ -1,4 +1,4 @@
-"""Keys as every database holds them, masked as every screen shows them; scopes that no input can name."""
+"""Keys as every database holds them, their masked form for screens, and scopes that no input can name."""
 
 import re
 from typing import Any
@@ -39,8 +39,8 @@ def _as_owner(value: Any, as_text: ValidatorFunctionWrapHandler) -> OwnerKey:
 
 
 class ScopeKey(OwnerKey):
-    """The owner of what belongs to no one person. Begins with a character that no input may hold, and the tables
-    take it as this type only: whatever text somebody passes as an owner, it is never a scope.
+    """The owner of what belongs to no one person. It begins with a character that no input may hold, and the tables
+    take it as this type only: a text that somebody passes as an owner is never a scope.
     """
 
     __slots__ = ()
@@ -51,12 +51,14 @@ class ScopeKey(OwnerKey):
 
 
 def owner_as_stored(owner: str) -> OwnerKey:
-    """An owner that was read from the database: a scope is one again."""
+    """Return an owner that was read from the database: the key of a scope becomes a Scope again."""
     return ScopeKey(owner) if owner.startswith(_SCOPE) else OwnerKey(owner)
 
 
 def owner_to_store(owner: str) -> str:
-    """The owner as text for the database. Raises InvalidInput for one that looks like a scope or cannot be stored."""
+    """Return the owner as text for the database. Raises InvalidInput for one that looks like a scope or cannot be
+    stored.
+    """
     if isinstance(owner, ScopeKey):
         return str(owner)
     if owner.startswith(_SCOPE) or _UNSTORABLE.search(owner) or len(owner.encode()) > _LONGEST:
@@ -65,7 +67,9 @@ def owner_to_store(owner: str) -> str:
 
 
 def usable(key: str) -> IdentifierKey:
-    """The key itself. Raises InvalidInput where it cannot be one: control characters, half a character, too long."""
+    """Return the key unchanged. Raises InvalidInput for control characters, half a character or a key that is
+    too long.
+    """
     if _CONTROLS.search(key):
         raise InvalidInput("control characters cannot be part of a person's or conversation's key: leave them out")
     return IdentifierKey(owner_to_store(key))
@@ -75,7 +79,7 @@ _SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})
 
 
 def masked(phone: str) -> str:
-    """Enough to tell two people apart in a log, too little to call one."""
+    """Return a part of the key: enough to tell two people apart in a log, too little to call one."""
     name, at, kind = phone.rpartition("@")
     if kind not in _SERVICES:  # what stands behind another @ may be a name
         name, at, kind = phone, "", ""

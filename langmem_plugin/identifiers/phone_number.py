@@ -19,9 +19,9 @@ _ASCII_OF = str.maketrans("＋−（）．／：", "+-()./:")
 
 
 def as_typed(text: str) -> str:
-    """The text with the digits, dashes and spaces of a telephone keyboard, without invisible characters.
+    """Return the text with the digits, dashes and spaces of a telephone keyboard, without invisible characters.
 
-    A number copied from a contact comes between marks for the direction of writing.
+    A number copied from a contact has marks for the direction of writing around it.
     """
     if not text.isascii():
         text = "".join(map(_plain, text.translate(_ASCII_OF)))
@@ -29,9 +29,9 @@ def as_typed(text: str) -> str:
 
 
 def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
-    """The E.164 key of a text `as_typed`; `bare` says that a number may come without a plus. None for no number.
+    """Return the E.164 key of a text `as_typed`, None if it is no number; `bare` allows a number without a plus.
 
-    After `tel:`, `sms:` and `signal:` it may always.
+    After `tel:`, `sms:` and `signal:` the plus may always be missing.
     """
     if prefix := _PREFIX.match(text):
         text, bare = text[prefix.end() :].strip(" "), True
@@ -49,7 +49,7 @@ def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
 
 
 def one_form(key: str) -> str:
-    """The E.164 form that a number with two of them is kept under."""
+    """Return the one E.164 form that is kept for a number that has two."""
     for other, this in _OTHER_FORMS:
         if found := other.fullmatch(key):
             return found.expand(this)
@@ -57,18 +57,18 @@ def one_form(key: str) -> str:
 
 
 def is_national(text: str) -> bool:
-    """Tells whether it may be a number whose country nothing says."""
+    """Tell whether the text may be a number whose country nothing says."""
     typed = as_typed(text)
     return _NUMBER.fullmatch(typed) is not None and not _DATE.fullmatch(typed)
 
 
 def _bare(digits: str, region: str | None) -> str | None:
-    """Digits alone: an international number without its plus, as WhatsApp's Cloud API sends it, or a national one.
+    """Read digits alone: an international number without its plus, as WhatsApp's Cloud API sends it, or a national one.
 
-    The national reading is taken where it is the only possible one. In a region whose numbers are written without a
-    zero before them it is taken too where it alone is of a known range: of ten digits in the US, `2025550123` is no
-    number of Egypt, and `6568234567` is one of Singapore. What people write with spaces, dashes or that zero is
-    national anyway.
+    It is read as national where no other reading is possible. In a region whose numbers are written without a zero
+    before them it is read so too where only the national number is of a known range: of ten digits in the US,
+    `2025550123` is no number of Egypt, and `6568234567` is one of Singapore. What people write with spaces, dashes or
+    that zero is national anyway.
     """
     national, international = _parsed(digits, region), _parsed(one_form(f"+{digits}"), None)
     if international is None or not _is_whole(international):
@@ -94,7 +94,7 @@ def _parsed(text: str, region: str | None) -> PhoneNumber | None:
 
 
 def _is_whole(number: PhoneNumber) -> bool:
-    """Tells whether it can be called from abroad: nobody puts a country before a number that lacks its area."""
+    """Tell whether it can be called from abroad: nobody puts a country before a number that lacks its area."""
     return phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
 
 

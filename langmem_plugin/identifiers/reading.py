@@ -1,4 +1,4 @@
-"""Reads an identifier: each kind has a parser of its own, and what none of them knows is a key byte for byte."""
+"""Read an identifier: each kind has a parser of its own, and a text that none of them knows is a key byte for byte."""
 
 import re
 from functools import lru_cache
@@ -18,10 +18,9 @@ _WHATSAPP_GROUP = re.compile(r"[0-9A-Za-z_-]+@(?:g\.us|broadcast|newsletter)")
 
 
 def whatsapp_id(text: str, region: str | None) -> Identifier | None:
-    """Reads a WhatsApp identifier, with or without `whatsapp:` before it; None for what is none of WhatsApp's
-    identifiers.
+    """Read a WhatsApp identifier, with or without `whatsapp:` before it; None for any other text.
 
-    A group's id, and one that is scoped to a business, stay as they are to the last byte.
+    A group's id, and an id that is valid for one business only, stay as they are to the last byte.
     """
     prefix = _PREFIX.match(text)
     rest = text[prefix.end() :] if prefix else text
@@ -61,7 +60,7 @@ _MOST = 10**19
 
 
 def telegram_id(written: str | int) -> Identifier | None:
-    """Reads the number itself, or one behind `telegram:` or `tg:`; None for what is none."""
+    """Read a Telegram id: the number itself, or one behind `telegram:` or `tg:`; None for any other text."""
     if isinstance(written, int):
         if isinstance(written, bool) or not 0 < abs(written) < _MOST:
             raise InvalidInput("this number is no id of a Telegram user or chat: pass the one a message came with")
@@ -87,11 +86,11 @@ _NOBODY = "this names nobody, and all who send it would share one memory: pass +
 
 
 def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
-    """The key of an identifier: E.164 for a number, an id of a known kind, else the text byte for byte.
+    """Return the key of an identifier: E.164 for a number, an id of a known kind, else the text byte for byte.
 
-    `region` (two letters, such as "IL") reads national forms like 050-123-4567; an `int` is an id of Telegram. What
-    is of no known kind is accepted as an opaque key with a WARNING. Raises InvalidInput for one that names nobody,
-    such as "", "+" or "whatsapp:", and as `usable` does.
+    `region` (two letters, such as "IL") reads national forms like 050-123-4567; an `int` is an id of Telegram. An
+    identifier of no known kind is accepted as an opaque key, with a WARNING. Raises InvalidInput for one that names
+    nobody, such as "", "+" or "whatsapp:", and as `usable` does.
     """
     if isinstance(who, IdentifierKey):
         return who
@@ -103,7 +102,9 @@ def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
 
 
 def identified(who: str | int, region: str | None = None) -> Identifier:
-    """The same with its kind, and without a word. Raises InvalidInput as `normalised` does."""
+    """Return the key as `normalised` does, with its kind, and without a WARNING. Raises InvalidInput as `normalised`
+    does.
+    """
     if isinstance(who, int):
         found = telegram_id(who)
     else:
@@ -117,7 +118,7 @@ def identified(who: str | int, region: str | None = None) -> Identifier:
 
 
 def refuse_unknown(found: Identifier) -> None:
-    """Refuses what callers may have mistyped: raises InvalidInput for an identifier of no known kind."""
+    """Refuse an identifier that may be mistyped: raise InvalidInput for one of no known kind."""
     if found.kind != "opaque":
         return
     if is_national(found.key):
@@ -131,10 +132,10 @@ def refuse_unknown(found: Identifier) -> None:
 
 
 def thread_key(thread_id: str, region: str | None = None) -> IdentifierKey:
-    """The key of an id that may be anything: what is evidently an identifier has its key, all else stays as it is.
+    """Return the key of an id that may be anything: a clear identifier has its own key, any other text stays as it is.
 
-    A row of digits is evidently one only where `region` says how to read it. Raises InvalidInput for one in which
-    nothing is named, such as "whatsapp:", and as `usable` does.
+    A row of digits is a clear identifier only where `region` says how to read it. Raises InvalidInput for one that
+    names nothing, such as "whatsapp:", and as `usable` does.
     """
     if isinstance(thread_id, IdentifierKey):
         return thread_id
@@ -145,18 +146,18 @@ def thread_key(thread_id: str, region: str | None = None) -> IdentifierKey:
 
 
 def _name_in(written: str) -> str:
-    """Gives what stands there besides the marks of an identifier's kind and the punctuation of a number."""
+    """Return the text without the marks of an identifier's kind and the punctuation of a number."""
     return _MARKS.sub("", _SERVICE.sub("", _KINDS.sub("", as_typed(written), count=1)))
 
 
 def is_group(key: str) -> bool:
-    """Tells whether it is a chat of several people, of WhatsApp or Telegram."""
+    """Tell whether it is a chat of several people, of WhatsApp or Telegram."""
     return is_whatsapp_group(key) or is_telegram_group(key)
 
 
 @lru_cache(maxsize=10_000)  # asked at every step of every run
 def _read(written: str, region: str | None, *, bare: bool) -> Identifier | None:
-    """`bare` says that a row of digits may be a number."""
+    """Read an identifier by the first parser that knows it; `bare` says that a row of digits may be a number."""
     if (key := phone_number(as_typed(written), region, bare=bare)) is not None:
         return Identifier("phone", key)
     found = whatsapp_id(written, region) or telegram_id(written) or user_id(written)

@@ -1,4 +1,4 @@
-"""One person, several identifiers: linking, merging, and what a person has set for themselves."""
+"""People and their identifiers: linking, merging, and what a person has set for themselves."""
 
 from langmem_plugin.people.people import People, Person
 

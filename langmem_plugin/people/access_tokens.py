@@ -1,4 +1,4 @@
-"""Tokens that open a door: one person's memory to a program, their own page to them, everybody's to an operator."""
+"""Tokens for access: a program's to one person's memory, a person's to their own page, an operator's to everybody's."""
 
 import hashlib
 import hmac
@@ -38,8 +38,8 @@ _FORM = re.compile(r"langmem_(?P<token_id>[0-9a-f]{12})_(?P<secret>[0-9a-f]{64})
 
 @dataclass(frozen=True)
 class Access:
-    """A token, and what it opens. `identifier` is as it was given, and its links are followed at each use; "" for an
-    operator, who serves everybody.
+    """A token, and what it gives access to. `identifier` is as it was given, and its links are followed at each use; ""
+    for an operator, who serves everybody.
     """
 
     token_id: str
@@ -50,10 +50,10 @@ class Access:
 
 
 class AccessTokens:
-    """The access tokens of one database. `region` reads national forms of phones. Whatever it does may raise
+    """The access tokens of one database. `region` reads national forms of phones. Every method may raise
     StoreUnavailable.
 
-    Nothing is held between two calls: what one process takes back is refused by all of them at once.
+    Nothing is held between two calls: a token that one process takes back is refused by all of them at once.
     """
 
     def __init__(
@@ -68,19 +68,23 @@ class AccessTokens:
         self._now = now
 
     def new(self, who: str | int, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
-        """A program's token for one person, told this once: only a digest of its 256 random bits is stored."""
+        """Return a new token for a program and one person. It is shown this once: only a digest of its 256 random bits
+        is stored.
+        """
         return self._made("person", links.typed(self._database, who), _checked(valid_for))
 
     def new_operator(self, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
-        """The same for everybody's memory."""
+        """Return a new token for everybody's memory, as `new` does for one person's."""
         return self._made("operator", "", _checked(valid_for))
 
     def new_link(self, who: str | int) -> tuple[str, Access]:
-        """Makes what is texted to a person, to let them into their own page: once, within `LINK_FOR`."""
+        """Return a new token to text to a person, which opens their own page: once, within `LINK_FOR`."""
         return self._made("link", normalised(who, self._region), LINK_FOR)
 
     def let_in(self, token: str, kind: Literal["link", "operator"]) -> tuple[str, Access] | None:
-        """A browser's cookie for a link, which is used up by it, or for an operator's token; None for any other."""
+        """Return a browser's cookie in exchange for a link, which is then used up, or for an operator's token; None for
+        any other.
+        """
         with self._database.write() as connection:
             access = self._opened_by(connection, token)
             if access is None or access.kind != kind:
@@ -92,13 +96,15 @@ class AccessTokens:
             return self._make(connection, "page", access.identifier, PAGE_FOR)
 
     def access_by(self, token: str, *kinds: Kind) -> Access | None:
-        """Gives what a token of one of these kinds opens; None for one that is wrong, has expired or was taken back."""
+        """Return what a token of one of these kinds opens; None for one that is wrong, has expired or was
+        taken back.
+        """
         with self._database.read() as connection:
             access = self._opened_by(connection, token)
         return access if access is not None and access.kind in kinds else None
 
     def listed(self, who: str | int | None = None) -> list[Access]:
-        """Those that are valid, of one person under whatever identifier or of all, the newest first."""
+        """Return the valid tokens, the newest first: of one person, under any identifier, or of all."""
         query = select(table).where(table.c.expires_at > self._now()).order_by(table.c.created_at.desc())
         with self._database.read() as connection:
             if who is not None:
@@ -108,8 +114,8 @@ class AccessTokens:
         return [_access(row) for row in rows]
 
     def revoke(self, token_id: str) -> None:
-        """Revokes a token, and those that it opened: they open nothing from now on. Raises InvalidInput where there is
-        no such token.
+        """Revoke a token, and those that were opened with it: from now on they are refused. Raises InvalidInput if
+        there is no such token.
         """
         these = or_(table.c.token_id == token_id, table.c.opened_by == token_id)
         with self._database.write() as connection:
@@ -168,7 +174,7 @@ def is_loopback(host: str) -> bool:
 
 
 def refuse_open_door(tokens: AccessTokens, host: str, *kinds: Literal["person", "operator"]) -> None:
-    """Raises ConfigurationError where `host` is beyond loopback and nobody has a token of these kinds yet."""
+    """Raise ConfigurationError where `host` is beyond loopback and nobody has a token of these kinds yet."""
     if is_loopback(host) or any(each.kind in kinds for each in tokens.listed()):
         return
     how = " or ".join(_MADE_BY[each] for each in kinds)

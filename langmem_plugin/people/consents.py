@@ -1,4 +1,4 @@
-"""The things a person has allowed to be remembered without being told to, and since when."""
+"""The consent of a person: what may be remembered of them without being told to, and since when."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,7 +26,7 @@ _SINCE = {
 
 
 class Permissions(TypedDict, total=False):
-    """Which of them to change; None is as if nobody had asked."""
+    """The permissions to change; None sets one back as if nobody had asked."""
 
     extraction: bool | None
     personal: bool | None
@@ -35,26 +35,28 @@ class Permissions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Given:
-    """True, False, or None where the person was never asked; where it is True, since when."""
+    """One permission: True with the time since when, False, or None where the person was never asked."""
 
     allowed: bool | None = None
     since: datetime | None = None
 
     def covers(self, said_at: datetime | None) -> bool:
-        """Tells whether what was said then may be remembered by it; None is now."""
+        """Tell whether it allows to remember what was said at that time; None is now."""
         return self.allowed is True and self.since is not None and (said_at is None or said_at >= self.since)
 
 
 @dataclass(frozen=True)
 class Consent:
-    """`extraction`: facts are found in what they say; `personal` and `sensitive`: such facts too."""
+    """The permissions of a person. `extraction`: facts are found in what they say; `personal`, `sensitive`: such facts
+    too.
+    """
 
     extraction: Given = Given()
     personal: Given = Given()
     sensitive: Given = Given()
 
     def changed(self, permissions: Permissions, now: datetime) -> "Consent":
-        """Keeps for what was allowed before and still is the time since when it is."""
+        """Return the consent with these changes; a permission that was given before and still is keeps its `since`."""
         given = {
             name: Given(allowed, now if allowed else None)  # type: ignore[arg-type] # a TypedDict gives its values as object
             for name, allowed in permissions.items()
@@ -73,8 +75,8 @@ def consent_in(connection: Connection, person: str, *, lock: bool = False) -> Co
 
 @dataclass(frozen=True)
 class Word:
-    """The person's last word about consent: when, in which words, and to which version of the question (None: none was
-    asked, they said it by themselves or a program did it for them).
+    """The person's last answer about consent: when, in which words, and to which version of the question (None: nobody
+    asked; they said it by themselves or a program did it for them).
     """
 
     at: datetime
@@ -83,7 +85,7 @@ class Word:
 
 
 def word_in(connection: Connection, person: str) -> Word | None:
-    """Their last one on what may be remembered."""
+    """Return the person's last answer on what may be remembered."""
     wanted = select(table.c.consent_at, table.c.consent_text, table.c.consent_version)
     row = connection.execute(wanted.where(table.c.person == person)).one_or_none()
     if row is None or row.consent_at is None:
@@ -92,20 +94,20 @@ def word_in(connection: Connection, person: str) -> Word | None:
 
 
 def was_asked(connection: Connection, person: str) -> bool:
-    """Tells whether they were asked, or said by themselves, what may be remembered."""
+    """Tell whether they were asked, or said by themselves, what may be remembered."""
     decided = or_(table.c.allow_memory_extraction.is_not(None), table.c.consent_at.is_not(None))
     return connection.execute(select(table.c.person).where(table.c.person == person, decided)).first() is not None
 
 
 def note_asked(connection: Connection, person: str, asked_at: datetime, version: int) -> None:
-    """They were asked this version of the question, and have said nothing to it yet."""
+    """Note that they were asked this version of the question, and have not answered yet."""
     values = {"consent_at": asked_at, "consent_version": version}
     inserted = upsert(connection, table).values(person=person, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
 
 
 def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:
-    """Keeps the consent in place of the one before."""
+    """Store the consent in place of the one before."""
     values: dict[str, Any] = {_ALLOWS[name].name: getattr(consent, name).allowed for name in PERMISSIONS}
     if word is not None:
         said = CONSENT_TEXT.encrypted(connection, (person,), word.text)
@@ -116,10 +118,10 @@ def keep(connection: Connection, person: str, consent: Consent, word: Word | Non
 
 
 def join(connection: Connection, target: str, one: Consent, other: Consent, now: datetime) -> list[Any] | None:
-    """The target gets what both allow, for they are one person from `now` on: a no of either is a no, a yes of both
-    holds since the later, and a yes of one covers nothing that was said before they were one.
+    """Give the target what both allow, since they are one person from `now` on. A no of either is a no; a yes of both
+    holds since the later one; a yes of one covers nothing said before they were one.
 
-    What `part` needs to take it back, as JSON; None if nothing changed.
+    Returns as JSON what `part` needs to take it back; None if nothing changed.
     """
     before = consent_in(connection, target)
     after = Consent(*(_joined(getattr(one, name), getattr(other, name), now) for name in PERMISSIONS))
@@ -130,7 +132,7 @@ def join(connection: Connection, target: str, one: Consent, other: Consent, now:
 
 
 def part(connection: Connection, target: str, joined: list[Any] | None) -> None:
-    """The target has again what it had, unless that was changed since."""
+    """Give the target again the consent from before `join`, unless it was changed since."""
     if joined is not None and _as_json(consent_in(connection, target)) == joined[1]:
         keep(connection, target, _from_json(joined[0]))
 

@@ -16,14 +16,14 @@ _SCOPES = str(ScopeKey.named(""))
 
 
 def everybody(connection: Connection, *, after: str = "", limit: int = 50, offset: int = 0) -> list[str]:
-    """The keys of everybody in their order, from behind `after` on and without the first `offset` of those."""
+    """Return the keys of everybody in their order, from behind `after` on and without the first `offset` of those."""
     keys = _keys()
     wanted = select(keys.c.key).where(keys.c.key > after, _is_somebody(keys)).order_by(keys.c.key)
     return list(connection.execute(wanted.limit(limit).offset(offset)).scalars())
 
 
 def how_many(connection: Connection) -> int:
-    """All that `everybody` lists."""
+    """Return how many `everybody` lists."""
     keys = _keys()
     people = select(func.count()).select_from(keys).where(keys.c.key > "", _is_somebody(keys))
     return int(connection.execute(people).scalar_one())
@@ -31,7 +31,7 @@ def how_many(connection: Connection) -> int:
 
 @dataclass(frozen=True)
 class Somebody:
-    """A person or a group in a list; `last_active` is None for who has said nothing here, or long ago."""
+    """A person or a group in a list; `last_active` is None for one who has said nothing here, or only long ago."""
 
     key: str
     last_active: datetime | None
@@ -41,8 +41,8 @@ class Somebody:
 def looked_for(
     connection: Connection, words: str = "", *, order: Order = "active", limit: int = 50, offset: int = 0
 ) -> tuple[list[Somebody], int]:
-    """Those of whom an identifier holds `words`, such as its last digits, and how many they are; the last active first,
-    those with the most memories, or by their keys.
+    """Return those who have `words` in an identifier, such as its last digits, and how many there are; sorted by the
+    last active, the most memories, or the key.
     """
     keys = _keys()
     whose = func.coalesce(thread_owner.c.owner, session.c.thread)
@@ -75,13 +75,13 @@ def looked_for(
 
 
 def is_somebody(connection: Connection, key: str) -> bool:
-    """Anything is stored of the person or the group with this key."""
+    """Tell whether anything is stored of the person or the group with this key."""
     keys = _keys()
     return connection.execute(select(keys.c.key).where(keys.c.key == key).limit(1)).first() is not None
 
 
 def _is_somebody(keys: Subquery) -> ColumnElement[bool]:
-    """No scope, which no text that is given as a key can name."""
+    """Return the condition that a key is no scope; no text that is given as a key can name a scope."""
     return ~type_coerce(keys.c.key, Text).startswith(_SCOPES)
 
 

@@ -1,4 +1,4 @@
-"""Codes by which a person proves that two channels are theirs: given out in one, texted in the other."""
+"""Codes by which a person proves that two channels are theirs: shown in one, texted in the other."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ _BETWEEN = re.compile(r"[\s\-.]+")
 
 
 def new_code(connection: Connection, person: str, now: datetime) -> str:
-    """Instead of the one that the person had; only a digest of it is stored, under a key of its own."""
+    """Return a new code in place of the person's last one; only a digest of it is stored, under a salt of its own."""
     signs = "".join(secrets.choice(_SIGNS) for _ in range(_LENGTH))
     salt = os.urandom(16)
     connection.execute(delete(link_code).where(link_code.c.expires_at <= now))
@@ -38,7 +38,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
 
 
 def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
-    """Counts one more attempt; False once there were too many, of this identifier or of all together."""
+    """Count one more attempt; False if there were too many, of this identifier or of all together."""
     is_over = link_attempt.c.since <= now - VALID_FOR
     statement = upsert(connection, link_attempt).values(identifier=identifier, attempts=1, since=now)
     counted = statement.on_conflict_do_update(
@@ -55,7 +55,7 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
 
 
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
-    """The person who was given this code, in capitals or not and however it is divided. A wrong one counts against all
+    """Return the person who was given this code, in any case and however it is divided. A wrong one counts against all
     codes.
     """
     signs = (
@@ -78,7 +78,9 @@ def person_with(connection: Connection, code: str, now: datetime) -> str | None:
 
 
 def wait(connection: Connection, person: str, other: str, now: datetime) -> bool:
-    """Whoever texted the person's code waits for their word, for as long as a code is valid; False if it was over."""
+    """Note that the one who texted the person's code waits for their answer, while a code is valid; False if it was
+    over.
+    """
     mine = link_code.c.person == person, link_code.c.expires_at > now, link_code.c.other.is_(None)
     return (
         connection.execute(update(link_code).where(*mine).values(other=other, expires_at=now + VALID_FOR)).rowcount > 0
@@ -86,13 +88,13 @@ def wait(connection: Connection, person: str, other: str, now: datetime) -> bool
 
 
 def waiting(connection: Connection, person: str, now: datetime) -> str | None:
-    """The key of the one who waits for the person's word."""
+    """Return the key of the one who waits for the person's answer."""
     mine = link_code.c.person == person, link_code.c.expires_at > now
     return connection.execute(select(link_code.c.other).where(*mine)).scalar()
 
 
 def use(connection: Connection, person: str, now: datetime, other: str | None = None) -> bool:
-    """Takes the person's code away, or what `other` waits for; False if it was over, or somebody was faster."""
+    """Delete the person's code, or the request of `other`; False if it was over, or another process was faster."""
     mine = link_code.c.person == person, link_code.c.expires_at > now, link_code.c.other.is_not_distinct_from(other)
     return connection.execute(delete(link_code).where(*mine)).rowcount > 0
 

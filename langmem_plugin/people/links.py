@@ -1,4 +1,4 @@
-"""Which identifiers are one person's. One that is linked to nobody is its own person's key and costs no row."""
+"""The links of identifiers to people. An identifier without a link is its own person's key and costs no row."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +28,12 @@ _KNOWN = (
 _FORMED = (*_KNOWN, table.c.identifier, access_token.c.identifier)
 _MAY_HAVE_OTHERS = union(*(select(each).where(or_(*map(each.startswith, ("+521", "+54", "+55")))) for each in _FORMED))
 NEW_FOR = timedelta(days=1)
-"""The time in which a new link can be taken back before anything could be lost by it."""
+"""The time in which a new link can be taken back before it could cause any loss."""
 
 
 @contextmanager
 def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[Connection]:
-    """A transaction in which nobody else links, merges or unlinks; SQLite has one writer anyway."""
+    """Begin a transaction in which nobody else links, merges or unlinks; SQLite has one writer anyway."""
     with database.write(patience=patience) as connection:
         if not database.is_sqlite:
             # Of the schema: two tenants of one database do not wait for each other.
@@ -44,14 +44,14 @@ def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[
 
 
 def identifiers_of(connection: Connection, person: str) -> list[OwnerKey]:
-    """The person's key, and then what was linked to it, the first linked first."""
+    """Return the person's key, and then what was linked to it, the first linked first."""
     linked = select(table.c.identifier).where(table.c.person == person)
     found = connection.execute(linked.order_by(table.c.linked_at, table.c.identifier)).scalars()
     return [OwnerKey(each) for each in (person, *found)]
 
 
 def all_linked(connection: Connection) -> dict[str, list[str]]:
-    """The identifiers of people with more than one, by the person's key."""
+    """Return the identifiers of people with more than one, by the person's key."""
     found: dict[str, list[str]] = {}
     rows = connection.execute(
         select(table.c.person, table.c.identifier).order_by(table.c.person, table.c.linked_at, table.c.identifier)
@@ -62,17 +62,18 @@ def all_linked(connection: Connection) -> dict[str, list[str]]:
 
 
 def is_known(connection: Connection, person: str) -> bool:
-    """Tells whether anything is stored under this key."""
+    """Tell whether anything is stored under this key."""
     return any(connection.execute(select(each).where(each == person).limit(1)).first() for each in _KNOWN)
 
 
 def other_forms(connection: Connection) -> list[IdentifierKey]:
-    """The keys that are forms of a number which is kept under another one."""
+    """Return the keys that are outdated forms of a number, which is kept under another form."""
     return [IdentifierKey(each) for each in sorted(connection.scalars(_MAY_HAVE_OTHERS)) if one_form(each) != each]
 
 
 def typed(database: Database, who: str | int) -> IdentifierKey:
-    """The key of an identifier that somebody typed, or a program put into a header: a slip of theirs is no new person.
+    """Return the key of an identifier that somebody typed, or a program put into a header: a mistyped one makes no new
+    person.
 
     Raises InvalidInput for one of no known kind, unless something is, or was, stored under it.
     """
@@ -90,21 +91,21 @@ def add(connection: Connection, person: str, identifier: str, now: datetime) -> 
 
 
 def note_new(connection: Connection, identifier: str, now: datetime) -> None:
-    """Notes that the identifier was linked by a code just now."""
+    """Note that the identifier was linked by a code just now."""
     connection.execute(delete(new_link).where(new_link.c.linked_at <= now - NEW_FOR))
     noted = upsert(connection, new_link).values(identifier=identifier, linked_at=now)
     connection.execute(noted.on_conflict_do_update(index_elements=["identifier"], set_={"linked_at": now}))
 
 
 def is_new(connection: Connection, person: str, now: datetime) -> bool:
-    """Tells whether one of the person's identifiers was linked by a code less than a day ago."""
+    """Tell whether one of the person's identifiers was linked by a code less than a day ago."""
     theirs = new_link.c.identifier.in_(identifiers_of(connection, person))
     found = select(new_link.c.identifier).where(theirs, new_link.c.linked_at > now - NEW_FOR)
     return connection.execute(found.limit(1)).first() is not None
 
 
 def hand_over(connection: Connection, source: str, target: str, only: list[str] | None = None) -> list[str]:
-    """The identifiers that were linked to `source`, or those of them, are linked to `target`."""
+    """Link to `target` the identifiers that were linked to `source`, or `only` these; return them."""
     chosen = [table.c.person == source]
     if only is not None:
         chosen.append(table.c.identifier.in_(only))
@@ -113,7 +114,7 @@ def hand_over(connection: Connection, source: str, target: str, only: list[str] 
 
 
 def rename(connection: Connection, old: str, new: str) -> None:
-    """Renames an identifier in tokens, and in the notes of merges on where things came from."""
+    """Rename an identifier in tokens, and in the notes of merges on where things came from."""
     connection.execute(update(access_token).where(access_token.c.identifier == old).values(identifier=new))
     connection.execute(update(merge).where(merge.c.other == old).values(other=new))
 
@@ -125,7 +126,7 @@ def remove(connection: Connection, identifier: str, person: str) -> bool:
 
 
 def forget(connection: Connection, person: str) -> None:
-    """Every link, merge, code, attempt and token of the person."""
+    """Delete every link, merge, code, attempt and token of the person."""
     keys = identifiers_of(connection, person)
     connection.execute(delete(table).where(table.c.person == person))
     connection.execute(delete(merge).where(or_(merge.c.person == person, merge.c.other.in_(keys))))

@@ -1,4 +1,4 @@
-"""Makes two people one, in one transaction and with a record by which it can be taken back."""
+"""Make two people one, in one transaction and with a record by which it can be undone."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ Check = Callable[[Connection], bool]
 
 @dataclass(frozen=True)
 class Merge:
-    """`other` is the key of whom the person was merged with, and `memories` how many came with it."""
+    """A merge: `other` is the key of the person who was merged in, and `memories` how many came with them."""
 
     merge_id: str
     other: OwnerKey
@@ -43,7 +43,9 @@ class Merge:
 
 
 class Merging:
-    """The turns of both conversations are held meanwhile, so that no run is in the middle of one."""
+    """The merging of people; it holds the turns of both conversations meanwhile, so that no run is in the
+    middle of one.
+    """
 
     def __init__(
         self, database: Database, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]
@@ -55,7 +57,9 @@ class Merging:
         self._now = now
 
     def merge(self, person: OwnerKey, other: OwnerKey, still: Check) -> str | None:
-        """All that `other` has is `person`'s; the merge's id. None, and nothing is done, unless `still` holds."""
+        """Give `person` all that `other` has; return the merge's id. None, and nothing is done, unless
+        `still` holds.
+        """
         with self.standing_still(person, other), self._unindexed(other) as connection:
             if not still(connection):
                 return None
@@ -70,7 +74,7 @@ class Merging:
         return merge_id
 
     def move(self, old: IdentifierKey, new: IdentifierKey) -> bool:
-        """Whoever was `old` is `new`, and nothing is left under `old`; False where nothing was."""
+        """Make `new` the person who was `old`, and leave nothing under `old`; False where nothing was."""
         while True:
             with self._database.read() as connection:
                 person, target = OwnerKey(person_of(connection, old)), OwnerKey(person_of(connection, new))
@@ -106,7 +110,7 @@ class Merging:
         clear(connection, [old], but=(turn, incoming))
 
     def move_everything(self, connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
-        """All that is stored under `source` is `target`'s; what moved. Nobody of both has a turn meanwhile."""
+        """Move all that is stored under `source` to `target`; return what moved. Neither may have a turn meanwhile."""
         now = self._now()
         moved = self._conversations_moved(connection, source, target, now)
         moved |= self._memories.merge(connection, source, target, now)
@@ -119,7 +123,7 @@ class Merging:
         return moved
 
     def undo(self, merge_id: str) -> None:
-        """Gives back what moved. Raises InvalidInput if there is no such merge."""
+        """Move back what a merge moved. Raises InvalidInput if there is no such merge."""
         while True:
             with self._database.read() as connection:
                 found = _row(connection, merge_id)
@@ -178,7 +182,7 @@ class Merging:
 
     @contextmanager
     def _unindexed(self, *leaving: OwnerKey) -> Iterator[Connection]:
-        """A transaction `alone`, in which everything of these owners leaves; so do their vectors."""
+        """Begin a transaction as `links.alone`, in which everything of these owners leaves, with their vectors."""
         with ExitStack() as stack:
             if self._index is not None:
                 for owner in sorted(set(leaving)):
@@ -186,7 +190,7 @@ class Merging:
             yield stack.enter_context(links.alone(self._database, patience=BULK_WORK))
 
     def _shred(self, owner: OwnerKey) -> None:
-        """Deletes the key of an identifier that is nobody's now: backups hold rows that only it can read."""
+        """Delete the key of an identifier that is nobody's now: backups hold rows that only it can read."""
         with self._database.read() as connection:
             is_used = links.is_known(connection, owner) or was_erased(connection, owner)
         if not is_used:
@@ -194,20 +198,20 @@ class Merging:
 
     @contextmanager
     def standing_still(self, *threads: str) -> Iterator[None]:
-        """Nobody of them has a turn, and none of their conversations begins or ends. Raises TurnTimeout."""
+        """Hold these conversations: none of them has a turn, begins or ends meanwhile. Raises TurnTimeout."""
         # In one order, whoever merges whom.
         with self._database.keeping(*(self._saver.stand_still(thread) for thread in sorted(set(threads)))):
             yield
 
 
 def merge_of(connection: Connection, person: str, other: str) -> str | None:
-    """The newest merge by which `other` came to the person."""
+    """Return the newest merge by which `other` came to the person."""
     merges = select(table.c.merge_id).where(table.c.person == person, table.c.other == other)
     return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).scalar()
 
 
 def merges_of(connection: Connection, person: OwnerKey) -> list[Merge]:
-    """Those that can be undone, the newest first."""
+    """Return the merges that can be undone, the newest first."""
     rows = connection.execute(select(table).where(table.c.person == person).order_by(table.c.merged_at.desc()))
     return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved.get("memories", ()))) for row in rows]
 
@@ -220,13 +224,15 @@ def _row(connection: Connection, merge_id: str) -> Any:
 
 
 def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str:
-    """The person who gets back what was the other's: the other, or the person to whom they were linked meanwhile."""
+    """Return the person who gets back what was the other's: the other, or the one to whom they were linked
+    meanwhile.
+    """
     person = person_of(connection, other)
     return other if person == holder else person
 
 
 def _settings_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> bool:
-    """Takes along what a person has set, unless the other has set something too."""
+    """Move what a person has set, unless the other has set something too."""
     there = settings_of_person.alias()
     known = select(there.c.person).where(there.c.person == target).exists()
     moved = update(settings_of_person).where(settings_of_person.c.person == source, ~known).values(person=target)

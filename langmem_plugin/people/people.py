@@ -1,4 +1,4 @@
-"""Who is who: one person may have several identifiers, and every verb takes any of them."""
+"""People: one person may have several identifiers, and every verb takes any of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _Identifiers = list[IdentifierKey]
 
 @dataclass(frozen=True)
 class Person:
-    """`identifiers` begins with the person's key."""
+    """A person; `identifiers` begins with their key."""
 
     key: str
     identifiers: tuple[str, ...]
@@ -47,11 +47,11 @@ class Person:
 
 
 class People:
-    """The people of one database. `region` reads national forms of phones; `keeps` is the key of somebody whose key
+    """The people of one database. `region` reads national forms of phones; `keeps` is the key of a person whose key
     never changes. If not `enabled`, a reply asks the database nothing about people.
 
-    An identifier may come in any of its spellings. Whatever needs the database may raise StoreUnavailable; whatever
-    merges waits for the turns of both conversations, and may raise TurnTimeout. Groups and scopes are nobody:
+    An identifier may come in any of its spellings. Methods that need the database may raise StoreUnavailable; methods
+    that merge wait for the turns of both conversations, and may raise TurnTimeout. Groups and scopes are no people:
     InvalidInput is raised where one is to be linked.
     """
 
@@ -77,25 +77,27 @@ class People:
         self._last: LruCache[str, OwnerKey] = LruCache(_LAST_BYTES)
 
     def resolve(self, who: str | int) -> OwnerKey:
-        """The key of the person, or group, with this identifier, in whatever form it comes: by it everything of theirs
-        is stored. Every verb that takes an owner asks this by itself.
+        """Return the key of the person, or group, with this identifier, in any spelling: everything of theirs is stored
+        by it. Every verb that takes an owner calls this by itself.
 
         An identifier of no known kind is its own key, with a WARNING. Raises InvalidInput for one that names nobody.
         """
         return owner_key(self._database, who)
 
     def typed(self, who: str | int) -> OwnerKey:
-        """The same where somebody may have mistyped it: raises InvalidInput for an identifier of no known kind, unless
-        something is stored under it; with `user:` before it any text is of a known kind.
+        """Resolve an identifier that may be mistyped: raises InvalidInput for one of no known kind, unless something is
+        stored under it; with `user:` before it any text is of a known kind.
         """
         return self.person_of(links.typed(self._database, who))
 
     def person_of(self, key: str) -> OwnerKey:
-        """The same for a key as it is, no other spelling of it."""
+        """Return the key of the person with this identifier, which is given in its key form."""
         return person_in(self._database, key)
 
     def known_as(self, key: str) -> OwnerKey:
-        """The same where any answer is better than none: as it was last, or the key, when the database is down."""
+        """Return the key of the person with this key; when the database is down, the last known one, or the
+        key itself.
+        """
         if not self._enabled:
             return OwnerKey(key)
         try:
@@ -108,39 +110,42 @@ class People:
         return person
 
     def time_zone(self, who: str | int) -> ZoneInfo:
-        """Gives what they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        """Return the time zone they set, else that of their phone's country, if it has only one, else
+        `settings.time_zone`.
+        """
         return self._settings.time_zone(self.resolve(who))
 
     def set_time_zone(self, who: str | int, name: str) -> ZoneInfo:
-        """`name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
+        """Set the time zone: `name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
         return self._settings.set_time_zone(self.resolve(who), name)
 
     def language(self, who: str | int, otherwise: LanguageCode | None = None) -> LanguageCode:
-        """The language they wrote last, else `otherwise`, else `settings.language`."""
+        """Return the language they wrote last, else `otherwise`, else `settings.language`."""
         return self._settings.language(self.resolve(who), otherwise)
 
     def set_language(self, who: str | int, language: LanguageCode) -> None:
-        """Sets the language in which they are answered until they write in another."""
+        """Set the language in which they are answered until they write in another."""
         self._settings.set_language(self.resolve(who), language)
 
     def identifiers(self, who: str | int) -> _Identifiers:
-        """The identifiers of the person, their key first."""
+        """Return the identifiers of the person, their key first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
 
     def link(self, person: str | int, identifier: str | int) -> str | None:
-        """Links an identifier to this person. Gives the id of the merge if it had anything of its own, else None.
+        """Link an identifier to this person. Returns the id of the merge if it had anything of its own, else None.
 
-        If it was linked to somebody else, that somebody is this person.
+        If it was linked to another person, that person becomes this one.
         """
         return self._link(self._linkable(person), self._linkable(identifier))
 
     def unlink(self, identifier: str | int) -> str | None:
-        """The identifier is a person of its own again; what was said and remembered stays with whom it was with.
+        """Make the identifier a person of its own again; what was said and remembered stays with the person it was
+        linked to.
 
-        If a merge came with the link, its id: `undo` gives back what moved then. Raises InvalidInput for the key of a
-        person with other identifiers: unlink those.
+        Returns the merge's id if a merge came with the link: `undo` moves back what moved then. Raises InvalidInput for
+        the key of a person with other identifiers: unlink those first.
         """
         key = self._linkable(identifier)
         with links.alone(self._database) as connection:
@@ -154,7 +159,7 @@ class People:
             return merge_of(connection, person, key)
 
     def merge(self, person: str | int, other: str | int) -> str:
-        """Both are one person from now on, who has all that both had; the merge's id, for `undo`.
+        """Make both one person, who has all that both had; return the merge's id, for `undo`.
 
         Raises InvalidInput where they are one person already.
         """
@@ -165,17 +170,18 @@ class People:
         return merge_id
 
     def undo(self, merge_id: str) -> None:
-        """They are two people again: everything that moved goes back, a conversation with what was said in it since,
-        and what came after stays. Raises InvalidInput if there is no such merge, or no more.
+        """Make them two people again: everything that moved goes back, a conversation with what was said in it since;
+        what came after stays. Raises InvalidInput if the merge does not exist, or no longer.
         """
         self.merging.undo(merge_id)
 
     def moved(self, old: str | int, new: str | int) -> bool:
-        """A number that changed hands, or a group that got another id: whoever was `old` is `new` from now on, with all
-        that is stored, and `old` is nobody. Their tokens go along.
+        """Move a person to a number, or a group to an id, that replaces the old one: all that is stored of `old` is now
+        `new`'s, tokens included, and `old` is nobody.
 
-        False, and nothing is done, where nothing is stored under `old` (any more). If `new` has something of its own,
-        both are one. Raises InvalidInput for one group, or twice the same, and TurnTimeout as a merge does.
+        Returns False, with nothing done, where nothing is stored under `old`. If `new` has something of its own, both
+        become one. Raises InvalidInput if one of them is a group, or both are the same, and TurnTimeout as a merge
+        does.
         """
         before, after = normalised(old, self._region), normalised(new, self._region)
         if before == after:
@@ -187,10 +193,10 @@ class People:
         return found
 
     def settle_forms(self) -> None:
-        """Merges, once in a database's life, people stored under outdated forms of a number with those under the new
+        """Merge, once in a database's life, people stored under outdated forms of a number with those under the new
         form.
 
-        Whoever has a turn that does not end is looked at again at the next start.
+        A person with a turn that does not end is tried again at the next start.
         """
         with self._database.read() as connection:
             if connection.execute(select(upkeep.c.name).where(upkeep.c.name == _FORMS_SETTLED)).first() is not None:
@@ -207,16 +213,17 @@ class People:
             connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
 
     def merges(self, who: str | int) -> Sequence[Merge]:
-        """The merges of the person that `undo` can take back, the newest first."""
+        """Return the merges of the person that `undo` can take back, the newest first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return merges_of(connection, person_of(connection, key))
 
     def note(self, *identifiers: str | int) -> OwnerKey | None:
-        """Notes a channel's event that names one person by all of these; gives the person's key, None for none.
+        """Note a channel's event that names one person by all of these; return the person's key, None for no
+        identifiers.
 
-        Those that are unknown so far are linked, those that are known are merged; mostly they are one already. A
-        phone is the key before any other identifier.
+        Unknown identifiers are linked, known ones are merged; mostly they are one person already. A phone becomes the
+        key before any other identifier.
         """
         keys = list(dict.fromkeys(map(self._linkable, identifiers)))
         with self._database.read() as connection:
@@ -230,7 +237,7 @@ class People:
         return self.person_of(first)
 
     def link_code(self, who: str | int) -> str:
-        """A code for this person to text from another channel; `redeem` links that channel's identifier to them.
+        """Return a code for this person to text from another channel; `redeem` links that channel's identifier to them.
 
         It is valid for ten minutes and once. A new one replaces the one before.
         """
@@ -239,7 +246,7 @@ class People:
             return link_codes.new_code(connection, person_of(connection, key), self._now())
 
     def redeem(self, who: str | int, code: str) -> bool:
-        """Links the identifier to the person who was given the code; False for a wrong one, or one that is over.
+        """Link the identifier to the person who was given the code; False for a wrong or expired one.
 
         Nobody is asked; /link asks both. See `giver` for how many attempts there are.
         """
@@ -247,10 +254,10 @@ class People:
         return giver is not None and self.link_agreed(giver, who)
 
     def giver(self, who: str | int, code: str) -> str | None:
-        """The key of the person who was given the code; None for a wrong one, or one that is over.
+        """Return the key of the person who was given the code; None for a wrong or expired one.
 
-        After five attempts within ten minutes an identifier's codes are not looked at any more, after two hundred
-        nobody's, and a code is over after fifty wrong ones.
+        After five attempts within ten minutes an identifier's codes are no longer looked at, after two hundred
+        nobody's, and a code is void after fifty wrong ones.
         """
         key = self._linkable(who)
         with self._database.write() as connection:
@@ -260,18 +267,18 @@ class People:
             return link_codes.person_with(connection, code, self._now())
 
     def wait_to_link(self, person: str, who: str | int) -> bool:
-        """Whoever texted the person's code waits until they agree too; False if the code is over."""
+        """Note that the one who texted the person's code waits until they agree too; False if the code has expired."""
         with self._database.write() as connection:
             return link_codes.wait(connection, person, self._linkable(who), self._now())
 
     def waits_to_link(self, who: str | int) -> str | None:
-        """The key of the one who waits for the person to agree to be linked."""
+        """Return the key of the one who waits for the person to agree to be linked."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return link_codes.waiting(connection, person_of(connection, key), self._now())
 
     def link_agreed(self, person: str, who: str | int, *, waited: bool = False) -> bool:
-        """Links whoever texted the person's code, or `waited` for them; False if that is over."""
+        """Link the one who texted the person's code, or `waited` for them; False if that has expired."""
         key, used = self._linkable(who), False
 
         def use(connection: Connection) -> bool:
@@ -285,19 +292,19 @@ class People:
         return used
 
     def not_linked(self, person: str | int) -> None:
-        """The person does not agree: their code is over."""
+        """Note that the person does not agree: their code is void."""
         with self._database.write() as connection:
             link_codes.forget(connection, person_of(connection, self._linkable(person)))
 
     def refuse_newly_linked(self, who: str | int) -> None:
-        """Raises LinkedLately for a day after a link by a code: nothing is deleted or carried away meanwhile."""
+        """Raise LinkedLately for a day after a link by a code: nothing may be deleted or exported meanwhile."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             if links.is_new(connection, person_of(connection, key), self._now()):
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
 
     def part(self, identifier: str | int) -> None:
-        """Takes the link of an identifier back: what came with it goes back too. Raises InvalidInput as `unlink`."""
+        """Undo the link of an identifier: what came with it goes back too. Raises InvalidInput as `unlink`."""
         key = self._linkable(identifier)
         with self._database.read() as connection:
             merge_id = merge_of(connection, person_of(connection, key), key)
@@ -307,18 +314,18 @@ class People:
             self.undo(merge_id)
 
     def forget(self, who: str | int) -> None:
-        """Deletes the links, merges and codes of the person; what is remembered and said is others' to erase."""
+        """Delete the links, merges and codes of the person; what is remembered and said is erased elsewhere."""
         with links.alone(self._database) as connection:
             links.forget(connection, person_of(connection, normalised(who, self._region)))
 
     def forget_cached(self, *keys: str) -> None:
-        """Drops what this process holds of them."""
+        """Drop what this process has cached of them."""
         for key in keys:
             self._last.drop(key)
             self._settings.forget_cached(key)
 
     def list(self) -> "_People":
-        """Those with more than one identifier."""
+        """Return the people with more than one identifier."""
         with self._database.read() as connection:
             found = links.all_linked(connection)
         return [Person(key, tuple(identifiers)) for key, identifiers in found.items()]
@@ -337,12 +344,12 @@ class People:
         return self._merged(person, identifier, condition)
 
     def _has_nothing(self, connection: Connection, person: str, identifier: str) -> bool:
-        """Tells whether there is nothing to merge: one person already, or nothing is stored of the other."""
+        """Tell whether there is nothing to merge: they are one person already, or nothing is stored of the other."""
         one, other = person_of(connection, person), person_of(connection, identifier)
         return one == other or (other != self._keeps and not links.is_known(connection, other))
 
     def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> str | None:
-        """The merge's id; None if they are one person already, or the condition does not hold."""
+        """Merge; return the merge's id, None if they are one person already or the condition does not hold."""
         while True:
             with self._database.read() as connection:
                 pair = person_of(connection, person), person_of(connection, other)
@@ -362,7 +369,7 @@ class People:
 
 
 class _Attempt:
-    """One attempt to merge two people: they may be merged with others before its transaction begins."""
+    """One attempt to merge two people, which notices if they were merged with others before its transaction began."""
 
     def __init__(self, person: str, other: str, pair: tuple[str, str], condition: Check) -> None:
         self._identifiers = person, other

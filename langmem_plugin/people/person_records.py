@@ -1,4 +1,4 @@
-"""The things known of a person besides what they said, as records: identifiers, merges, settings; read and put back."""
+"""Records of what is known of a person besides what they said: identifiers, merges, settings; read and stored again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from langmem_plugin.people import links
 
 @dataclass(frozen=True, slots=True)
 class MergeRecord:
-    """`moved` is what `People.undo` needs."""
+    """A merge as it is stored; `moved` is what `People.undo` needs."""
 
     merge_id: str
     other: str
@@ -26,7 +26,7 @@ class MergeRecord:
 
 
 def identifiers(connection: Connection, person: str) -> list[tuple[str, datetime]]:
-    """Those linked to the person, with when; the first linked first."""
+    """Return the identifiers linked to the person, with the time; the first linked first."""
     columns = (identifier_table.c.identifier, identifier_table.c.linked_at)
     mine = select(*columns).where(identifier_table.c.person == person)
     rows = connection.execute(mine.order_by(identifier_table.c.linked_at, identifier_table.c.identifier))
@@ -34,7 +34,9 @@ def identifiers(connection: Connection, person: str) -> list[tuple[str, datetime
 
 
 def keep_identifier(connection: Connection, person: str, identifier: str, linked_at: datetime) -> bool | None:
-    """Tells whether it is new; None, and nothing is done, where it is somebody else's here. See `links.alone`."""
+    """Link the identifier and tell whether it is new; None, with nothing done, where it is somebody else's. See
+    `links.alone`.
+    """
     if person_of(connection, identifier) == person:
         return False
     if person_of(connection, identifier) != identifier or links.is_known(connection, identifier):
@@ -50,7 +52,7 @@ def merges(connection: Connection, person: str) -> list[MergeRecord]:
 
 
 def keep_merge(connection: Connection, person: str, record: MergeRecord) -> bool:
-    """False where a merge of that id is there."""
+    """Store the merge; False where one with its id exists already."""
     if connection.execute(select(merge_table).where(merge_table.c.merge_id == record.merge_id)).first() is not None:
         return False
     row = {"merge_id": record.merge_id, "other": record.other, "merged_at": record.merged_at}
@@ -60,14 +62,14 @@ def keep_merge(connection: Connection, person: str, record: MergeRecord) -> bool
 
 
 def settings(connection: Connection, person: str) -> tuple[str | None, str | None]:
-    """(time zone, language) as they are set."""
+    """Return (time zone, language) as they are set."""
     columns = (person_table.c.time_zone, person_table.c.language)
     row = connection.execute(select(*columns).where(person_table.c.person == person)).first()
     return (None, None) if row is None else (row.time_zone, row.language)
 
 
 def keep_settings(connection: Connection, person: str, time_zone: str | None, language: str | None) -> bool:
-    """Fills in what is not set; whether anything was."""
+    """Fill in what is not set; tell whether anything changed."""
     held = settings(connection, person)
     wanted = {"time_zone": held[0] or time_zone, "language": held[1] or language}
     if (wanted["time_zone"], wanted["language"]) == held:

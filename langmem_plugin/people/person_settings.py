@@ -40,11 +40,11 @@ _NOTHING = _Set(None, None, 0.0)
 
 
 class PersonSettings:
-    """`person` is the key of a person or a group.
+    """The settings of people; `person` is the key of a person or a group.
 
-    What was read is kept for ten seconds, so a change is known at once in the process that made it and ten seconds
-    later in every other. `monotonic` is the clock of that. While the database cannot be reached, people are as if
-    they had set nothing.
+    What was read is kept for ten seconds, so a change is known at once in the process that made it and within ten
+    seconds in every other. `monotonic` is the clock of that. While the database cannot be reached, people are treated
+    as if they had set nothing.
     """
 
     def __init__(
@@ -58,11 +58,13 @@ class PersonSettings:
         self._time_zone = settings.time_zone
 
     def time_zone(self, person: str) -> ZoneInfo:
-        """Gives what they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        """Return the time zone they set, else that of their phone's country, if it has only one, else
+        `settings.time_zone`.
+        """
         return ZoneInfo(self._held(person).time_zone or zone_of_phone(person) or self._time_zone)
 
     def set_time_zone(self, person: str, name: str) -> ZoneInfo:
-        """`name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
+        """Set the time zone: `name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
         zone = zone_named(name)
         if zone is None:
             raise InvalidInput(
@@ -73,15 +75,15 @@ class PersonSettings:
         return ZoneInfo(zone)
 
     def language(self, person: str, otherwise: LanguageCode | None = None) -> LanguageCode:
-        """The language they wrote last, else `otherwise`, else `settings.language`."""
+        """Return the language they wrote last, else `otherwise`, else `settings.language`."""
         match self._held(person).language:
             case "en" | "he" | "es" as known:
                 return known
         return otherwise or self._language
 
     def set_language(self, person: str, language: LanguageCode) -> None:
-        """Writes only what is new. While the database cannot be reached it is left, with a WARNING: a reply goes out
-        in the right language all the same.
+        """Store the language if it is new. While the database cannot be reached this is skipped, with a WARNING: a
+        reply goes out in the right language anyway.
         """
         held = self._held(person)
         if held.language == language:
@@ -92,13 +94,13 @@ class PersonSettings:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
 
     def shown(self, person: str, name: ListName) -> dict[int, str]:
-        """The ids of what the person saw last under each number of a list; empty if they never saw it."""
+        """Return the ids of what the person saw last under each number of a list; empty if they never saw it."""
         with self._database.read() as connection:
             lists = _shown(connection, person)
         return {int(number): shown_id for number, shown_id in lists.get(name, {}).items()}
 
     def note_shown(self, person: str, name: ListName, numbered: Mapping[int, str]) -> None:
-        """A page of the list is on its way to them: what was under its numbers before is not any more."""
+        """Note that a page of the list is sent to them: its numbers now stand for its entries, not for earlier ones."""
         with self._database.write() as connection:
             lists = _shown(connection, person)
             page = {str(number): shown_id for number, shown_id in numbered.items()}
@@ -112,7 +114,7 @@ class PersonSettings:
             )
 
     def forget_cached(self, person: str) -> None:
-        """The next time it is read again."""
+        """Drop the cached settings, so that they are read again the next time."""
         self._cache.drop(person)
 
     def _held(self, person: str) -> _Set:
@@ -135,7 +137,9 @@ class PersonSettings:
         return held
 
     def _store(self, person: str, *, waits: bool = False, **values: str) -> None:
-        """Gives what `waits`; it begins no transaction of its own within `together`."""
+        """Store the values. With `waits`, within `together` this waits for its transaction and begins none of
+        its own.
+        """
 
         def store(connection: Connection) -> None:
             different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))

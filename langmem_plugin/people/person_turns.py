@@ -1,4 +1,6 @@
-"""Turns of people: who waited while their identifier was linked to somebody goes on in that person's conversation."""
+"""Turns of people: if an identifier was linked to another person while it waited, it goes on in that person's
+conversation.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -19,7 +21,9 @@ class _Moved(Exception):
 
 
 class _OfPerson:
-    """Opens a conversation only if it is that of whoever has the identifier, asked in the transaction that opens it."""
+    """A wrapper that opens a conversation only if it is the identifier's person's, checked in the transaction that
+    opens it.
+    """
 
     def __init__(self, conversations: Conversations, identifier: str) -> None:
         self._conversations = conversations
@@ -40,7 +44,7 @@ class PersonTurns:
         self._saver = saver
 
     def turn(self, identifier: str, arrival: Arrival | None = None, *, person: str | None = None) -> Turn:
-        """The turn of the person or group with this identifier, whose key is probably `person`; see
+        """Return the turn of the person or group with this identifier; `person` is their probable key. See
         ConversationSaver.turn.
         """
         first = person or identifier

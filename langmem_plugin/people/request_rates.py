@@ -1,4 +1,4 @@
-"""How often one caller may ask, in this process: so many requests for each token, so many failures for each address."""
+"""The limits on how often one caller may ask, in this process: requests of each token, failures of each address."""
 
 import ipaddress
 
@@ -10,7 +10,7 @@ from langmem_plugin.errors import TooManyRequests
 
 REQUESTS_PER_MINUTE, FAILURES_PER_MINUTE = 600, 20
 LARGEST_BODY = 2**20
-"""Bytes of a request, beside what is imported."""
+"""The most bytes of a request, except of one that imports."""
 
 _MINUTE = 60
 
@@ -24,11 +24,11 @@ class Rates:
         self._failures = RateLimitItemPerMinute(FAILURES_PER_MINUTE)
 
     def count_request(self, token_id: str) -> None:
-        """Raises TooManyRequests where the token has asked too often."""
+        """Raise TooManyRequests where the token has asked too often."""
         self._count(self._requests, "token", token_id)
 
     def count_failure(self, address: str) -> None:
-        """The same for tokens that open nothing, by where they come from."""
+        """Raise TooManyRequests where too many tokens that open nothing came from this address."""
         self._count(self._failures, "address", _of_one_sender(address))
 
     def _count(self, item: RateLimitItemPerMinute, *key: str) -> None:
@@ -40,7 +40,7 @@ class Rates:
 
 
 def _of_one_sender(address: str) -> str:
-    """The address of one sender, in IPv6 its network: one machine has as many addresses as it likes."""
+    """Return the address of one sender; in IPv6 its network, because one machine has any number of addresses."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which time zone a phone number tells, and which one a person means by a name or a city."""
+"""The time zone of a phone number, and the one that a person means by a name or a city."""
 
 import unicodedata
 import zoneinfo
@@ -23,9 +23,9 @@ _FIRST, _WEEKS = datetime(2025, 1, 1, 12, tzinfo=UTC), 52 * 6
 
 @lru_cache(maxsize=10_000)
 def zone_of_phone(phone: str) -> str | None:
-    """The zone of an E.164 number; None where its country has several that differ, or where it is no number.
+    """Return the zone of an E.164 number; None where its country has several that differ, or where it is no number.
 
-    A number that nobody was given yet is in the country of its first digits.
+    A number that was not given out yet is in the country of its first digits.
     """
     try:
         number = phonenumbers.parse(phone)
@@ -38,13 +38,15 @@ def zone_of_phone(phone: str) -> str | None:
 
 
 def zone_named(said: str) -> str | None:
-    """The IANA name of a zone given by that name in any case, or by a city; None for anything else, offsets too."""
+    """Return the IANA name of a zone given by that name in any case, or by a city; None for anything else,
+    offsets too.
+    """
     return _names().get(_plain(said))
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """IANA names and cities as they are compared, with the zone each stands for."""
+    """Return IANA names and cities in the form in which they are compared, each with its zone."""
     # What has no region is an abbreviation such as EST, which hides a fixed offset, or a country; "Etc" is offsets.
     zones = {each for each in zoneinfo.available_timezones() if "/" in each and not each.startswith("Etc/")}
     found: dict[str, str] = {}
@@ -60,7 +62,7 @@ def _names() -> dict[str, str]:
 
 
 def _plain(said: str) -> str:
-    """Without accents and vowel points; blanks and underscores are the same."""
+    """Return the text without accents and vowel points; blanks, hyphens and underscores are the same."""
     letters = unicodedata.normalize("NFKD", said.casefold())
     kept = "".join(each for each in letters if not unicodedata.combining(each) and unicodedata.category(each) != "Cf")
     return " ".join(kept.replace("_", " ").replace("-", " ").split())

@@ -1,4 +1,4 @@
-"""A person's document on a disk: a file of JSON, a zip or a folder of tables; it is written whole or not at all."""
+"""A person's document on disk: a file of JSON, a zip or a folder of tables; it is written whole or not at all."""
 
 import base64
 import csv
@@ -39,11 +39,11 @@ _BYTES = "files"
 _HEAD = ("format", "format_version", "exported_at", "person")
 
 Open = Callable[[str], TextIO | None]
-"""Opens a table to read, by its name; None where there is none."""
+"""A function that opens a table to read, by its name, and returns None where it does not exist."""
 
 
 def write_tables(parts: Iterable[tuple[str, Any]], folder: Path) -> None:
-    """Into a folder that is there. `parts` are those of the exporter."""
+    """Write the document as tables into an existing folder. `parts` are those of the exporter."""
     head: dict[str, Any] = {}
     for name, part in parts:
         if name in _HEAD:
@@ -64,7 +64,9 @@ def write_tables(parts: Iterable[tuple[str, Any]], folder: Path) -> None:
 
 
 def read_tables(table: Open, data: Callable[[str], bytes | None]) -> dict[str, Any]:
-    """The document as DocumentImporter takes it. `data` gives what is in a file. Raises UnreadableImport."""
+    """Return the document of these tables in the form that DocumentImporter takes; `data` returns a file's bytes by its
+    digest. Raises UnreadableImport.
+    """
     head = next(_rows(table, "document", PersonExport), None)
     if head is None:
         raise UnreadableImport(f"there is no {DOCUMENT}: this is no export, or not all of it")
@@ -89,7 +91,7 @@ def read_tables(table: Open, data: Callable[[str], bytes | None]) -> dict[str, A
 
 
 def bytes_name(digest: str) -> str:
-    """The path of a file's bytes, seen from the tables."""
+    """Return the path of a file's bytes, seen from the tables."""
     return f"{_BYTES}/{digest}"
 
 
@@ -131,7 +133,7 @@ def _permissions(consent: BaseModel) -> Iterator[dict[str, Any]]:
 
 
 def _kept(folder: Path, files: Iterable[ExportedFile]) -> Iterator[dict[str, Any]]:
-    """Writes what is in each beside the tables."""
+    """Write the bytes of each file beside the tables; yield the rest as its row."""
     for each in files:
         if each.data is not None:
             path = folder / bytes_name(each.sha256)
@@ -152,7 +154,7 @@ def _cell(value: Any) -> str:
 
 
 def _rows(table: Open, name: str, model: type[BaseModel]) -> Iterator[dict[str, Any]]:
-    """Those of a table as records. What cannot be read in a cell stays text, and the importer says so."""
+    """Yield the rows of a table as records. A cell that cannot be read stays text, and the importer reports it."""
     csv.field_size_limit(_LONGEST_TEXT)
     file = table(f"{name}.csv")
     if file is None:
@@ -198,14 +200,14 @@ def _columns(model: type[BaseModel]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> type[Record]:
-    """The model of a field that may be null."""
+    """Return the model of a field that may be null."""
     return next(
         each for each in (annotation, *get_args(annotation)) if isinstance(each, type) and issubclass(each, Record)
     )
 
 
 def _is_json(annotation: Any) -> bool:
-    """Tells whether a field holds anything but texts and instants, which are written as they are."""
+    """Tell whether a field holds anything but texts and instants, which are written as they are."""
     if get_origin(annotation) is Literal:
         return not all(isinstance(each, str) for each in get_args(annotation))
     if isinstance(annotation, type) and get_origin(annotation) is None:
@@ -223,7 +225,7 @@ _BEGINNING = 2_000  # characters of a file of JSON in which it says what it is
 
 
 def recognises(path: Path) -> bool:
-    """Tells whether this is a person's document."""
+    """Tell whether this is a person's document."""
     if path.is_dir():
         return (path / DOCUMENT).is_file()
     if zipfile.is_zipfile(path):
@@ -234,8 +236,8 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, *, largest: int = LARGEST_UNPACKED) -> dict[str, Any]:
-    """Reads a document as DocumentImporter takes it. Raises UnreadableImport, also for what would become too large, or
-    a zip of more than `largest` bytes unpacked, and of a file that is not there what the system says.
+    """Read a document in the form that DocumentImporter takes. Raises UnreadableImport, also for a document that would
+    become too large or a zip of more than `largest` bytes unpacked, and the system's own error for a missing file.
     """
     if path.is_dir():
         return read_tables(functools.partial(_table_in, path), functools.partial(_bytes_in, path))
@@ -263,13 +265,13 @@ def _read_zip(path: Path, largest: int) -> dict[str, Any]:
 
 
 def _refuse_larger(held: zipfile.ZipFile, largest: int) -> None:
-    """Bounds what is read by what a zip says of itself: no more is read of it at most."""
+    """Refuse a zip that says of itself that it is larger; no more than it says is ever read."""
     if sum(each.file_size for each in held.infolist()) > largest:
         raise UnreadableImport(f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts")
 
 
 def write_json(exporter: Exporter, person: str, path: Path) -> None:
-    """A file for nobody else to read. Raises InvalidInput where something is there already."""
+    """Write the document to a file that nobody else may read. Raises InvalidInput where the path exists already."""
     with whole(path) as part:
         part.touch(mode=0o600)
         with part.open("w", encoding="utf-8") as file:
@@ -277,7 +279,7 @@ def write_json(exporter: Exporter, person: str, path: Path) -> None:
 
 
 def write_csv(exporter: Exporter, person: str, path: Path) -> None:
-    """A zip where the path ends in .zip, else a folder. Raises as `write_json`."""
+    """Write the document as a zip where the path ends in .zip, else as a folder. Raises as `write_json`."""
     with whole(path) as part:
         if path.suffix != ".zip":
             part.mkdir(mode=0o700)
@@ -294,9 +296,9 @@ def write_csv(exporter: Exporter, person: str, path: Path) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A place beside a new file, or folder, which takes its name when all is written.
+    """Give a path beside a new file, or folder; what is written there is renamed to `path` when all is written.
 
-    Raises InvalidInput where something is there already.
+    Raises InvalidInput where the path exists already.
     """
     if path.exists():
         raise InvalidInput(f"{path} is there already: name a new file, or delete it first")

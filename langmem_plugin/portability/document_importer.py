@@ -1,6 +1,6 @@
-"""Takes a person's document into the memory as it was: nothing twice, and the next run finishes what is half done.
+"""Take a person's document into the memory unchanged: nothing twice, and the next run finishes what is half done.
 
-Every part is stored in transactions of its own, and each finds out what is there already; so no state of an import is
+Every part is stored in transactions of its own, and each finds out what exists already; so no state of an import is
 kept anywhere.
 """
 
@@ -68,7 +68,7 @@ OneRecord = TypeVar("OneRecord", bound=Record)
 
 @dataclass
 class _Run:
-    """One import on its way: whose it becomes, what was renamed, and what it did so far."""
+    """A running import: whose it becomes, what was renamed, and what it did so far."""
 
     owner: OwnerKey
     document: Mapping[str, Any]
@@ -84,7 +84,7 @@ class _Run:
         self.progress(many)
 
     def records(self, name: str, kind: type[OneRecord]) -> Iterator[tuple[str, OneRecord]]:
-        """(place, record) of those that can be read; of the others the report says why not."""
+        """Yield (place, record) of the readable records; for each of the others the report says why not."""
         held = self.document.get(name, [])
         if not isinstance(held, Sequence) or isinstance(held, str):
             self.report.skip(name, "this is no list")
@@ -112,7 +112,7 @@ class _Run:
         is_there: Callable[[OneRecord], bool],
         take_in: Callable[[OneRecord], bool],
     ) -> None:
-        """Takes in the records of a list that are not there, each by itself."""
+        """Take in the records of a list that do not exist yet, one by one."""
         for place, record in self.records(name, model):
             with self.report.skipping(place):
                 stored = not is_there(record)
@@ -123,7 +123,7 @@ class _Run:
 
 
 class DocumentImporter:
-    """`owner_of` gives the key of the person with an identifier in any spelling."""
+    """An importer of documents; `owner_of` returns the key of the person with an identifier in any spelling."""
 
     def __init__(
         self,
@@ -148,12 +148,12 @@ class DocumentImporter:
         by_themselves: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """Reports what was stored, was there, or was left out and why. `progress` is told of each number of records
-        done.
+        """Import a document; report what was stored, what existed, and what was left out and why. `progress` is told of
+        each number of records done.
 
-        `by_themselves` it is the person who brings it: what an assistant or a tool is said to have said in it cannot be
-        proven, so no conversation of it goes on, and no question waits for an answer.
-        Raises UnreadableImport for what is no such document, or is one of a newer format.
+        With `by_themselves` the person brings it: what an assistant or a tool is said to have said in it cannot be
+        proven, so no conversation of it goes on, and no question waits for an answer. Raises UnreadableImport for what
+        is no such document, or is one of a newer format.
         """
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
@@ -276,7 +276,7 @@ class DocumentImporter:
             run.count("extraction", stored=stored)
 
     def _messages(self, run: _Run, place: str, said: Sequence[Any]) -> Iterator[tuple[int, PastMessageOf]]:
-        """The messages by their numbers."""
+        """Yield the readable messages with their numbers."""
         for number, raw in enumerate(said, 1):
             of_message = f"{place}, message {number}"
             if (record := run.record(of_message, raw, ExportedMessage)) is not None:
@@ -305,7 +305,9 @@ class DocumentImporter:
     # Long-term memory
 
     def _categories(self, run: _Run) -> None:
-        """Parents before children, as they are in the document. One of a name that is there already is that one."""
+        """Take in the categories in the document's order, parents before children. One whose name exists already
+        becomes the existing one.
+        """
         with self._saver.database.read() as connection:
             there = self._service.categories.all_of(connection, run.owner)
         ids = {each.category_id: each.category_id for each in there}
@@ -435,7 +437,7 @@ class DocumentImporter:
 
 
 def _person_of(document: Mapping[str, Any]) -> str:
-    """Raises UnreadableImport."""
+    """Return whose the document is. Raises UnreadableImport."""
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise UnreadableImport("this is no person's document of langmem-plugin: name its format, or take another file")
     version = document.get("format_version")
@@ -455,7 +457,7 @@ def _person_of(document: Mapping[str, Any]) -> str:
 
 
 def _written(message: BaseMessage) -> BaseMessage:
-    """Raises InvalidInput for what no person wrote: it would be answered."""
+    """Return the message. Raises InvalidInput for one that no person wrote: it would be answered."""
     if not isinstance(message, HumanMessage):
         raise InvalidInput("this is no message of a person")
     return message

@@ -1,4 +1,4 @@
-"""Reads all that is stored of one person, part by part, so that a big person never has to be in memory at once."""
+"""Read all that is stored of one person, part by part, so that much data never has to be in memory at once."""
 
 import base64
 import json
@@ -83,7 +83,9 @@ class Questions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """How much is stored of a person. `pending` waits for their word; `messages` are as often as they were changed."""
+    """The amounts stored of a person. `pending` counts memories that wait for their consent; `messages` counts every
+    change of a message.
+    """
 
     sessions: int
     messages: int
@@ -92,7 +94,7 @@ class Holdings:
     pending: int
     instructions: int
     others: int
-    """Everything else: settings, uses, what came in, what was said elsewhere."""
+    """The number of all other records: settings, uses, incoming messages, what was said elsewhere."""
 
     @property
     def is_something(self) -> bool:
@@ -100,13 +102,16 @@ class Holdings:
 
 
 class Writable(Protocol):
-    """Takes text, as an open file does."""
+    """An object that takes text, as an open file does."""
 
     def write(self, text: str, /) -> object: ...
 
 
 class Exporter:
-    """`person` is any identifier of a person or a group; nothing of anybody else is ever read."""
+    """The exporter of one person's data: nothing of anybody else is ever read.
+
+    `person` is any identifier of a person or a group.
+    """
 
     def __init__(
         self, saver: ConversationSaver, service: MemoryService, questions: Questions, now: Callable[[], datetime]
@@ -118,12 +123,12 @@ class Exporter:
         self._now = now
 
     def export(self, person: str | int) -> PersonExport:
-        """The export as one document."""
+        """Return the export as one document."""
         parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
         return PersonExport.model_validate(parts)
 
     def write(self, person: str | int, file: Writable) -> None:
-        """The same document into a file, a record at a time and one on each line."""
+        """Write the export into a file, as JSON, one record at a time and on one line each."""
         before = "{"
         for name, part in self.parts(person):
             file.write(f"{before}\n{json.dumps(name)}: ")
@@ -139,7 +144,7 @@ class Exporter:
         file.write("\n}\n")
 
     def holdings(self, person: str | int) -> Holdings:
-        """Counted, without reading it."""
+        """Count what is stored, without reading it."""
         person = owner_key(self._saver.database, person)
         with self._saver.database.read() as connection:
 
@@ -169,7 +174,7 @@ class Exporter:
             )
 
     def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
-        """The fields of the document in their order; of each list an iterator, which is read before the next part."""
+        """Yield the fields of the document in their order; a list is an iterator, to be read before the next field."""
         person = owner_key(self._saver.database, person)
         yield "format", FORMAT
         yield "format_version", FORMAT_VERSION
@@ -209,7 +214,9 @@ class Exporter:
     def _sessions(
         self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]
     ) -> Iterator[ExportedSession]:
-        """Fills in the files that they have, with a reference where a message has one, and a thread of each file."""
+        """Yield the sessions; fill in `files` with a reference where a message has one, and `threads` with a thread of
+        each file.
+        """
         found = [each for thread in threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
         for session in sorted(found, key=lambda each: (each.created_at, each.session_id)):
             brought = files_in(connection, self._saver.media, session.thread, session.number)
@@ -296,7 +303,7 @@ def _incoming(claim: ClaimRecord) -> ExportedIncoming:
 
 
 def threads_of(connection: Connection, person: OwnerKey) -> list[str]:
-    """The conversations of all their identifiers, and those on a server that were noted to be theirs."""
+    """Return the conversations of all their identifiers, and those on a server that were noted to be theirs."""
     keys = links.identifiers_of(connection, person)
     noted = select(thread_owner.c.thread).where(thread_owner.c.owner.in_(keys)).order_by(thread_owner.c.thread)
     anothers = or_(thread_owner.c.owner.is_(None), thread_owner.c.owner.not_in(keys))  # null: runs named two

@@ -1,6 +1,6 @@
-"""Takes records of other products into the memory: nothing twice, and the next run finishes what is half done.
+"""Take records of other products into the memory: nothing twice, and the next run finishes what is half done.
 
-What is stored has ids that follow from the record's own, so a record that comes again is found; sessions are stored
+The ids of what is stored follow from the record's own id, so a record that comes again is found. Sessions are stored
 whole, memories in batches.
 """
 
@@ -46,10 +46,10 @@ _PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # with wh
 
 
 class JunkAudit:
-    """Checks the memories of one person for junk, in the order they come; later ones are weighed against those that
+    """A check of one person's memories for junk, in the order they come; later ones are compared with those that
     `accept` took.
 
-    `held` is what is stored, `assistant_said` what the assistant said, as `bare` has it.
+    `held` is what is stored, `assistant_said` what the assistant said, in the form of `bare`.
     """
 
     def __init__(self, held: HeldFacts, assistant_said: Collection[str], now: datetime) -> None:
@@ -61,8 +61,8 @@ class JunkAudit:
         self._held.add(stated(memory))
 
     def finding(self, memory: Memory, *, said_by_assistant: bool) -> tuple[str | None, str | None]:
-        """The reason to leave it out, as it would double what is there, and else the first doubt; of its source's
-        history only repetitions are found.
+        """Return the reason to leave the memory out, because it would double another, or else the first doubt. Memories
+        that are history at their source are only checked for repetition.
         """
         fact = stated(memory)
         decision = decided(fact, self._held.concerning(fact))
@@ -97,7 +97,7 @@ Doubtful = Literal["pending", "leave-out"]
 
 @dataclass
 class _Run:
-    """One import on its way. `ones` is by whom the records are, where all become one person's."""
+    """A running import. `ones` is the name that the records have for their person, where all become one person's."""
 
     phone: str | None
     phone_of: Mapping[str, str]
@@ -116,7 +116,7 @@ class _Run:
 
 
 class Importer:
-    """`owner_of` gives the key of the person with an identifier in any spelling."""
+    """An importer of records; `owner_of` returns the key of the person with an identifier in any spelling."""
 
     def __init__(
         self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey], *, enabled: bool
@@ -137,13 +137,13 @@ class Importer:
         dry_run: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
+        """Store what another product kept, as a module of `portability.sources` reads it: nothing twice.
 
-        `phone` is whose all of it becomes, if it is one person's; without it each record says whose it is.
-        `phone_of` maps how a record names somebody to a phone; a name that is not in it stays as it is.
+        `phone` is the person whom all of it becomes; without it each record says whose it is. `phone_of` maps a
+        record's name for somebody to a phone; a name that is not in it stays as it is.
 
         What is doubtful (junk_audit.py) is stored to be confirmed, or left out. Raises what a source raises for a file
-        that it cannot read at all, EmbeddingUnavailable or StoreUnavailable, with what is done kept.
+        that it cannot read at all, EmbeddingUnavailable or StoreUnavailable; what was done before stays done.
         """
         refuse_switched_off(enabled=self._enabled)
         database = self._service.database
@@ -176,14 +176,14 @@ class Importer:
             self._memory(run, owner, record)
 
     def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
-        """Asked once for each person of an import."""
+        """Tell whether the owner was erased; it is read once for each person of an import."""
         if owner not in run.erased:
             with self._saver.database.read() as connection:
                 run.erased[owner] = is_erased(connection, owner)
         return run.erased[owner]
 
     def _owner(self, run: _Run, named: str | None) -> OwnerKey:
-        """Raises InvalidInput where it cannot be told."""
+        """Return the owner of a record. Raises InvalidInput where it is unknown."""
         if run.phone is None:
             if named is None:
                 raise InvalidInput("it is not said whose this is: name the phone it is to be imported for")
@@ -313,7 +313,7 @@ class Importer:
 
 
 def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
-    """Each with an id of its own, the same one whenever it is imported."""
+    """Return the messages with ids of their own, the same at each import; automated ones are left out."""
     named: list[BaseMessage] = []
     taken: set[str] = set()
     for number, each in enumerate(record.messages, 1):
@@ -327,13 +327,13 @@ def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
 
 
 def refuse_switched_off(*, enabled: bool) -> None:
-    """Raises ConfigurationError where there is no memory."""
+    """Raise ConfigurationError where the memory is switched off."""
     if not enabled:
         raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
 
 
 def note_import(database: Database, whose: str | None, *, dry_run: bool) -> None:
-    """Notes in the audit log that data were taken in."""
+    """Note in the audit log that data were imported."""
     if not dry_run:
         with database.write() as connection:
             audit_trail.record(connection, "data.imported", owner=whose)

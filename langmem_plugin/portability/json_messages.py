@@ -14,13 +14,13 @@ _LEVELS = 100
 
 
 def as_json(message: BaseMessage) -> dict[str, Any]:
-    """The message in LangChain's form; values that JSON cannot hold are in it as text."""
+    """Return the message in LangChain's form; values that JSON cannot hold become text."""
     plain: dict[str, Any] = _plain(message_to_dict(message), _LEVELS)
     return plain
 
 
 def from_json(form: dict[str, Any]) -> BaseMessage:
-    """Raises InvalidInput for what is no message."""
+    """Return the message of LangChain's form. Raises InvalidInput for what is no message."""
     try:
         [message] = messages_from_dict([form])
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -278,7 +278,7 @@ SCHEMA_FILE = Path(__file__).with_name("person_export.schema.json")
 
 
 def schema_text() -> str:
-    """The schema's text, as the file must be."""
+    """Return the text that the schema file should have."""
     made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PersonExport.model_json_schema()}
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
 

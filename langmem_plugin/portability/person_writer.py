@@ -1,4 +1,4 @@
-"""Puts what comes from elsewhere where it belongs: once, and never into another person's conversation."""
+"""Store imported data where they belong: once, and never in another person's conversation."""
 
 import base64
 import binascii
@@ -27,12 +27,12 @@ AT_ONCE = 200  # memories that are embedded and stored together
 
 
 def stable_id(owner: OwnerKey, source_id: str) -> str:
-    """The same whenever the same thing is imported for the same person."""
+    """Return an id that is the same whenever the same thing is imported for the same person."""
     return str(uuid.uuid5(_OF_IMPORTS, f"{owner}\0{source_id}"))
 
 
 class PersonWriter:
-    """`owner` is the key of the person everything becomes."""
+    """The writer of imported data; `owner` is the key of the person to whom everything goes."""
 
     def __init__(self, saver: ConversationSaver, service: MemoryService) -> None:
         self._saver = saver
@@ -40,7 +40,7 @@ class PersonWriter:
         self._merge = OwnerMerge(service.repository)
 
     def session_id(self, owner: OwnerKey, wanted: str) -> tuple[str, bool]:
-        """The id that a session is to have here, and whether it is there: another person's is never touched."""
+        """Return the id that a session gets here, and whether it exists already: another person's is never touched."""
         with self._saver.database.read() as connection:
             for session_id in (wanted, stable_id(owner, wanted)):
                 thread = past_sessions.thread_with(connection, session_id)
@@ -51,9 +51,9 @@ class PersonWriter:
         raise InvalidInput("both ids that the session could have are another person's")
 
     def thread(self, owner: OwnerKey, conversation: str | None) -> tuple[str, bool]:
-        """The thread of a session of this conversation, and whether to note that it is the owner's.
+        """Return the thread for a session of this conversation, and whether to note that it is the owner's.
 
-        In the owner's own conversation, unless the other one is theirs too, or is a server's that nobody here has.
+        It is the owner's own conversation, unless the given one is theirs too, or is a server's that is nobody's here.
         """
         if conversation is None or conversation == owner:
             return owner, False
@@ -72,7 +72,7 @@ class PersonWriter:
         return past_sessions.store(self._saver, past, along)
 
     def kept_file(self, data: str, digest: str, mime_type: str) -> Callable[[], bytes] | None:
-        """Keeps a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is
+        """Store a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is
         damaged.
         """
         try:
@@ -85,7 +85,7 @@ class PersonWriter:
         return None if self._saver.media.folder is not None else functools.partial(bytes, content)
 
     def store_memories(self, owner: OwnerKey, memories: Sequence[Memory]) -> tuple[set[str], dict[str, str]]:
-        """The ids of those that are new, and of those that no database holds, with the reason."""
+        """Store memories; return the ids of the new ones, and of those that no database can hold, with the reason."""
         stored: set[str] = set()
         refused: dict[str, str] = {}
         for start in range(0, len(memories), AT_ONCE):
@@ -101,9 +101,7 @@ class PersonWriter:
         return stored, refused
 
     def settle(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Mapping[str, object]:
-        """Settles these memories with the owner's others: one that says the same, or contradicts another, becomes
-        history.
-        """
+        """Settle these memories with the owner's others: one that repeats or contradicts another becomes history."""
         with self._saver.database.write(patience=BULK_WORK) as connection:
             there = self._service.repository.ids_there(connection, owner, memory_ids)
             return self._merge.settle(connection, owner, sorted(there), self._service.now())

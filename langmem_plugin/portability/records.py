@@ -1,4 +1,4 @@
-"""The records that every source gives, whatever its own format is, and the report of an import of them."""
+"""The records that every source yields, whatever its own format, and the report of an import."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,9 @@ class ImportedSession:
     """A conversation from its first to its last message.
 
     `source_id` is its id at the source: with the same one it is the same session, and is not stored twice. It becomes
-    the session's id if nobody else has it. Messages are LangChain's, in order; what is noted with them (who wrote when)
-    is as `conversation.transcript.message_of` notes it, and one without an id gets one that a repetition gives it too.
+    the session's id unless somebody else has that id. Messages are LangChain's, in order; notes with them (who wrote
+    when) are in the form of `conversation.transcript.message_of`; one without an id gets an id that a repetition gives
+    it too.
     """
 
     phone: str | None  # in any spelling; None: whom the import was asked for
@@ -33,9 +34,9 @@ class ImportedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedMemory:
-    """One fact. `fields` are those of `memory.models.Memory` besides id, owner and text; what is not there is unknown.
+    """A fact. `fields` are those of `memory.models.Memory` besides id, owner and text; a missing one is unknown.
 
-    `said_by_assistant` where the source says that the words are not the person's.
+    `said_by_assistant` is true where the source says that the words are not the person's.
     """
 
     phone: str | None
@@ -63,7 +64,7 @@ class ImportedInstruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedCategory:
-    """One of a person's categories; the one it belongs to comes before it. A colour that is none is left out."""
+    """A category of a person; its parent comes before it. An invalid colour is left out."""
 
     phone: str | None
     name: str
@@ -95,7 +96,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """`place` is the record's number or its file and line."""
+    """A remark on a record; `place` is the record's number or its file and line."""
 
     place: str
     reason: str
@@ -103,21 +104,23 @@ class Remark:
 
 @dataclass(slots=True)
 class ImportReport:
-    """Counted by kind. `doubted` was stored to be confirmed, or left out, as was asked for; `skipped` could not be."""
+    """The result of an import, counted by kind. `doubted` was stored to be confirmed, or left out, as requested;
+    `skipped` could not be stored.
+    """
 
     stored: Counter[Kind] = field(default_factory=Counter)
     there_already: Counter[Kind] = field(default_factory=Counter)
     skipped: list[Remark] = field(default_factory=list)
     doubted: list[Remark] = field(default_factory=list)
     erased: int = 0
-    """How many of `skipped` are of people who asked to be erased."""
+    """The number of `skipped` that belong to people who asked to be erased."""
 
     def skip(self, place: str, reason: str) -> None:
         self.skipped.append(Remark(place, reason))
 
     @contextmanager
     def skipping(self, place: str) -> Iterator[None]:
-        """Leaves out, with its reason, what is refused in the block."""
+        """Note as skipped, with its reason, a record that is refused in the block."""
         try:
             yield
         except (InvalidInput, NotSerializable, TooManyInstructions) as error:
@@ -132,6 +135,6 @@ class ImportReport:
 
 
 def first_error(error: ValidationError) -> str:
-    """Says what is wrong with a record, in one line and without what it holds."""
+    """Return in one line what is wrong with a record, without its content."""
     found = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

@@ -1,4 +1,4 @@
-"""Opens somebody else's database to read it, SQLite or PostgreSQL: nothing in it changes."""
+"""Open somebody else's database to read it, SQLite or PostgreSQL: nothing in it changes."""
 
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -14,16 +14,16 @@ from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavail
 
 _MOST_TIME = "SET LOCAL statement_timeout = '10min'"
 _LARGEST_BYTES = 100_000_000
-"""The limit of one value of a source: a larger one is refused, and its record is named."""
+"""The limit of one value of a source, in bytes: a larger one is refused, and its record is named."""
 _SQLITE = b"SQLite format 3\x00"
 
 
 @contextmanager
 def opened(path_or_url: str) -> Iterator[Connection]:
-    """One consistent view of it, as it is now; a service may go on writing meanwhile.
+    """Give a connection with one consistent view of the database as it is now; others may go on writing meanwhile.
 
-    A path or `sqlite:///file.db` is opened with `mode=ro`, `postgresql://…` in a transaction that is READ ONLY.
-    Raises InvalidInput for what is neither, StoreUnavailable if it cannot be reached.
+    A path or `sqlite:///file.db` is opened with `mode=ro`, `postgresql://…` in a transaction that is READ ONLY. Raises
+    InvalidInput for any other text, StoreUnavailable if it cannot be reached.
     """
     engine = _engine(path_or_url)
     try:
@@ -36,10 +36,10 @@ def opened(path_or_url: str) -> Iterator[Connection]:
 
 
 def columns(connection: Connection, table: str, *needed: str) -> Collection[str]:
-    """The names of the table's columns. Raises InvalidInput, naming what is missing, if it is not there as a stock
-    package makes it.
+    """Return the names of the table's columns. Raises InvalidInput, which names what is missing, if the table is not as
+    a stock package makes it.
 
-    A view, a virtual table or a computed column is refused: what it answers may never end, or may be anything.
+    A view, a virtual table or a computed column is refused: reading it may never end, or may return anything.
     """
     _refuse_computed(connection, table)
     try:

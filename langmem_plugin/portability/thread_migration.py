@@ -1,7 +1,7 @@
-"""Takes over the threads of LangGraph's stock savers with their whole state, so that each conversation can go on.
+"""Take over the threads of LangGraph's stock savers with their whole state, so that each conversation can go on.
 
-A thread becomes one session. What it holds is known by its checkpoints' ids, which stay what they are: a thread that is
-there already is not stored twice, and one that has grown since is continued.
+A thread becomes one session. It is recognised by the ids of its checkpoints, which do not change: a thread that exists
+already is not stored twice, and one that has grown since is continued.
 """
 
 import secrets
@@ -37,15 +37,16 @@ class _Thread:
     thread_id: str
     key: str
     is_last: bool
-    """Tells whether no other thread of the same person was written to later: it is the one that may go on."""
+    """Tell whether no other thread of the same person was written to later: it is the one that may go on."""
 
 
 class ThreadMigration:
-    """`phone_of` maps a thread id to whose it is; one that is not in it is a phone, or stays as it is.
+    """The migration of threads. `phone_of` maps a thread id to its owner; an id that is not in it is a phone, or stays
+    as it is.
 
-    The last thread of each person stays their current conversation: until silence ends it, counted from its last
-    step, or from now on with `as_current`. The others are archived as of now, so they are kept as long as what ends
-    today.
+    The last thread of each person stays their current conversation: until silence ends it, counted from its last step,
+    or from now on with `as_current`. The others are archived as of now, so they are kept as long as a conversation that
+    ends today.
     """
 
     def __init__(
@@ -62,9 +63,9 @@ class ThreadMigration:
         self._as_current = as_current
 
     def run(self, source: StockThreads, progress: Callable[[int], object] = lambda _: None) -> ImportReport:
-        """Each thread in one transaction: killed in the middle, the next run goes on with the thread it was at.
+        """Migrate each thread in one transaction: if this is killed, the next run goes on with the unfinished thread.
 
-        Raises StoreUnavailable, with all threads before kept.
+        Raises StoreUnavailable; all threads before are kept.
         """
         report = ImportReport()
         for each in self._threads(source, report):
@@ -111,7 +112,7 @@ class ThreadMigration:
                 self._continue(thread, there, source, ids, report)
 
     def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[str, str]]) -> Session | None:
-        """The session of the key that holds one of these checkpoints."""
+        """Return the session of the key that holds one of these checkpoints, if any."""
         of_key = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
             checkpoint_table.c.thread == key
         )
@@ -146,7 +147,9 @@ class ThreadMigration:
         ids: Sequence[tuple[str, str]],
         report: ImportReport,
     ) -> None:
-        """Stores what the thread has got since; each step in a transaction of its own, known by its id."""
+        """Store the steps that the thread has got since, each in a transaction of its own; a step is known by
+        its id.
+        """
         with self._saver.database.read() as connection:
             before = self._saver.checkpoints.of(connection, there)
             held, many = before.ids(None, None), len(before.listed(_CHANNEL))
@@ -175,7 +178,7 @@ class ThreadMigration:
             report.stored["message"] += max(0, len(after.listed(_CHANNEL)) - many)
 
     def _placed(self, connection: Connection, thread: _Thread, at: datetime) -> Session:
-        """A session of that time, archived until it is known whether it may go on: two cannot be current."""
+        """Insert a session of that time, archived until it is known whether it may go on: two cannot be current."""
         session_rows.one_at_a_time(connection, thread.key)
         taken = {each.number for each in session_rows.all_of(connection, thread.key, lock=True)}
         while True:
@@ -191,7 +194,9 @@ class ThreadMigration:
     def _stored(
         self, connection: Connection, session: Session, each: StockCheckpoint, report: ImportReport
     ) -> SessionCheckpoints | None:
-        """The session's checkpoints with that step added; None, and a line of the report, if it cannot be stored."""
+        """Return the session's checkpoints with that step added; None, and a line in the report, if it cannot be
+        stored.
+        """
         opened = self._saver.checkpoints.of(connection, session, each.at)
         facts = {key: fact for key, fact in each.metadata.items() if key not in NOT_METADATA}
         try:

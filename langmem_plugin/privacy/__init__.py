@@ -1,1 +1,1 @@
-"""Notes what is done, so that it can be proven; who asks to be erased is."""
+"""The audit log, which notes what is done so that it can be proven, and the erasure of people who ask for it."""

@@ -1,4 +1,4 @@
-"""The audit log: what was noted is chained and written to files by one process at a time, and can be proven."""
+"""The audit log: one process at a time chains what was noted and writes it to files, so that it can be proven."""
 
 import os
 import re
@@ -23,9 +23,10 @@ _LARGEST_BYTES = 10_000_000
 
 
 class AuditFiles:
-    """`file` is the one that is written to; `audit.2026-03-01.jsonl` and `audit.2026-03-01.2.jsonl` are older ones.
+    """The files of the audit log: `file` is written to; `audit.2026-03-01.jsonl` and `audit.2026-03-01.2.jsonl` are
+    older ones.
 
-    Everybody but their user is kept from reading them (600). One process at a time writes: the caller sees to it.
+    Only their user may read them (600). One process at a time may write: the caller sees to it.
     """
 
     def __init__(self, file: Path, *, largest: int = _LARGEST_BYTES) -> None:
@@ -35,8 +36,8 @@ class AuditFiles:
         self._older = re.compile(rf"{name}\.(\d{{4}}-\d\d-\d\d)(?:\.(\d+))?{re.escape(file.suffix)}")
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Appends the entries, on disk when it returns; a line that a killed process left half is taken away first.
-        Raises StorageFull.
+        """Append the entries, on disk when it returns; a half line of a killed process is taken away first. Raises
+        StorageFull.
         """
         if not entries:
             return
@@ -52,7 +53,7 @@ class AuditFiles:
             raise StorageFull(f"the audit log {self.file} cannot be written ({error}): free space or fix it") from error
 
     def entries(self) -> Iterator[Entry | None]:
-        """The entries of all files, the oldest first; None for a line that is no entry."""
+        """Yield the entries of all files, the oldest first; None for a line that is no entry."""
         for path in self._all():
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for line in lines:
@@ -60,12 +61,12 @@ class AuditFiles:
                         yield read_line(line)
 
     def last(self) -> Mark | None:
-        """How far they reach; None where there is nothing."""
+        """Return the position that the files reach; None if they hold nothing."""
         return next((found for path in reversed(self._all()) if (found := _last_of(path)) is not None), None)
 
     def prune(self, now: datetime, begin: Callable[[Mark], object] = lambda _: None) -> int:
-        """Deletes those in which nothing is younger than 90 days; how many. `begin` is told before what is left then
-        begins behind.
+        """Delete the files whose entries are all older than 90 days; return how many. `begin` is told first where the
+        rest then begins.
         """
         gone = 0
         for path in self._all()[:-1]:
@@ -77,7 +78,7 @@ class AuditFiles:
         return gone
 
     def machine(self) -> str:
-        """A name by chance that lies beside the files."""
+        """Return a random name for this machine's files, which is kept beside them."""
         beside = self.file.with_name(f"{self.file.name}.id")
         if not beside.exists():
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -95,7 +96,7 @@ class AuditFiles:
         return [*(path for *_, path in sorted(older)), *([self.file] if self.file.exists() else [])]
 
     def _rotate(self, at: datetime) -> None:
-        """The file of another day, or one that is large, becomes an older one."""
+        """Rename the file to an older one if it is of another day or too large."""
         if not self.file.exists():
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return
@@ -123,7 +124,7 @@ def _named(file: Path, middle: str) -> str:
 
 
 def _day(text: str) -> datetime:
-    """The end of that day."""
+    """Return the end of the day of an older file."""
     return datetime.fromisoformat(text).replace(hour=23, minute=59, tzinfo=UTC)
 
 
@@ -144,7 +145,7 @@ _BEGIN, _END = "files begin", "files end"
 class Proof:
     """The result of `verify`: `flaw` is the first entry that is not as it was written, None where all are.
 
-    `busy`: another process was chaining, so that what was noted last is not in it yet.
+    `busy` says that another process was chaining, so that the newest entries are not checked yet.
     """
 
     entries: int
@@ -158,7 +159,7 @@ class Proof:
 
 
 class AuditLog:
-    """The audit log of one database; `files` takes its lines, None if they go nowhere."""
+    """The audit log of one database; `files` takes its lines, None if there are none."""
 
     def __init__(self, database: Database, files: AuditFiles | None, *, now: Callable[[], datetime]) -> None:
         self._database = database
@@ -172,9 +173,10 @@ class AuditLog:
         return cls(database, None if file is None else AuditFiles(file), now=now)
 
     def settle(self) -> int:
-        """Chains what was noted, writes it to the files and deletes what is older than 90 days; how many were chained.
+        """Chain what was noted, write it to the files and delete what is older than 90 days; return how many were
+        chained.
 
-        Nothing where another process is at it. Raises StoreUnavailable.
+        Does nothing while another process chains. Raises StoreUnavailable.
         """
         with self._alone() as alone:
             if not alone:
@@ -187,7 +189,7 @@ class AuditLog:
             return done
 
     def verify(self) -> Proof:
-        """Chains what waits, and then looks at every entry, in the table and in the files."""
+        """Chain what waits, and then check every entry, in the table and in the files."""
         with self._alone() as alone:
             if alone:
                 audit_entries.chain_waiting(self._database, self._now())
@@ -198,7 +200,7 @@ class AuditLog:
         return proof
 
     def newest(self, limit: int) -> Sequence[Entry]:
-        """The last ones, the newest last; those that are not chained yet have no position."""
+        """Return the last entries, the newest last; those that are not chained yet have no position."""
         with self._database.read() as connection:
             return audit_entries.newest(connection, limit)
 
@@ -224,7 +226,7 @@ class AuditLog:
         return Proof(len(table), len(lines), _where(first, flaw, of_files), busy)
 
     def _write(self) -> None:
-        """Writes to the files, from where they end; lines removed from their end stay missing, and are found."""
+        """Write to the files from where they end; lines removed from their end stay missing, and are found."""
         if self._files is None:
             return
         with self._database.read() as connection:
@@ -253,7 +255,7 @@ class AuditLog:
             audit_entries.set_mark(connection, self._name(of), at, self._now())
 
     def _name(self, of: str) -> str:
-        """The name of a mark of these files: one for SQLite, one for each machine on a server."""
+        """Return the name of a mark of these files: one for SQLite, one for each machine on a server."""
         machine = "" if self._files is None or self._database.is_sqlite else self._files.machine()
         return f"{of} {machine}".strip()
 
@@ -270,8 +272,8 @@ class AuditLog:
 
 
 def log_file(settings: Settings, database: Database) -> Path | None:
-    """The log's file as the setting says; else beside a SQLite file named after it, since several may lie in one
-    folder.
+    """Return the log's file from the setting; else beside a SQLite file and named after it, since several may lie in
+    one folder.
     """
     if settings.audit_log is not None:
         return settings.audit_log
@@ -279,7 +281,7 @@ def log_file(settings: Settings, database: Database) -> Path | None:
 
 
 def _where(first: Flaw | None, of_table: Flaw | None, of_files: Flaw | None) -> Flaw | None:
-    """A difference says not yet which of the two is wrong: the one whose chain is broken there."""
+    """Return where the first flaw is when table and files differ: in the one whose chain is broken there."""
     if first is None or first.where != "the table or the files":
         return first
     if of_table is not None and of_files is None:

@@ -1,4 +1,4 @@
-"""The chain of the audit log: each entry's hash covers the entry and the hash before it. Rules alone, no I/O."""
+"""The chain of the audit log: each entry's hash covers the entry and the hash before it. Pure functions, no I/O."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 BEGINNING = bytes(32)
-"""Stands before the first entry of all."""
+"""The hash that stands before the first entry."""
 
 What = Literal["changed", "removed", "inserted", "unreadable"]
 
@@ -34,7 +34,7 @@ class Entry:
         return json.dumps(self.as_dict(), ensure_ascii=True)
 
     def hashed(self) -> bytes:
-        """Gives the hash that it has to have."""
+        """Return the hash that the entry should have."""
         body = json.dumps(self._body(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(self.previous + body.encode()).digest()
 
@@ -71,7 +71,7 @@ class Flaw:
 
 
 def read_line(line: str) -> Entry | None:
-    """An entry of a file; None for what is none, or says more than one."""
+    """Read an entry from a line of a file; None for a line that is no entry, or has further fields."""
     try:
         found: Mapping[str, Any] = json.loads(line)
         entry = Entry(
@@ -91,9 +91,9 @@ def read_line(line: str) -> Entry | None:
 
 
 def flaw_of_chain(entries: Iterable[Entry | None], begin: Mark | None, where: str) -> tuple[Flaw | None, Mark]:
-    """The first entry that does not follow from the one before it, and how far the chain holds.
+    """Return the first entry that does not follow from the one before it, and how far the chain holds.
 
-    `begin` is what the first one has to follow from; None believes it.
+    `begin` is the link that the first entry must follow from; None accepts any.
     """
     mark = begin
     for entry in entries:
@@ -112,8 +112,8 @@ def flaw_of_chain(entries: Iterable[Entry | None], begin: Mark | None, where: st
 
 
 def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after: int, head: int) -> Flaw | None:
-    """The first place where the table, which begins behind position `after` and was chained up to `head`, is not what
-    the files say, as far as they reach.
+    """Return the first place where the table, which begins behind position `after` and was chained up to `head`,
+    differs from the files, as far as they reach.
     """
     of_file = {entry.position: entry for entry in file if entry is not None}
     if not of_file:
@@ -137,7 +137,7 @@ def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after
 
 
 def _became(ours: Entry, theirs: Entry, table: Mapping[int, Entry], file: Mapping[int, Entry]) -> What:
-    """Tells what became of an entry by what follows: the rest of the table is one further on, or one back."""
+    """Tell what became of an entry by what follows: the rest of the table is one position further on, or one back."""
     position = ours.position
     later, earlier = table.get(position + 1), file.get(position + 1)
     if later is not None and _said(later) == _said(theirs):
@@ -152,7 +152,7 @@ def _said(entry: Entry) -> tuple[Any, ...]:
 
 
 def chained(entries: Iterable[Entry], after: Mark) -> Iterator[Entry]:
-    """The entries with new positions and hashes; the old ones are ignored."""
+    """Return the entries with new positions and hashes; the old ones are ignored."""
     for each in entries:
         bare = Entry(
             after.position + 1,

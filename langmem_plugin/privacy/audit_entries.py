@@ -1,4 +1,4 @@
-"""The audit log in the database: what waits is chained, what is old is pruned behind an anchor."""
+"""The audit log in the database: new entries are chained, old ones are pruned behind an anchor."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +28,9 @@ _COLUMNS = (
 
 
 def chain_waiting(database: Database, now: datetime) -> int:
-    """Chains what was noted since the last time, in the order of its numbers; how many. One process at a time may."""
+    """Chain what was noted since the last time, in the order of its numbers; return how many. One process at a time
+    may.
+    """
     done = 0
     while True:
         with database.write() as connection:
@@ -46,7 +48,7 @@ def chain_waiting(database: Database, now: datetime) -> int:
 
 
 def prune(database: Database, now: datetime) -> int:
-    """Deletes what is older than 90 days; the hash of the last one that went is kept, and proves the rest."""
+    """Delete what is older than 90 days; the hash of the last deleted entry is kept, and proves the rest."""
     with database.write() as connection:
         old = select(*_COLUMNS).where(audit.c.position.is_not(None), audit.c.at < now - KEPT_FOR)
         last = connection.execute(old.order_by(audit.c.position.desc()).limit(1)).first()
@@ -57,7 +59,7 @@ def prune(database: Database, now: datetime) -> int:
 
 
 def entries(connection: Connection, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
-    """Those that are chained, in their order, from behind this position on."""
+    """Return the chained entries in their order, from behind this position on."""
     previous = hash_at(connection, after)
     wanted = select(*_COLUMNS).where(audit.c.position > after).order_by(audit.c.position).limit(limit)
     for row in connection.execute(wanted):
@@ -67,18 +69,18 @@ def entries(connection: Connection, after: int = 0, limit: int | None = None) ->
 
 
 def newest(connection: Connection, limit: int) -> Sequence[Entry]:
-    """The last ones, also those that are not chained yet (position 0), the newest last."""
+    """Return the last entries, also those that are not chained yet (position 0), the newest last."""
     rows = connection.execute(select(*_COLUMNS).order_by(audit.c.entry.desc()).limit(limit)).all()
     return [_entry(row, Mark((row.position or 1) - 1)) for row in reversed(rows)]
 
 
 def waiting(connection: Connection) -> int:
-    """How many are not chained yet."""
+    """Return how many entries are not chained yet."""
     return len(connection.execute(select(audit.c.entry).where(audit.c.position.is_(None))).all())
 
 
 def anchor(connection: Connection) -> Mark:
-    """Gives what the first entry of the table follows from."""
+    """Return the link that the first entry of the table follows from."""
     return mark(connection, _ANCHOR)
 
 
@@ -102,7 +104,7 @@ def set_mark(connection: Connection, name: str, at: Mark, now: datetime) -> None
 
 
 def hash_at(connection: Connection, position: int) -> bytes:
-    """The hash of the entry at this position, as the table has it; that of the beginning if there is no entry."""
+    """Return the hash of the entry at this position in the table; that of the beginning if there is no entry."""
     begin = anchor(connection)
     if position <= begin.position:
         return begin.hash

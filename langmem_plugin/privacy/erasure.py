@@ -1,7 +1,7 @@
-"""Erases a person: first out of every door's reach, so that it can be undone, and later for good, with proof.
+"""Erase a person: first held apart, so that it can be undone, and later deleted for good, with proof.
 
-The rows are taken out of the tables as they are and held apart. So nothing can be found, listed or answered from, by
-whatever query there may ever be, and what comes back is what was there, byte for byte.
+The rows are taken out of the tables unchanged and held apart. So no query can find, list or answer from them, and a
+restore brings back exactly what was there, byte for byte.
 """
 
 import time
@@ -46,9 +46,9 @@ class Traces:
 
     @contextmanager
     def unindexed(self, owners: Iterable[OwnerKey]) -> Iterator[list[str]]:
-        """Deletes the owners' collections; inside, their rows leave the database.
+        """Delete the owners' collections; inside the block, their rows leave the database.
 
-        The names of those that another process has open: it has to delete them.
+        Gives the names of those that another process has open: that process has to delete them.
         """
         left: list[str] = []
         with ExitStack() as held:
@@ -65,13 +65,13 @@ class Traces:
             yield left
 
     def collections_left(self, names: Sequence[str]) -> list[str]:
-        """Deletes these; the names of those that cannot be deleted here and now."""
+        """Delete these collections; return the names of those that cannot be deleted here and now."""
         if self._index is None:
             return list(names)
         return [each for each in names if not self._index.drop_named(each)]
 
     def files_left(self, digests: Sequence[str]) -> list[str]:
-        """Deletes the files that nobody else refers to; those that resist."""
+        """Delete the files that nothing else refers to; return those that could not be deleted."""
         try:
             remove_unreferenced(self._database, self._folder, digests)
         except StoreUnavailable:
@@ -80,7 +80,7 @@ class Traces:
         return []
 
     def scrub(self) -> list[str]:
-        """The bytes of deleted rows; in words, of what some may remain. Raises ErasureIncomplete."""
+        """Erase the bytes of deleted rows; return in words what may remain. Raises ErasureIncomplete."""
         tables = [table.name for table, _ in personal_tables()]
         remains = self._database.scrub([*tables, held_row.name, held_file.name, erasure.name])
         self._database.encryption.scrub()
@@ -94,7 +94,9 @@ _EMPTY: dict[str, list[str]] = {"files": [], "collections": [], "remains": []}
 
 
 class Erasure:
-    """`erase_after` is how long it can be undone. Whatever waits for turns may raise TurnTimeout."""
+    """The erasures of one database. `erase_after` is how long one can be undone. Methods that wait for turns may raise
+    TurnTimeout.
+    """
 
     def __init__(
         self,
@@ -116,12 +118,12 @@ class Erasure:
         self._traces = Traces(database, saver.media, service.index)
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
-        """Erases them: nothing is found, answered from or listed any more, in any process; with `now` it is gone for
-        good.
+        """Erase a person: nothing of theirs is found, answered from or listed any more, in any process; with `now` it
+        is gone for good.
 
-        A turn of theirs that runs is waited for; what is late writes nothing. Without `now` `restore` undoes it until
-        the receipt's `due_at`. With it nothing can be undone from the first transaction on, and where the process is
-        killed the next sweep goes on. Who was erased before and has nothing new keeps the receipt of that.
+        A turn of theirs that runs is waited for; a later write of it is refused. Without `now`, `restore` undoes it
+        until the receipt's `due_at`. With `now` nothing can be undone from the first transaction on, and where the
+        process is killed the next sweep goes on. Somebody who was erased before and has nothing new keeps that receipt.
         Raises ErasureIncomplete where rows are gone and a reader keeps traces in a file: do it again.
         """
         identifier = normalised(who, self._region)
@@ -133,7 +135,7 @@ class Erasure:
         return self.receipt(taken or before[0])
 
     def restore(self, who_or_id: str | int) -> ErasureReceipt:
-        """Everything is there again, with what they have said and told since. By an identifier, or a receipt's id.
+        """Restore everything, together with what they have said and told since, by an identifier or a receipt's id.
 
         Raises UnknownErasure where there is nothing that can be undone.
         """
@@ -162,28 +164,28 @@ class Erasure:
         return self.receipt(held.erasure_id)
 
     def receipt(self, erasure_id: str) -> ErasureReceipt:
-        """Raises UnknownErasure."""
+        """Return the receipt with this id. Raises UnknownErasure."""
         with self._database.read() as connection:
             return receipt_of(row_of(connection, erasure_id))
 
     def would_be_due(self) -> datetime:
-        """The instant until which an erasure of now could be undone."""
+        """Return the instant until which an erasure made now could be undone."""
         return self._now() + self._erase_after
 
     def can_restore(self, who: str | int) -> ErasureReceipt | None:
-        """The newest erasure of theirs that can be undone."""
+        """Return the person's newest erasure that can be undone."""
         with self._database.read() as connection:
             found = held_for(connection, keyed_hash(connection, normalised(who, self._region)).hex())
         return next((receipt_of(row) for row in found if self._can_be_undone(row)), None)
 
     def under_way(self) -> list[ErasureReceipt]:
-        """Those that can still be undone, the last asked first."""
+        """Return the erasures that can still be undone, the last asked first."""
         held = select(table).where(table.c.state == "held").order_by(table.c.number.desc())
         with self._database.read() as connection:
             return [receipt_of(row) for row in connection.execute(held) if self._can_be_undone(row)]
 
     def due_done(self) -> Iterator[int]:
-        """Erases for good what is past its time, and takes up again what was left; how many are done."""
+        """Erase for good what is due, and go on with what was left unfinished; return how many are done."""
         with self._database.read() as connection:
             due = (table.c.state == "held") & (table.c.due_at <= self._now()) | (table.c.state == "erased")
             ids = connection.execute(select(table.c.erasure_id).where(due).order_by(table.c.number)).scalars().all()
@@ -198,7 +200,7 @@ class Erasure:
             yield len(ids)
 
     def finish(self, erasure_ids: Sequence[str]) -> None:
-        """Deletes for good: held rows, keys, files, collections and what deleted rows leave in the database's files."""
+        """Delete for good: held rows, keys, files, collections and what deleted rows leave in the database's files."""
         for each in erasure_ids:
             self._delete_held(each)
         unfinished = [each for each in erasure_ids if not self._traces_deleted(each)]
@@ -221,7 +223,9 @@ class Erasure:
             )
 
     def _taken_out(self, identifier: str, before: Sequence[str], *, now: bool) -> str | None:
-        """The id of the erasure; None where there was nothing (new) since those `before`, which with `now` are due."""
+        """Hold a person's rows; return the erasure's id. None if there was nothing (new) since the erasures `before`,
+        which with `now` become due.
+        """
         while True:
             with self._database.read() as connection:
                 person = person_of(connection, identifier)
@@ -276,7 +280,7 @@ class Erasure:
     def _put_back(
         self, connection: Connection, erasure_id: str, key: OwnerKey, identifiers: Sequence[OwnerKey]
     ) -> None:
-        """Puts aside what is there by now, and joins what comes back."""
+        """Put aside what is there by now, and join what comes back."""
         merging = self._people.merging
         aside = ScopeKey.named(f"aside {uuid.uuid4()}")
         is_new = False
@@ -295,7 +299,7 @@ class Erasure:
             self._database.encryption.shred(aside)
 
     def _delete_held(self, erasure_id: str) -> None:
-        """The rows that are held, and the keys that can read copies of them; from here on nothing can be undone."""
+        """Delete the held rows, and the keys that can read copies of them; from here on nothing can be undone."""
         with self._database.read() as connection:
             row = row_of(connection, erasure_id)
         if row.state != "held":
@@ -314,7 +318,9 @@ class Erasure:
             connection.execute(update(table).where(table.c.erasure_id == erasure_id).values(values))
 
     def _shredded(self, keys: Sequence[str]) -> list[str]:
-        """Deletes the keys of those who have nothing new; who they are. Nobody of them has a turn meanwhile."""
+        """Delete the keys of those people who have nothing new; return who they are. None of them has a turn
+        meanwhile.
+        """
         if self._database.encryption.store_id is None:
             return list(keys)
         with self._people.merging.standing_still(*keys):
@@ -348,12 +354,14 @@ class Erasure:
         raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
 
     def _can_be_undone(self, row: Any) -> bool:
-        """Finds what is due: it may have been asked to be gone at once, by a process that was killed in the middle."""
+        """Tell whether the erasure can be undone. One that is due cannot: a process that was killed in the middle may
+        have been asked to delete it at once.
+        """
         return bool(row.state == "held" and row.who and row.due_at > self._now())
 
     @staticmethod
     def _identifiers_of(row: Any) -> Sequence[OwnerKey]:
-        """Without the conversations on a server."""
+        """Return the keys without those of conversations on a server."""
         return [OwnerKey(each) for each in (row.who or ())[: len(row.hashes)]]
 
     def _forget_cached(self, keys: Iterable[OwnerKey]) -> None:
@@ -364,7 +372,7 @@ class Erasure:
 
 
 def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
-    """Waits for those who write for them now; later writers wait for this transaction: see erased_keys.py."""
+    """Wait for those who write for these people now; later writers wait for this transaction: see erased_keys.py."""
     for each in sorted(keys):
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)

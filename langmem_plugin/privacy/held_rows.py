@@ -1,4 +1,4 @@
-"""Takes all rows of a person out of the tables, byte for byte, and puts them back where they were."""
+"""Take all rows of a person out of the tables, byte for byte, and put them back unchanged."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -40,22 +40,23 @@ Row = Sequence[Any]
 
 _AT_ONCE = 200
 _FOR_A_WHILE = frozenset({acknowledged, memory_index, link_code, link_attempt, new_link})
-"""Deleted, and not put back: what was being answered has been, an index is made anew, a code is over in minutes,
-and who is back is nobody new."""
+"""Tables whose rows are deleted and not put back: an incoming message has been answered, an index is built anew, a code
+is valid for minutes, and somebody who is back is not new.
+"""
 _MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
-"""Tables where what came there meanwhile stays: an identifier that is somebody else's by now."""
+"""Tables in which a row that came meanwhile stays: an identifier that is somebody else's by now."""
 
 
 def keys_of(connection: Connection, identifiers: Sequence[str]) -> list[OwnerKey]:
-    """The person's identifiers, and the conversations on a server that are theirs."""
+    """Return the person's identifiers, and the conversations on a server that are theirs."""
     mine = select(thread_owner.c.thread).where(rows_of([thread_owner.c.owner], identifiers))
     return list(dict.fromkeys(map(OwnerKey, [*identifiers, *connection.execute(mine).scalars()])))
 
 
 def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> dict[str, int]:
-    """Holds every row of these keys and deletes it from its table; how many of each table.
+    """Hold every row of these keys and delete it from its table; return how many of each table.
 
-    What only just waits for its turn stays: it was said after this was asked.
+    The row of a message that just waits for its turn stays: it was said after the erasure was asked.
     """
     counts: Counter[str] = Counter()
     place = 0
@@ -85,9 +86,10 @@ def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> 
 
 
 def put_back(connection: Connection, erasure_id: str) -> None:
-    """Puts the rows back as they were; the tables must have nothing under their keys.
+    """Put the rows back unchanged; the tables must have nothing under their keys.
 
-    A column that a later version added gets what it gave to the rows that were there, and one that it dropped is gone.
+    A column that a later version added gets the value that it gave to existing rows; one that a later version dropped
+    is left out.
     """
     tables = {table.name: table for table, _ in personal_tables()}
     of_it = select(held_row.c.of_table, held_row.c.payload).where(held_row.c.erasure_id == erasure_id)
@@ -108,7 +110,7 @@ def put_back(connection: Connection, erasure_id: str) -> None:
 
 
 def drop(connection: Connection, erasure_id: str) -> list[str]:
-    """Drops the held rows for good; gives the SHA-256 of the files that they referred to."""
+    """Drop the held rows for good; return the SHA-256 of the files that they referred to."""
     digests = connection.execute(select(held_file.c.sha256).where(held_file.c.erasure_id == erasure_id)).scalars().all()
     for table in (held_row, held_file):
         connection.execute(delete(table).where(table.c.erasure_id == erasure_id))
@@ -124,7 +126,7 @@ def is_held(connection: Connection, erasure_id: str) -> bool:
 
 
 def delete_older(connection: Connection, keys: Collection[str], asked_at: datetime) -> None:
-    """Holds what was on its way when the erasure was asked, and what others' merges tell of these identifiers."""
+    """Hold what was in progress when the erasure was asked, and what others' merges tell of these identifiers."""
     if not keys:
         return
     mine = and_(rows_of([incoming.c.thread], keys), incoming.c.received_at <= asked_at)
@@ -140,7 +142,7 @@ def delete_older(connection: Connection, keys: Collection[str], asked_at: dateti
 
 
 def left_of(connection: Connection, keys: Collection[str]) -> dict[str, int]:
-    """How many rows of these keys each table has."""
+    """Return how many rows of these keys each table has."""
     found: dict[str, int] = {}
     for table, columns in personal_tables():
         if table is turn:
@@ -163,7 +165,9 @@ def _chosen(
 
 
 def _raw_rows(connection: Connection, table: Table, chosen: ColumnElement[bool]) -> Iterator[list[Row]]:
-    """The rows as the database has them, not as their columns' types read them: encrypted values stay encrypted."""
+    """Return the rows as the database has them, not as their columns' types read them: encrypted values stay
+    encrypted.
+    """
     on_server = connection.dialect.name == "postgresql"
     raw = [
         cast(each, Text) if on_server and isinstance(each.type, Json) else type_coerce(each, NullType())

@@ -1,5 +1,5 @@
-"""The receipt of an erasure: what it was and what became of it: kept without the person's identifiers once it cannot be
-undone.
+"""The receipt of an erasure: when it was asked and what became of it; kept without the person's identifiers once it
+cannot be undone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +25,9 @@ NOT_COVERED = (
 class ErasureReceipt:
     """Proof of an erasure. `counts` has rows by table, and files; `identifiers` are keyed hashes, in hexadecimal.
 
-    `held` can be undone until `due_at`, which is when it was asked where it was to be at once; `erased`: all rows are
-    gone, and `left` names what is still to be deleted in files; `done`: nothing is left, which was looked for
-    (`verified`). `remains` says in words what bytes no program can reach may be somewhere until they are overwritten.
+    `held`: it can be undone until `due_at`, which is the time it was asked if it was to be done at once. `erased`: all
+    rows are gone, and `left` names what is still to be deleted in files. `done`: nothing is left, which was checked
+    (`verified`). `remains` says in words what bytes may stay out of any program's reach until they are overwritten.
     """
 
     id: str
@@ -64,7 +64,7 @@ class ErasureReceipt:
         return self.state == "held" and self.due_at > self.asked_at
 
     def as_dict(self) -> dict[str, Any]:
-        """The receipt as plain data, for a file or another program."""
+        """Return the receipt as plain data, for a file or another program."""
         return {
             "id": self.id,
             "state": self.state,
@@ -97,7 +97,7 @@ def receipt_of(row: Row[Any]) -> ErasureReceipt:
 
 
 def row_of(connection: Connection, erasure_id: str, *, lock: bool = False) -> Row[Any]:
-    """Raises UnknownErasure."""
+    """Return the receipt with this id. Raises UnknownErasure."""
     wanted = select(table).where(table.c.erasure_id == erasure_id)
     row = connection.execute(wanted.with_for_update() if lock else wanted).first()
     if row is None:
@@ -106,6 +106,6 @@ def row_of(connection: Connection, erasure_id: str, *, lock: bool = False) -> Ro
 
 
 def held_for(connection: Connection, hashed: str) -> list[Row[Any]]:
-    """The erasures of a person that are not final yet, the newest first."""
+    """Return the erasures of a person that are not final yet, the newest first."""
     held = select(table).where(table.c.state == "held").order_by(table.c.number.desc())
     return [row for row in connection.execute(held) if hashed in row.hashes]
