@@ -1,4 +1,4 @@
-"""One person's memory as a LangChain retriever: for chains, agents and whatever else takes one."""
+"""One person's memory as a LangChain retriever: for chains, agents and all else that takes one."""
 
 from datetime import datetime
 from typing import Any

@@ -38,7 +38,7 @@ Image = str | Path | bytes
 
 
 class Delivery(TypedDict, total=False):
-    """How a message was delivered and how its reply is wanted: see PhoneMemory.reply."""
+    """The delivery of a message, and the wishes for its reply: see PhoneMemory.reply."""
 
     message_id: str | int | Sequence[str] | None
     sent_at: datetime | None
@@ -77,13 +77,15 @@ _AS_GIVEN = frozenset(
 
 @dataclass(frozen=True)
 class IncomingMessage:
-    """One message of a person or a group, by its key, with the ids of what it was put together from in `more_ids`.
+    """One message of a person or a group, by its key. If it was put together from several, `more_ids` are the ids of
+    the others.
 
-    `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else, `edited` one that was
-    sent before and is now worded anew, `quoted` what it answers, `reaction` a sign below that. `unopened` names what
-    came with it and cannot be shown, `album` several messages that are one. `source` is the identifier it came from: a
-    message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote it in a group, `topic` where
-    in it. The rest says how its reply is wanted: see PhoneMemory.reply.
+    `automated` is true if nobody wrote it, `forwarded` if it holds the words of somebody else, `edited` if it was sent
+    before and is now worded anew. `quoted` is the message that it answers; `reaction` is true if it is only a sign
+    below that one. `unopened` names what came with it and cannot be shown; `album` is shared by several messages that
+    are one. `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
+    `sender_name` say who wrote it in a group, `topic` where in it. The other fields say how its reply is wanted: see
+    PhoneMemory.reply.
     """
 
     owner: OwnerKey
@@ -354,7 +356,7 @@ def as_utc(instant: datetime) -> datetime:
 
 
 Recalled = list[tuple[str, float]]
-"""(memory id, score), best first."""
+"""The recalled memories as pairs (memory id, score), best first."""
 
 
 class MemoryState(TypedDict):

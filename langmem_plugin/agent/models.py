@@ -1,4 +1,4 @@
-"""Models by name: any that LangChain knows, or the offline ones where none is named."""
+"""Models by name: any that LangChain knows, or the offline ones if none is named."""
 
 import os
 from typing import Any

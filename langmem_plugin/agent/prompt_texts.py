@@ -30,7 +30,7 @@ _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exact
 
 @dataclass(frozen=True)
 class Citation:
-    """One numbered entry of what a model was shown: either a memory or a document of the retriever."""
+    """One numbered entry that a model was shown: either a memory or a document of the retriever."""
 
     number: int
     memory: Memory | None = None
@@ -212,7 +212,7 @@ def context_line(shown: Citation) -> str:
 
 
 INSTRUCTION_TOKENS = 1_000
-"""How many tokens of every prompt standing instructions may take."""
+"""The number of tokens in every prompt that standing instructions may take."""
 
 _CACHE_BYTES, _BYTES_BESIDE = 2**20, 200
 _LONGEST_NUMBER = "200. "

@@ -1,4 +1,4 @@
-"""Messages of WhatsApp, Telegram and Twilio: payloads read into `Incoming` records, and webhooks answered with them."""
+"""The messages of WhatsApp, Telegram and Twilio: payloads become `Incoming` records, webhooks are answered."""
 
 from langmem_plugin.channels.incoming import Incoming, TryLater, is_same, payload_of
 

@@ -1,7 +1,8 @@
-"""Acknowledged messages that are still to be answered: their provider does not deliver them again.
+"""The acknowledged messages that are still to be answered: their provider does not deliver them again.
 
-Whoever answers one holds it, and says so again every now and then; one that nobody holds any more is taken up by any
-process. Two at one message, as after one stood still, do no harm: it is claimed by its id (message_claims.py).
+The process that answers a message holds it, and renews that now and then; one that nobody holds any more is taken up by
+any process. Two processes at one message, as after one stood still, do no harm: it is claimed by its id
+(message_claims.py).
 """
 
 import hashlib

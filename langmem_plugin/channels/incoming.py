@@ -83,7 +83,7 @@ def card(name: str, phones: Sequence[Any]) -> str:
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Compare a secret, in a time that tells nothing of the right one."""
+    """Compare a secret with the right one; the time it takes tells nothing of the right one."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())
 
 

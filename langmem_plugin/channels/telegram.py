@@ -1,4 +1,4 @@
-"""Telegram's bots: updates read, texts cut and worded, refusals told apart."""
+"""The updates and texts of Telegram's bots: updates are read, texts cut and worded, refusals told apart."""
 
 import re
 from collections.abc import Mapping

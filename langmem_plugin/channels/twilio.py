@@ -1,4 +1,4 @@
-"""Twilio's SMS and WhatsApp: forms read, signatures checked, answers worded and cut."""
+"""The SMS and WhatsApp messages of Twilio: forms are read, signatures checked, answers worded and cut."""
 
 import hmac
 import re

@@ -1,4 +1,4 @@
-"""WhatsApp by Meta's Cloud API: its webhooks read, its texts worded and cut, its refusals told apart."""
+"""WhatsApp by Meta's Cloud API: webhooks are read, texts are worded and cut, refusals are told apart."""
 
 import hmac
 import re

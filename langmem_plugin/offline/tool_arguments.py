@@ -122,7 +122,7 @@ class Message:
         self.text = text
         self.free = text
         self.asked_for = ""
-        """All that was said from the first to the last of the words left over."""
+        """The text from the first to the last of the words left over."""
         self.items: list[str] = []
         """The pieces of `asked_for`, if it counts things up."""
 

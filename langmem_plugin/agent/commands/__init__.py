@@ -1,1 +1,1 @@
-"""Chat commands: what a person types with a slash or says in plain words, answered without a model."""
+"""The chat commands that a person types with a slash or says in plain words, answered without a model."""

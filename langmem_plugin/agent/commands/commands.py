@@ -96,7 +96,7 @@ ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
     "reset": reset,
     "help": list_commands,
 }
-"""Every command; its words and texts are in agent/words."""
+"""The names of all commands; their words and texts are in agent/words."""
 
 _TO_QUESTIONS: Mapping[QuestionKind, tuple[CommandName, Callable[[CommandCall, Mapping[str, Any]], str | None]]] = {
     "forget": ("forget", chosen_to_forget),

@@ -29,7 +29,7 @@ _ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
 _UNDONE_WITHIN = timedelta(minutes=10)
 
 _Same = Sequence[Memory]
-"""Memories of one text: forgetting one of them would leave the text remembered."""
+"""The memories of one text: if only one of them were forgotten, the text would stay remembered."""
 
 
 def forget(call: CommandCall) -> str:

@@ -26,7 +26,7 @@ from langmem_plugin.writing.provenance import Why
 log = event_log(__name__)
 
 PATH = "/me/in/"
-"""Below the address of the web application; the link's token follows."""
+"""The path below the address of the web application; the link's token follows."""
 
 _FOUND = 5  # of each kind
 _SURE = 0.5

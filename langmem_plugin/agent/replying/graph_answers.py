@@ -72,7 +72,7 @@ class Worded:
 
 @dataclass(frozen=True)
 class GraphRun:
-    """The choice of what a run of a graph is given, and of which of its words go out."""
+    """The choice of the input of a graph's run, and of the words of the run that go out."""
 
     parts: AgentParts
     shown: MemoryInPrompt

@@ -273,7 +273,7 @@ class _Sayings:
     letters: re.Pattern[str]
     asks_for_all: re.Pattern[str]
     drops_rule: re.Pattern[str]
-    """Takes a standing instruction back, the one with a `number` or the last."""
+    """The pattern that takes a standing instruction back, the one with a `number` or the last."""
     rules: Sequence[_Rule]
     asks_more: re.Pattern[str]
     """A request behind the first: "… and show me recipes"."""
@@ -283,7 +283,7 @@ class _Sayings:
     """A permission to remember what the person says."""
     forbids: re.Pattern[str]
     erases: re.Pattern[str]
-    """All that is known of the person: they are asked whether that is meant."""
+    """The words for all that is known of the person, who is asked whether that is meant."""
     asks_why: re.Pattern[str]
     """A question about what the last reply rests on."""
     drops: re.Pattern[str]

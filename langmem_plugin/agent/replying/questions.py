@@ -67,7 +67,7 @@ class Asked:
     interrupt_id: str
     questions: Sequence[Question]
     in_one_answer: bool = False
-    """True where the graph takes the answers as LangChain's `decisions`."""
+    """True if the graph takes the answers as LangChain's `decisions`."""
 
     def resume(self, answers: Sequence[Any]) -> Any:
         return {"decisions": list(answers)} if self.in_one_answer else answers[0]

@@ -29,7 +29,7 @@ _REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Words, the entries they mean, why, and the list they were found in; `part` is the field that is asked for."""
+    """Some words, the entries they mean, why, and the list they were found in; `part` is the field asked for."""
 
     entries: list[ItemEntry]
     words: str

@@ -74,7 +74,7 @@ class Named:
     end: int
     whole: bool
     size: int
-    """How many words of the name were said."""
+    """The number of words of the name that were said."""
 
 
 def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:

@@ -1,4 +1,4 @@
-"""All lists that the conversation has shown, how replies numbered and narrowed them, and which item is in focus."""
+"""The lists that the conversation has shown, how replies numbered and narrowed them, and the item in focus."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy

@@ -44,7 +44,9 @@ class ShownList:
     labels: list[int | None]
     turn: int
     kind: str
-    """`list` (shown as a list), `prose` (named in sentences), `all` (a result no reply spoke of), `parts` (of one item)."""
+    """The kind of the list: `list` (shown as a list), `prose` (named in sentences), `all` (a result that no reply spoke
+    of) or `parts` (of one item).
+    """
     sources: tuple[ResultList, ...] = ()
     label: str = ""
     """The word before each number: "week" of "Week 2"."""
