@@ -10,7 +10,7 @@ from langmem_plugin.facts.statement import FactType
 
 @dataclass(frozen=True)
 class Attribute:
-    """`single`: only one value can hold at a time."""
+    """The traits of an attribute; `single` says that only one value can hold at a time."""
 
     single: bool
     fact_type: FactType
@@ -29,7 +29,9 @@ _OTHER: Final = Attribute(True, "fact", "other")
 
 
 def attribute_of(name: str) -> Attribute:
-    """The traits of an attribute; one that is not in the table holds a single value ("favorite color", "locker")."""
+    """Return the traits of an attribute; one that is not in the table holds a single value ("favorite
+    color", "locker").
+    """
     if name.startswith("favorite ") or name.endswith(" preference"):
         return Attribute(True, "preference", "taste")
     return ATTRIBUTES.get(name, _OTHER)

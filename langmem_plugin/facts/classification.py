@@ -23,7 +23,10 @@ _ENOUGH: Final = 2  # words that say something
 
 @dataclass(frozen=True)
 class Classification:
-    """`key` and `value` are as a memory by name keeps them, `reason` says why in words for a log or a person."""
+    """The answer to whether a text is worth storing.
+
+    `key` and `value` are as a memory by name keeps them; `reason` says why, in words for a log or a person.
+    """
 
     should_store: bool
     reason: str
@@ -69,7 +72,7 @@ def _asks(sentence: Sentence, language: Language) -> bool:
 
 
 def _whole_value(stated: Sequence[Statement]) -> str | None:
-    """The value of the first statement, with those that were listed with it: "tea, coffee and juice"."""
+    """Return the value of the first statement, with those that were listed with it: "tea, coffee and juice"."""
     first = stated[0]
     last = [each for each in stated if each.quote == first.quote and each.slot == first.slot][-1]
     if first.value is None or last.value is None or last is first:
@@ -94,7 +97,7 @@ def _of_statement(statement: Statement, value: str | None) -> Classification:
 
 
 def _wished(text: str, told: Sequence[Sentence], language: Language) -> Classification | None:
-    """As in "use a formal tone", "remind me every morning", "from now on …"."""
+    """Recognise a standing wish, as in "use a formal tone", "remind me every morning", "from now on …"."""
     for sentence in told:
         tokens = sentence.tokens
         at = after_leads(tokens, 0, language)
@@ -127,7 +130,7 @@ def _tells(tokens: Sequence[Token], language: Language) -> bool:
 
 
 def _taste(text: str, told: Sequence[Sentence], language: Language) -> Classification | None:
-    """As in "I would like something spicy with lamb": a wish of the person's own, with what it is about."""
+    """Recognise a wish of the person's own, with what it is about, as in "I would like something spicy with lamb"."""
     for sentence in told:
         tokens = sentence.tokens
         if not any(token.plain in language.selves for token in tokens):

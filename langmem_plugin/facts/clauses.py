@@ -1,4 +1,6 @@
-"""Where in a sentence a fact may stand: not in a question, an idea, another's words or a message to pass on."""
+"""The places in a sentence where a fact may stand: not in a question, an idea, another's words or a
+message to pass on.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,12 +15,14 @@ _TAG: Final = 3  # words at most of "…, right?": what stands ahead of more is 
 
 
 def is_automated(said: str) -> bool:
-    """Something passed on or sent by a machine, or made to be obeyed: no person's own words. `said` is plain."""
+    """Tell whether the text was passed on, sent by a machine, or made to be obeyed, and is no person's own.
+    `said` is plain.
+    """
     return _pattern("automated").search(said) is not None
 
 
 def is_invented(said: str) -> bool:
-    """People who are made up: "my character is …", "too silly for my story?"."""
+    """Tell whether the text is about people who are made up: "my character is …", "too silly for my story?"."""
     return _pattern("invented").search(said) is not None
 
 
@@ -28,7 +32,7 @@ def _pattern(kind: str) -> re.Pattern[str]:
 
 
 def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:
-    """The part of a sentence in which something is stated: from where, and until where."""
+    """Return the part of a sentence in which something is stated: from where, and until where."""
     tokens = sentence.tokens
     start, end = 0, len(tokens)
     for at, token in enumerate(tokens):
@@ -54,7 +58,7 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
 
 
 def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[int]:
-    """Where a clause may begin."""
+    """Give the places where a clause may begin."""
     for at in range(first, len(tokens)):
         before = tokens[at - 1] if at > first else None
         if (
@@ -67,7 +71,7 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
 
 
 def _is_message(tokens: Sequence[Token], at: int, language: Language) -> bool:
-    """As in "tell Dana I'm not allergic": words to pass on to somebody."""
+    """Tell whether words to pass on to somebody begin here, as in "tell Dana I'm not allergic"."""
     verb, rest = tokens[at].plain, tokens[at + 1 : at + 5]
     if (
         not rest
@@ -105,7 +109,7 @@ def _asks(tokens: Sequence[Token], at: int, language: Language) -> bool:
 
 
 def after_leads(tokens: Sequence[Token], at: int, language: Language) -> int:
-    """Past the words that only lead up to a clause: "and", "btw", "remember that"."""
+    """Return the place after the words that only lead up to a clause: "and", "btw", "remember that"."""
     while at < len(tokens):
         used = max(begins(tokens, at, language.leads), begins(tokens, at, language.remember))
         if used == 1 and (tokens[at].plain in language.negations or tokens[at].plain == "no"):

@@ -43,10 +43,11 @@ class Claim:
 
 
 def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", following: str = "") -> str | None:
-    """The reason why a claim is not believed, None where nothing speaks against it; `said_on` is the person's own day.
+    """Return the reason why a claim is not believed, None where nothing speaks against it.
 
-    `heard` is what else was said to which the fact may refer by name: the question that was answered, the person's own
-    messages before it; `following` is the person's next message, which may take this one back.
+    `said_on` is the person's own day. `heard` is what else was said to which the fact may refer by name: the
+    question that was answered, the person's own messages before it; `following` is the person's next message, which
+    may take this one back.
     """
     said = _Said(message, claim.quote)
     return (
@@ -60,17 +61,21 @@ def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", fo
 
 
 def asks_not_to_keep(message: str) -> bool:
-    """The person asks that what they say is not remembered: "don't save this", "no lo guardes", "אל תשמור"."""
+    """Tell whether the person asks that their words are not remembered: "don't save this", "no lo
+    guardes", "אל תשמור".
+    """
     return _found("keeps_not", message) is not None
 
 
 def corrects(message: str) -> bool:
-    """The message may take back what the same person said in the one before: "sorry i meant 8", "*Bath", "not me"."""
+    """Tell whether the message may take back what the same person said just before: "sorry i meant 8",
+    "*Bath", "not me".
+    """
     return bool(_is_correction(message) or _contrast(message) or _found("not_me", message)) or _refuses_last(message)
 
 
 def is_corrected(fact: str, quote: str, following: str) -> bool:
-    """The message after the quote takes the fact back."""
+    """Tell whether the message after the quote takes the fact back."""
     return _taken_back(Claim(fact, quote), _Said(quote, quote), following) is not None
 
 
@@ -79,7 +84,7 @@ def laughs(message: str) -> bool:
 
 
 def sensitive_beyond(text: str, quote: str, marked: bool) -> bool:
-    """A fact is sensitive where its reader or the tables say so, of the fact or of its words."""
+    """Tell whether a fact is sensitive: its reader says so, or the tables do, of the fact or of its words."""
     return marked or is_sensitive(text) or is_sensitive(quote)
 
 
@@ -95,7 +100,7 @@ class _Said:
         self.end = min(self.start + len(self.quote), len(self.message))
 
     def foreign(self) -> str | None:
-        """Pasted, cited in quotation marks, or made up for a play."""
+        """Return the reason where the words are foreign: pasted, cited in quotation marks, or made up for a play."""
         own = _flat(own_words(self.written))
         if self.quote and " ".join(self.quote.split()) not in " ".join(own.split()):
             return "is pasted"
@@ -109,7 +114,9 @@ class _Said:
         return "is a mere idea" if self._supposed() else None
 
     def _asked(self) -> bool:
-        """As in "am I allergic to cats?"; not what a question only takes for granted: "what can my vegan son eat?"."""
+        """Tell whether the quote asks, as in "am I allergic to cats?"; not what a question takes for granted: "what can
+        my vegan son eat?".
+        """
         start = self._clause_start()
         clause = self.message[start : self.end]
         asks = re.match(rf"\s*(?:{self.language.guards.asks})\s*", clause)
@@ -120,7 +127,7 @@ class _Said:
         return re.match(rf"(?:{self.language.guards.supposes})\b(?!\W*$)", clause) is not None
 
     def by_another(self, claim: Claim) -> str | None:
-        """In another's words, or another's wish, where the fact does not say whose."""
+        """Return the reason where the words, or the wish, are another's, and the fact does not say whose."""
         if re.match(rf"(?:(?:y|and|que|that) )?(?:{self.language.guards.third})(?!\w)", self.quote):
             return "is said of somebody else"
         if self._of_another(claim.text):
@@ -144,7 +151,7 @@ class _Said:
         return None
 
     def _of_another(self, fact: str) -> bool:
-        """The clause begins with somebody whom the fact leaves out, and the speaker is not in it."""
+        """Tell whether the clause begins with somebody whom the fact leaves out, without the speaker in it."""
         clause = self.message[self._clause_start() : self.end]
         language = self.language
         found = re.match(rf"\W*(?:\w+ )??(?P<who>{_people(language)})(?!\w)", clause) or re.match(
@@ -168,14 +175,16 @@ class _Said:
         return any(word in own or re.fullmatch(language.first_person, word) for word in _words(said))
 
     def _own_again(self, found: re.Match[str], before: str) -> bool:
-        """The person speaks for themselves again: "…, but I", in a sentence that cites nobody with a colon."""
+        """Tell whether the person speaks for themselves again: "…, but I", in a sentence that cites
+        nobody with a colon.
+        """
         rest = before[found.end() :]
         if _SENTENCE_END.search(rest) and not found.group().rstrip().endswith((":", "like")) and ":" not in rest[:2]:
             return True
         return re.search(r"(?<!\w)(?:but (?:i|we|my)|pero (?:yo|a mi)|אבל אני)(?!\w)", rest) is not None
 
     def denied(self, fact: str) -> str | None:
-        """The clause of the quote says that something is not so, and the fact does not."""
+        """Tell whether the clause of the quote says that something is not so, and the fact does not."""
         nearest = max(self._clauses(), key=lambda clause: len(_stems(clause) & _stems(fact)), default="")
         clause = re.sub(rf"(?<!\w)(?:{self.language.guards.denies_not})", " ", nearest)
         if re.search(r"(?<!\w)(?:not that|no es que|לא ש)(?!\w)", clause):
@@ -197,7 +206,7 @@ class _Said:
 
 
 def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
-    """The same breath, or the next message, takes the value back that the claim holds."""
+    """Tell whether the same breath, or the next message, takes back the value that the claim holds."""
     is_short = len(following.split()) <= _LONGEST_CORRECTION
     if _found("jokes", said.message[said.end :]) or (is_short and _found("jokes", following)):
         return "was a joke"
@@ -222,7 +231,9 @@ def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
 
 
 def _replacement(text: str, found: re.Match[str]) -> str:
-    """The words that a correcting word puts in place of others: those after it, or before it at a sentence's end."""
+    """Return the words that a correcting word puts in place of others: those after it, or before it at
+    a sentence's end.
+    """
     ended = _SENTENCE_END.search(text, found.end())
     after = text[found.end() : ended.start() if ended else len(text)].strip(" ,:;-")
     if after:
@@ -233,7 +244,7 @@ def _replacement(text: str, found: re.Match[str]) -> str:
 
 
 def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
-    """The values of `old` that `new` stands for: its last number, its last name, or else its last word."""
+    """Return the values of `old` that `new` stands for: its last number, its last name, or else its last word."""
     told = _words(new)
     if not told or len(told) > _LONGEST_CORRECTION:
         return []
@@ -250,7 +261,7 @@ def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
 
 
 def _contrast(message: str) -> list[str]:
-    """The names that a short message denies: the "Levi" of "It's not Levi, it's Cohen"."""
+    """Return the names that a short message denies: the "Levi" of "It's not Levi, it's Cohen"."""
     said = _flat(message)
     if len(said.split()) > _LONGEST_CORRECTION:
         return []
@@ -262,7 +273,7 @@ def _contrast(message: str) -> list[str]:
 
 
 def _is_correction(message: str) -> bool:
-    """The message is short, and begins or ends as a correction does."""
+    """Tell whether the message is short, and begins or ends as a correction does."""
     said = _flat(message).strip()
     if not said or len(said.split()) > _LONGEST_CORRECTION + 2:
         return False
@@ -281,7 +292,9 @@ def _refuses_last(following: str) -> bool:
 
 
 def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
-    """A number or a name that nobody said; a day may be counted from when it was said, where a time was named."""
+    """Return a number or a name that nobody said; a day may be counted from when it was said, where
+    a time was named.
+    """
     evidence = f"{said.message[said.sentence_start() : _sentence_end(said.message, said.end)]} {_flat(heard)}"
     stated = _numbers(evidence)
     dated = _names_time(evidence)
@@ -301,7 +314,7 @@ def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
 
 
 def _of_a_date(fact: str, found: re.Match[str], said_on: date, evidence: str) -> bool:
-    """A year, or a number beside a month, or a part of a written date."""
+    """Tell whether it is a year, a number beside a month, or a part of a written date."""
     around = (
         _words(fact[max(0, found.start() - 12) : found.start()])[-2:] + _words(fact[found.end() : found.end() + 14])[:2]
     )
@@ -318,7 +331,7 @@ def _of_a_date(fact: str, found: re.Match[str], said_on: date, evidence: str) ->
 
 @cache
 def _times() -> frozenset[str]:
-    """Words of a time that a day is counted by."""
+    """Return the words of a time that a day is counted by."""
     named = {word for each in LANGUAGES for cells in each.times.values() for cell in cells for word in cell}
     return frozenset(named | {name for each in LANGUAGES for name in (*each.months, *each.weekdays)}) - _IDLE - {"from"}
 
@@ -343,7 +356,7 @@ def _is_calendar(word: str) -> bool:
 
 
 def _bare(word: str) -> str:
-    """Without the letter that Hebrew writes onto a word."""
+    """Return the word without the letter that Hebrew writes onto it."""
     return word[1:] if "א" <= word[:1] <= "ת" and word[0] in "בהולמשכ" and len(word) > 3 else word
 
 
@@ -355,7 +368,7 @@ def _numbers(text: str) -> set[float]:
 
 
 def _one_number(written: str) -> set[float]:
-    """As it may be meant: "1,5" and "5,000", the parts of "07:30" and "3.5"."""
+    """Return the numbers that may be meant: by "1,5" and "5,000", and the parts of "07:30" and "3.5"."""
     forms = {written.replace(",", ""), written.replace(",", "."), *re.split(r"[.,:]", written)} if written else set()
     return {float(each) for each in forms if each.count(".") <= 1 and each.replace(".", "").isdigit()}
 
@@ -379,7 +392,7 @@ def _denial(clause: str, language: Language) -> bool:
 
 
 def _says_denial(fact: str, clause: str) -> bool:
-    """True for a fact with a word of denial, or with one that its clause lacks: "avoids meat" of "I don't eat meat"."""
+    """Tell whether a fact has a word of denial, or one that its clause lacks: "avoids meat" of "I don't eat meat"."""
     told, language = _flat(fact), language_of(_flat(fact), fact)
     if _denial(told, language):
         return True
@@ -413,7 +426,7 @@ def _sentence_end(text: str, at: int) -> int:
 
 
 def _names(fact: str, who: str) -> bool:
-    """The fact says of whom it is."""
+    """Tell whether the fact says of whom it is."""
     return any(
         _same(word, held) for word in _words(who) if len(word) > 2 and word not in _IDLE for held in _words(fact)
     )
@@ -434,7 +447,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _alike(name: str, word: str) -> bool:
-    """The same name, but for how it is typed."""
+    """Tell whether the two are the same name, but for how it is typed."""
     if (
         name == word
         or _bare(name) == _bare(word)
@@ -455,11 +468,11 @@ def _found(kind: str, message: str) -> re.Match[str] | None:
 
 @cache
 def _pattern(kind: str, more: str = "") -> re.Pattern[str]:
-    """Words of one kind of every language: people mix them."""
+    """Return a pattern of the words of one kind of every language: people mix them."""
     return re.compile(rf"(?<!\w)(?:{'|'.join(getattr(each.guards, kind) for each in LANGUAGES)}){more}")
 
 
 def _flat(text: str) -> str:
-    """Plain, one kind of space, and nothing that no screen shows."""
+    """Return the text in plain letters, with one kind of space and nothing that no screen shows."""
     shown = "".join(letter for letter in plain(text) if unicodedata.category(letter) != "Cf")
     return re.sub(r"[^\S\n]+", " ", shown)

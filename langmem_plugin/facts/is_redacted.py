@@ -1,4 +1,4 @@
-"""Secrets in a text: what was put in the place of private data, and putting a mask in the place of secrets."""
+"""Secrets in a text: placeholders of private data are recognised, and secrets are masked."""
 
 import re
 from typing import Final
@@ -9,20 +9,22 @@ MASK: Final = "•••"
 _PLACEHOLDERS = (MASK, "[REDACTED_", "_hash:", "****", "*.*.*.")  # the others are what LangChain's PIIMiddleware leaves
 _NUMBERS: Final = frozenset({"card", "national id", "bank"})
 _TOKEN = re.compile(r"langmem_[0-9a-f]{12}_[0-9a-f]+")
-# The codes of people/link_codes.py. Digits alone, such as two years, are one only behind a command.
+# The codes of people/link_codes.py. Mere digits, such as two years, are a code only after a command.
 _CODE = re.compile(r"(/\w+\s+)?(?<![\w-])[0-9BCDFGHJKMNPQRSTVWXYZ]{4}-[0-9BCDFGHJKMNPQRSTVWXYZ]{4}(?![\w-])")
 _OPEN_END = re.compile(r"(?:[:=]|\bis|\bes|הוא|היא)\s*$")
-# What begins a line of ours: "✅ Remembered: ", "2. ".
+# The beginnings of lines that the product writes: "✅ Remembered: ", "2. ".
 _MARKED = re.compile(r"\s{0,9}+(?:[^\w\s\"'“(]{1,4}+ [^:]{0,60}?: |\d{1,4}+\. |- )?")
 
 
 def is_redacted(text: str) -> bool:
-    """True for a text with a placeholder, which is no value to remember."""
+    """Tell whether a text has a placeholder, which is no value to remember."""
     return any(each in text for each in _PLACEHOLDERS)
 
 
 def without_secrets(text: str) -> str:
-    """The text with MASK for codes and tokens, and for the rest of each line that tells a password, a card and such."""
+    """Return the text with MASK for codes and tokens, and for the rest of each line that tells a password,
+    a card and such.
+    """
     masked = _CODE.sub(_masked_code, _TOKEN.sub(MASK, text))
     lines, goes_on = [], False
     for line in masked.split("\n"):

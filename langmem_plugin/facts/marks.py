@@ -37,7 +37,7 @@ def adds(new: str, old: str) -> bool:
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def names(text: str) -> frozenset[str]:
-    """The words written with a capital letter other than at the beginning of a sentence, in plain form.
+    """Return the words written with a capital letter other than at the beginning of a sentence, in plain form.
 
     Where every word begins with one, as in a title, none of them is told from the others.
     """
@@ -59,7 +59,7 @@ def accents_differ(one: str, other: str) -> bool:
 
 
 def _stressed(text: str) -> list[str]:
-    """The words, without those accents that many leave out and that tell no words apart."""
+    """Return the words without those accents that many leave out and that tell no words apart."""
     found = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
     return [
         "".join(c if c == "ñ" else plain(c) for c in word[:-1]) + word[-1]
@@ -74,7 +74,7 @@ def marks_of(text: str) -> frozenset[str]:
 
 
 def marks(text: str) -> Iterator[str]:
-    """The numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
+    """Return the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
     timed = False  # "six in the morning" is read as one time
     for word in in_one_form(text):
         timed = timed or _is_clock(word)
@@ -94,7 +94,7 @@ def marks(text: str) -> Iterator[str]:
 
 
 def _forms(word: str, language: str) -> set[str]:
-    """A word, also without the ending or, in Hebrew, the letters that are written onto it."""
+    """Return a word, also without the ending or, in Hebrew, the letters that are written onto it."""
     if language != "he":
         return {word, word.removesuffix("s")} if len(word) > 4 else {word}
     found = {word}

@@ -1,4 +1,4 @@
-"""When something holds: the days, months and years a sentence names, made absolute from when it was said."""
+"""The time at which something holds: the days, months and years of a sentence, made absolute from when it was said."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,9 @@ _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": 
 
 @dataclass(frozen=True)
 class Moment:
-    """The tokens `first` up to `last` name the time from `start` until before `end`; `text` says it absolutely."""
+    """A time that a sentence names: the tokens `first` up to `last` name the time from `start` until before `end`;
+    `text` says it absolutely.
+    """
 
     first: int
     last: int
@@ -45,7 +47,7 @@ class _Date:
 
 
 def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, ahead: bool) -> list[Moment]:
-    """Every time named; a month or a weekday alone is the next one if `ahead`, else the last."""
+    """Return every time named; a month or a weekday alone is the next one if `ahead`, else the last."""
     today = said_at.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Moment] = []
     place = 0
@@ -101,7 +103,7 @@ def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: b
 
 
 def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
-    """As in "yesterday", "last month", "el año pasado"."""
+    """Return the time that fixed words name: "yesterday", "last month", "el año pasado"."""
     best: _Date | None = None
     for named, cells in language.times.items():
         if named[-1] in _LETTERS and named[:-1].lstrip("-").isdigit():
@@ -130,7 +132,7 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
 
 
 def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
-    """As in "two years ago", "hace tres meses", "לפני 3 שנים"."""
+    """Return the time so long ago: "two years ago", "hace tres meses", "לפני 3 שנים"."""
     before = _begins(words, language.times.get("before", ()))
     counted = number(words[before:])
     if counted is None and words[before : before + 1] == ["a"]:
@@ -147,7 +149,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
 
 
 def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
-    """As in "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
+    """Return the time that a calendar's words name: "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
     first = words[0]
     day = _day(first)
     if day and len(words) > _A_RANGE and words[1] in _UP_TO and words[2] != first:
@@ -192,7 +194,7 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
 
 
 def _numeric(word: str, today: datetime) -> _Date | None:
-    """As in "3.5.2026", "2026-05-03" is not split by the tokens and read as it stands."""
+    """Return the date written in figures, as "3.5.2026"; "2026-05-03" is one token, and is read as it stands."""
     for mark in "./":
         parts = word.split(mark)
         if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):

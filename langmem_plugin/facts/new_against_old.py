@@ -1,4 +1,4 @@
-"""How a new fact relates to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
+"""The relation of a new fact to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
 When in doubt both are kept, since losing a fact is worst; `memory/write/likely_changes` then looks at the words of both.
 """
@@ -35,8 +35,10 @@ _BESIDE: Final = tuple(" ".join(phrase) for language in LANGUAGES for phrase in 
 
 @dataclass(frozen=True)
 class Relation:
-    """`by_place`: only one value holds where each text says one, and the place is not one of the speaker's own that is
-    well known ("home", "employer"): it may be two places.
+    """The relation of a new fact to an old one.
+
+    `by_place` says that only one value holds where each text says one, and the place is not one of the speaker's own
+    that is well known ("home", "employer"): it may be two places.
     """
 
     kind: Literal["duplicate", "supersedes", "keeps_both", "unrelated"]
@@ -48,7 +50,7 @@ SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 
 
 def alike_slots(key: str) -> set[str]:
-    """The keys of the slots in which the same thing may be said: of "self/home" also "self/address"."""
+    """Return the keys of the slots in which the same thing may be said: for "self/home" also "self/address"."""
     who, _, attribute = key.partition("/")
     alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
     alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
@@ -56,7 +58,9 @@ def alike_slots(key: str) -> set[str]:
 
 
 def resting_on(changed: Slot) -> frozenset[str]:
-    """The keys of the slots ("self/gym") whose values become doubtful once the value of `changed` is another one."""
+    """Return the keys of the slots ("self/gym") whose values become doubtful once the value of
+    `changed` is another one.
+    """
     attributes = _RESTS_ON.get(changed.attribute, frozenset()) - {changed.attribute} if changed.who == SELF else ()
     return frozenset(f"{SELF}/{attribute}" for attribute in attributes)
 
@@ -79,8 +83,9 @@ def another_subject(new: Statement, old: Statement) -> bool:
 
 
 def cannot_repeat(new: Statement, old: Statement) -> bool:
-    """Tell whether `new` says something that `old` does not, whoever holds them to be the same: it is about somebody else,
-    names a number, day or name of its own, or denies what the other states.
+    """Tell whether `new` says something that `old` does not, so that it cannot repeat it, whoever says so.
+
+    It is about somebody else, names a number, day or name of its own, or denies what the other states.
     """
     return another_subject(new, old) or adds(new.text, old.text) or _differ(new, old)
 
@@ -123,7 +128,7 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
         another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
         ends = (not ours and (is_same or not _is_job(old))) or (
             ours and within(ours, theirs) and not _JOINS & said and not another
-        )  # "Acme" is not "Acme North"
+        )  # two companies: "Acme" and "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
     if over or was_over:
         return Relation("keeps_both", "what is not so does not contradict what is")
@@ -139,12 +144,14 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
 
 
 def _is_job(statement: Statement) -> bool:
-    """True where the fact names a profession, which stays when an employer does not."""
+    """Tell whether the fact names a profession, which stays when an employer does not."""
     return statement.slot is not None and statement.slot.attribute == "job"
 
 
 def _worded_alike(new: Statement, old: Statement) -> bool:
-    """In one order: "Dana owes Ron" is not what "Ron owes Dana" says; nor need "0" be what "00" is."""
+    """Tell whether both say the same words in one order: "Dana owes Ron" differs from "Ron owes Dana", and "0" may
+    differ from "00".
+    """
     if _is_secret(new) and not _same_value(new, old):
         return False
     if adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old):
@@ -157,7 +164,9 @@ def _worded_alike(new: Statement, old: Statement) -> bool:
 
 
 def _beside(statement: Statement) -> set[str]:
-    """The words by which a fact may hold beside another of its kind: "too", "on weekends", "my other", "my old"."""
+    """Return the words by which a fact may hold beside another of its kind: "too", "on weekends", "my
+    other", "my old".
+    """
     whole = statement.quote if len(statement.quote) > len(statement.text) else statement.text
     said = f" {' '.join(_WORD.findall(plain(whole)))} "
     return {phrase for phrase in _BESIDE if f" {phrase} " in said}
@@ -171,7 +180,7 @@ def _same_value(new: Statement, old: Statement) -> bool:
 
 
 def _as_typed(secret: str) -> str:
-    """Without what groups its digits, where it is only digits."""
+    """Return the secret without what groups its digits, where it is only digits."""
     bare = secret.strip(" .")
     return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
 
@@ -186,7 +195,7 @@ def _inflects(statement: Statement) -> bool:
 
 
 def _is_secret(statement: Statement) -> bool:
-    """A password or the like, in which every letter counts."""
+    """Tell whether the value is a password or the like, in which every letter counts."""
     if statement.slot is None:
         return not _SECRETS.isdisjoint(plain(statement.text).split())
     attribute = statement.slot.attribute

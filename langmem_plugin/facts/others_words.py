@@ -1,4 +1,4 @@
-"""Which parts of a text are not the writer's own: lines of a chat that was pasted, quoted lines and code."""
+"""The parts of a text that are not the writer's own: lines of a chat that was pasted, quoted lines and code."""
 
 import re
 from typing import Final
@@ -44,11 +44,11 @@ _INNER: Final = frozenset(
 
 
 def own_words(text: str) -> str:
-    """`text` with spaces in place of what is not the writer's own, so that every word keeps its place."""
+    """Return `text` with spaces in place of what is not the writer's own, so that every word keeps its place."""
     kept: list[str] = []
     fenced = theirs = False
     lines = text.split("\n")
-    signed = sum(bool(line.strip()) for line in lines) > 1  # "never before 9:30" alone is nobody's signature
+    signed = sum(bool(line.strip()) for line in lines) > 1  # "never before 9:30" alone is not the header of a message
     chat = sum(_speaker(line, signed=signed) is True for line in lines) > 1
     for line in lines:
         fence = line.lstrip().startswith(_FENCE)
@@ -72,7 +72,7 @@ def _stamped(line: str) -> bool:
 
 
 def _speaker(line: str, *, signed: bool) -> bool | None:
-    """Tell whether a line begins with who says it: True another, False the writer, None no such label."""
+    """Tell whether a line begins with the one who says it: True another, False the writer, None no such label."""
     rest = line.strip().lstrip(_MARKUP)
     stamp = _STAMP.match(rest)
     rest = rest[stamp.end() :] if stamp else rest
@@ -95,7 +95,7 @@ def _speaker(line: str, *, signed: bool) -> bool | None:
 
 
 def _is_own_label(found: list[str], written: list[str]) -> bool:
-    """Tell whether it says what is told, not who tells it: "allergies", "my dentist", "one more thing"."""
+    """Tell whether a label says what is told, not who tells it: "allergies", "my dentist", "one more thing"."""
     if any(form in _OWN_LABELS for word in found for form in _forms(word)):
         return True
     if len(found) == 1:

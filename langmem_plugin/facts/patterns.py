@@ -28,7 +28,9 @@ _READ_AHEAD: Final = 5  # words in which a pattern begins: those before it are p
 
 @dataclass(frozen=True)
 class Pattern:
-    """`mark` is "-" where it is not so, "+" where it will be, "*" where only a name is a value of it."""
+    """One pattern of a statement. `mark` is "-" where it is not so, "+" where it will be, "*" where its
+    value must be a name.
+    """
 
     attribute: str
     mark: str
@@ -37,8 +39,8 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Match:
-    """The value is what stands from the place `start` of the line up to `end`, and beyond it where it `is_open`; the
-    pattern goes on up to `through`.
+    """One fit of a pattern. The value stands from the place `start` of the line up to `end`, and goes on where it
+    `is_open`; the pattern goes on up to `through`.
     """
 
     attribute: str
@@ -78,7 +80,9 @@ class Line:
 
 
 def taken_apart(tokens: Sequence[Token], language: Language) -> tuple[Token, ...]:
-    """Hebrew writes "and" onto the next word: it is a word of its own before one that states something."""
+    """Return the tokens with a Hebrew "and", written onto the next word, as a word of its own before one that
+    states something.
+    """
     if language.name != "he":
         return tuple(tokens)
     found: list[Token] = []
@@ -99,8 +103,9 @@ def best_match(line: Line, at: int, *, third: bool, unsaid: bool = False) -> Mat
 
 
 def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[Match]:
-    """Match each pattern that fits from the word `at` on, best first by the words it covers; `unsaid`: as in notes,
-    "to be" is left out.
+    """Return a match for each pattern that fits from the word `at` on, first the one that covers most words.
+
+    With `unsaid`, as in notes, "to be" is left out.
     """
     table = _by_first_word(line.language, third or unsaid, unsaid)
     seen: set[Pattern] = set()
@@ -118,7 +123,9 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
 
 
 def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
-    """Build a match: its groups s… are words passed over, o… is the open value, and c, v, n and w are parts of one."""
+    """Build a match from its groups: s… are words passed over, o… is the open value, and c, v, n and w
+    are parts of one.
+    """
     spans = {name: found.span(name) for name, told in found.groupdict().items() if told}
     skipped = "".join(found[name] for name in spans if name[0] == "s")
     value = [span for name, span in spans.items() if name[0] in "cvnwo"]
@@ -228,7 +235,7 @@ def _expression(bare: str, place: int, language: Language, third: bool, unsaid: 
 
 
 def begins(tokens: Sequence[Token], at: int, phrases: Sequence[tuple[str, ...]]) -> int:
-    """How many tokens the longest of the phrases takes that stands at `at`."""
+    """Return how many tokens the longest of the phrases takes that stands at `at`."""
     if at >= len(tokens):
         return 0
     first, longest = tokens[at].plain, 0
@@ -243,7 +250,9 @@ def begins(tokens: Sequence[Token], at: int, phrases: Sequence[tuple[str, ...]])
 
 
 def language_of(said: str, written: str) -> Language:
-    """The language of a text: by script, else by its function words; English when in doubt. `said` is it in plain words."""
+    """Return the language of a text: by script, else by its function words; English when in doubt. `said` is the
+    text in plain words.
+    """
     english, hebrew, spanish = LANGUAGES
     found = [word.strip('.,;:!?()"') for word in said.split()]
     if any("\u05d0" <= letter <= "\u05ea" for word in found for letter in word[:1]):

@@ -1,4 +1,4 @@
-"""Reads sentences from left to right, and finds what each clause states about whom."""
+"""Read sentences from left to right, and find what each clause states about whom."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ _IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_:", "'s"))
 
 @dataclass(frozen=True)
 class Finding:
-    """One fact, which begins at the word `first` and ends before `last`. `instead_of` is what it corrects."""
+    """One fact, which begins at the word `first` and ends before `last`. `instead_of` is the value that it corrects."""
 
     subject: Subject
     attribute: str
@@ -61,7 +61,7 @@ class Finding:
 
 
 class Reader:
-    """`noted`: it is a note, in which the person is left out."""
+    """The reader of one sentence's clauses; `noted` says that it is a note, in which the person is left out."""
 
     def __init__(self, language: Language, said_at: datetime | None, *, noted: bool) -> None:
         self._language, self._said_at, self._noted = language, said_at, noted
@@ -89,7 +89,7 @@ class Reader:
         return line, found if self._noted else [*found, *self._mentioned(line, begin, found)]
 
     def _mentioned(self, line: Line, begin: int, found: Sequence[Finding]) -> Iterator[Finding]:
-        """Who somebody of the speaker's is, by role and name, wherever that stands: "marrying my fiancée Steph"."""
+        """Give each person of the speaker's, by role and name, wherever that stands: "marrying my fiancée Steph"."""
         told = " ".join(f"{each.subject.who} {' '.join(token.plain for token in each.value)}" for each in found)
         for at in range(begin, len(line.tokens)):
             if line.tokens[at].plain not in self._language.possessives or self._language.possessive_after:
@@ -126,7 +126,7 @@ class Reader:
         return None
 
     def _is_implied(self, line: Line, at: int, *, first: bool) -> bool:
-        """A clause without its subject is the speaker's: "sold the car", "vivo en Madrid", "allergic to nuts"."""
+        """Tell whether a clause without its subject is the speaker's: "sold the car", "vivo en Madrid"."""
         language = self._language
         passed = language.fillers | language.negations
         word = next((token.plain for token in line.tokens[at:] if token.plain not in passed), "")
@@ -178,7 +178,7 @@ class Reader:
         return self._checked(line, subject, match, value, max(last, line.token_at(match.through)))
 
     def _introduced(self, line: Line, subject: Subject) -> Finding | None:
-        """As in "I'm Dana, …", "soy Ana y …"."""
+        """Read a name that the person gives themselves, as in "I'm Dana, …", "soy Ana y …"."""
         tokens, language = line.tokens, self._language
         at = subject.end + begins(tokens, subject.end, language.introducing)
         if not subject.is_speaker or at == subject.end or at >= len(tokens) or not is_name(tokens[at], language):
@@ -189,7 +189,7 @@ class Reader:
         return Finding(subject, "name", tuple(tokens[at:last]), subject.first, last)
 
     def _routine(self, line: Line, subject: Subject) -> Finding | None:
-        """As in "I run every morning", "I never fly before noon"."""
+        """Read a habit, as in "I run every morning", "I never fly before noon"."""
         tokens, language = line.tokens, self._language
         if not subject.is_speaker or subject.end >= len(tokens):
             return None
@@ -300,7 +300,7 @@ class Reader:
         return now is not None and not all(each.first for each in moments(said, self._language, now, ahead=True))
 
     def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
-        """As in "Priya Nair is my accountant"."""
+        """Read a sentence turned round, as in "Priya Nair is my accountant"."""
         tokens, language = line.tokens, self._language
         used = begins(tokens, subject.end, language.copulas)
         theirs = subject_at(line, subject.end + used) if used else None
@@ -312,7 +312,7 @@ class Reader:
         return Finding(replace(subject, who=SELF), attribute, subject.name, subject.first, theirs.end)
 
     def _noted_of(self, line: Line, at: int) -> Finding | None:
-        """A note of a thing: "choir practice: mondays at 18:30"."""
+        """Read a note of a thing: "choir practice: mondays at 18:30"."""
         colon = next(
             (place for place in range(at + 1, min(at + 4, len(line.tokens))) if line.tokens[place].plain == ":"), 0
         )
@@ -322,7 +322,7 @@ class Reader:
         return self._copula(line, Subject(SELF, at, colon, at, noun=noun))
 
     def _value_end(self, line: Line, at: int, attribute: str) -> int:
-        """Where what began at `at` ends: at a new clause, or at words that end it, but at no comma alone."""
+        """Return the end of the value that begins at `at`: a new clause, or words that end it, but no comma alone."""
         tokens, language = line.tokens, self._language
         named = attribute_of(attribute).category in ("people", "identity", "work", "place", "health", "secrets")
         exact = attribute_of(attribute).category == "identity"
@@ -358,7 +358,7 @@ class Reader:
         return min(at + _LONGEST_VALUE, len(tokens))
 
     def _is_joined(self, token: Token, *, placed: bool) -> bool:
-        """Hebrew writes "and" and "that" onto the word that begins a clause."""
+        """Tell whether Hebrew's "and" or "that" is written onto the word, which then begins a clause."""
         rest = token.plain[1:]
         if token.plain in self._language.possessives:
             return False
@@ -428,7 +428,7 @@ class Reader:
         )
 
     def _is_habit(self, subject: Subject, value: Sequence[Token]) -> bool:
-        """Said outright of somebody, and of no more than this once: not "keep that in mind", "I keep forgetting"."""
+        """Tell whether it is a habit, said outright of somebody: not "keep that in mind", "I keep forgetting"."""
         language = self._language
         said_outright = subject.end > subject.first or language.drops_subject
         following = value[1].plain if len(value) > 1 else ""
@@ -438,19 +438,19 @@ class Reader:
         return said_outright and bool(following) and (again is not None or telling)
 
     def _is_planned(self, clause: Sequence[Token]) -> bool:
-        """For a day that is not today nor tomorrow: what is sooner is done before it is of use."""
+        """Tell whether it is for a day that is not today nor tomorrow: what is sooner is done before it is of use."""
         if self._said_at is None:
             return False
         soon = self._said_at + timedelta(days=2)
         return any(each.start > soon for each in moments(clause, self._language, self._said_at, ahead=True))
 
     def _was(self, line: Line, subject: Subject, last: int) -> bool:
-        """It is only said that it was so: "used to", but not "no longer"."""
+        """Tell whether it is only said that it was so: by "used to", but not by "no longer"."""
         words = {token.plain for token in line.tokens[subject.end : last]}
         return words.isdisjoint(self._language.no_more)
 
     def _instead_of(self, line: Line, last: int) -> tuple[Token, ...]:
-        """As in "…, not Dina", "… instead of Postgres"."""
+        """Return the value that is corrected, as in "…, not Dina", "… instead of Postgres"."""
         tokens, language = line.tokens, self._language
         for at in range(last, min(last + 2, len(tokens))):
             used = begins(tokens, at, language.instead) or int(tokens[at].plain in language.negations)
@@ -459,7 +459,7 @@ class Reader:
         return ()
 
     def _trimmed(self, value: list[Token], match: Match) -> list[Token]:
-        """Without articles before it, and times and idle words behind it."""
+        """Return the value without articles before it, and times and idle words behind it."""
         language = self._language
         while (
             match.attribute not in _NAMES
@@ -555,7 +555,7 @@ class Reader:
         return any(any(c.isdigit() for c in token.plain) or number([token.plain]) for token in value)
 
     def _remember(self, said: Finding) -> None:
-        """Who "he" and "she" are in what follows."""
+        """Keep who "he" and "she" are in what follows."""
         subject = said.subject
         self._of_speaker = subject.is_speaker and subject.role is None
         named = subject.role is not None and said.attribute == subject.role
@@ -566,7 +566,7 @@ class Reader:
             self._known = subject
 
     def _each(self, said: Finding) -> list[Finding]:
-        """The parts of "peanuts, milk and eggs", where each is a fact of its own."""
+        """Return the parts of "peanuts, milk and eggs", where each is a fact of its own."""
         if said.attribute not in _LISTED:
             return [said]
         parts: list[list[Token]] = [[]]

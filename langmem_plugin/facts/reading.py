@@ -1,4 +1,4 @@
-"""Read by rules, without a model, what people state about themselves and theirs: rather nothing than a wrong fact."""
+"""Statements of people about themselves and theirs, read by rules without a model: rather none than a wrong one."""
 
 import re
 from collections.abc import Sequence
@@ -33,9 +33,10 @@ _LATEST_ASKED, _LEAST_ASKED = 3, 2  # words before "remember that", and behind i
 
 
 def statements(text: str, *, said_at: datetime) -> list[Statement]:
-    """Every fact that is plainly stated in `text` and that no guard speaks against, in its order; 20 at most.
+    """Return every fact that is plainly stated in `text` and that no guard speaks against, in its order; 20 at most.
 
-    Nothing of a question, an idea, a joke or another's words. What is said twice is one fact, told where it was said last.
+    Nothing is read in a question, an idea, a joke or another's words. What is said twice is one fact, told where
+    it was said last.
     """
     if laughs(text) or is_invented(plain(text)):
         return []
@@ -48,7 +49,9 @@ def statements(text: str, *, said_at: datetime) -> list[Statement]:
 
 
 def statement_of(text: str, said_at: datetime | None = None) -> Statement:
-    """One short fact as a memory words it, in the third person too; `slot` is None where it was not understood."""
+    """Return one short fact as a memory words it, in the third person too; `slot` is None where it
+    was not understood.
+    """
     found = _read(text, text, said_at, noted=True)
     whole = text.strip()
     if not found:
@@ -84,7 +87,7 @@ def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list
 
 
 def _named_now(text: str, pet: Statement, tokens: Sequence[Token], language: Language) -> Statement | None:
-    """With the name that is told after it: "We got a puppy! Her name is Waffles"."""
+    """Return the pet's fact with the name that is told after it: "We got a puppy! Her name is Waffles"."""
     at = after_leads(tokens, 0, language)
     used = begins(tokens, at, language.names_it)
     if not used or at + used >= len(tokens) or pet.slot is None or pet.slot.attribute not in ("pet", "family"):
@@ -100,7 +103,7 @@ def _same_words(one: Statement, other: Statement) -> bool:
 
 
 def _ordered(sentence: str) -> list[Statement]:
-    """How the person wants to be answered from now on."""
+    """Return the standing orders on how the person wants to be answered."""
     return [
         _plainly(sentence, order.quote if order.condition else order.text, order.quote, "instruction")
         for order in instructions_in(sentence)
@@ -123,7 +126,7 @@ def _plainly(sentence: str, value: str, quote: str, attribute: str) -> Statement
 
 
 def _asked_to_keep(text: str, tokens: Sequence[Token], language: Language) -> list[Statement]:
-    """All that stands behind "remember that", where nothing else was read in it."""
+    """Return all that stands behind "remember that", where nothing else was read in it."""
     for at in range(min(len(tokens), _LATEST_ASKED)):
         used = begins(tokens, at, language.remember_that)
         rest = tokens[at + used :]
@@ -138,7 +141,9 @@ def _asked_to_keep(text: str, tokens: Sequence[Token], language: Language) -> li
 
 
 def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
-    """As in "remember that I need a taxi at 5": wanted at one moment, and done once; not with "every Monday"."""
+    """Tell whether it is wanted at one moment and done once, as in "remember that I need a taxi at 5"; not
+    with "every Monday".
+    """
     if not tokens or any(token.plain in language.frequencies for token in tokens):
         return False
     used = next((at + used for at in range(_LATEST_ASKED) if (used := begins(tokens, at, language.remember))), 0)
@@ -149,7 +154,9 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
-    """Read that something ended which is not named: "I got laid off", "we broke up"; nobody else's."""
+    """Read that something ended which is not named: "I got laid off", "we broke up"; nothing that ended
+    for somebody else.
+    """
     leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
     for at in range(len(tokens)):
         for (attribute, value), events in language.life_events.items():
@@ -192,7 +199,7 @@ def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> S
 
 
 def _timed(line: Line, said: Finding, said_at: datetime | None) -> list[Moment]:
-    """The times said within the fact or right after it."""
+    """Return the times said within the fact or right after it."""
     if said_at is None or not is_timed(said.attribute):
         return []
     tokens = line.tokens[said.first : said.last + _LONGEST_TIME]
@@ -200,7 +207,7 @@ def _timed(line: Line, said: Finding, said_at: datetime | None) -> list[Moment]:
         each
         for each in moments(tokens, line.language, said_at, ahead=said.ahead)
         if each.first <= said.last - said.first
-        # Who says in November to be born in June was not born this year.
+        # A birth in June that is told in November was not this year.
         and (said.attribute not in _OF_BIRTH or str(each.start.year) in {token.plain for token in tokens})
     ]
 
@@ -233,7 +240,7 @@ def _short(text: str, line: Line, said: Finding, timed: Sequence[Moment], last: 
 
 
 def _is_idle(line: Line, at: int) -> bool:
-    """A word before the fact that a note does without: "am", "also", "'ve"."""
+    """Tell whether a word before the fact is one that a note does without: "am", "also", "'ve"."""
     token = line.tokens[at]
     if begins(line.tokens, at, line.language.ended):
         return False
@@ -244,7 +251,9 @@ def _is_idle(line: Line, at: int) -> bool:
 
 
 def _written(text: str, value: Sequence[Token]) -> str:
-    """The words of a value as they were written; what stands between them is left out where it is far."""
+    """Return the words of a value as they were written; what stands between them is left out where
+    they are far apart.
+    """
     if value[-1].end - value[0].start <= sum(token.end - token.start for token in value) + 2 * len(value):
         return text[value[0].start : value[-1].end]
     return " ".join(token.written for token in value)

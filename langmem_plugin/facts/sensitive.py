@@ -1,4 +1,4 @@
-"""Which facts need the person's own leave: secrets, health, faith, love, politics, crime and drugs, what they earn.
+"""Facts that need the person's own leave: secrets, health, faith, love, politics, crime and drugs, what they earn.
 
 A fact that is taken for one of these wrongly is only asked about, so the table errs on that side.
 """
@@ -27,7 +27,7 @@ _SPANISH = re.compile(r"(?<![\w-])(?:[XYZxyz]-?\d{7}|\d{8})-?[A-Za-z](?!\w)")
 _IBAN = re.compile(r"(?<!\w)[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]){11,30}(?!\w)")
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,60}+(?:\.[\w-]{1,60}+)++")
 _HOST = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]{3,39}+)(?![\w:])(?!\.\d)")
-# What the makers of keys begin them with, so that they can be found where they do not belong.
+# Keys of known services begin with these, so that they are found inside a text.
 _SECRET = re.compile(
     r"(?<![\w-])(?:sk-(?:proj-|ant-)?+[\w-]{16,}+|gh[pousr]_\w{20,}+|github_pat_\w{20,}+|glpat-[\w-]{16,}+"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}+|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|xox[abeprs]-[\w-]{10,}+|hf_\w{20,}+|npm_\w{20,}+"
@@ -39,7 +39,9 @@ _OF_OTHERS: Final = words("|".join(language.sensitive["of_others"] for language 
 
 
 def kinds_of_numbers(text: str, said: frozenset[str]) -> set[NumberKind]:
-    """The kinds of secret numbers in a text; `said` are its words, which may show that a number is somebody else's."""
+    """Return the kinds of secret numbers in a text; `said` are its words, which may show that a number is
+    somebody else's.
+    """
     found: set[NumberKind] = set()
     of_others = not said.isdisjoint(_OF_OTHERS)
     for number in _DIGITS.finditer(text):
@@ -64,7 +66,7 @@ def kinds_of_numbers(text: str, said: frozenset[str]) -> set[NumberKind]:
 
 
 def _holds_iban(text: str) -> bool:
-    """Words may follow it, which read as more of it."""
+    """Tell whether a text holds an IBAN; words may follow it, which read as more of it."""
     parts = text.split(" ")
     return any(iban.is_valid("".join(parts[:count])) for count in range(1, len(parts) + 1))
 
@@ -84,7 +86,7 @@ _GIVEN_TO_BE_USED: Final = frozenset({"e-mail", "ip"})
 
 
 def _all(*path: str) -> frozenset[str]:
-    """The words of one table of every language: people mix them."""
+    """Return the words of one table of every language: people mix them."""
     found: set[str] = set()
     for language in LANGUAGES:
         cell: Any = language.sensitive
@@ -104,7 +106,7 @@ _PHRASES: Final = _by_kind("phrases")
 # They tell something only with a value beside them, and are mostly about something else.
 _WITH_A_NUMBER: Final = _by_kind("with_a_number")
 _OTHER_CODES: Final = _all("other_codes")
-# Of diseases and medicines, by how their names end or begin; and words that end so and are none.
+# How the names of diseases and medicines end or begin; and words that end so and are neither.
 _BEGINNINGS: Final = tuple(_all("beginnings"))
 _ENDINGS: Final = tuple(_all("endings"))
 _NO_STEM: Final = _all("no_stem")
@@ -119,12 +121,16 @@ _VALUE = re.compile(r"\d{3}")
 
 
 def is_sensitive(text: str) -> bool:
-    """Tell whether a person is asked before it is remembered. An e-mail or IP address alone is not: it is told to be used."""
+    """Tell whether a person is asked before it is remembered. An e-mail or IP address alone is not asked about: it is
+    told to be used.
+    """
     return not kinds_of(text) <= _GIVEN_TO_BE_USED
 
 
 def kinds_of(text: str) -> frozenset[Kind]:
-    """The sensitive kinds of content in a text. Whole words only: neither "turkey" nor "monkey" holds a key."""
+    """Return the sensitive kinds of content in a text. Only whole words count: neither "turkey" nor
+    "monkey" holds a key.
+    """
     bare = _MEDICINE_BALL.sub(" ", _STREET.sub(" ", plain(text)))
     found = [each.removesuffix("'s") for each in _WORD.findall(bare)]
     return frozenset([*kinds_of_numbers(text, frozenset(found)), *_kinds_of_words(found, text)])
@@ -148,7 +154,7 @@ def _kinds_of_words(found: list[str], text: str) -> Iterator[Kind]:
 
 
 def _forms(word: str) -> Iterator[str]:
-    """As written, and without what Hebrew writes as one with it: "the", "in", "to", "from"."""
+    """Give the word as written, and without what Hebrew writes as one with it: "the", "in", "to", "from"."""
     yield word
     prefix = _HE_PREFIX.match(word)
     if prefix is not None:

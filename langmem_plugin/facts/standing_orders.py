@@ -27,7 +27,7 @@ _APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
 _SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
 _QUOTED = re.compile(r"[\"“”«»„>*\-•#|]")
 _SAYING = re.compile("|".join(each.orders["saying"] for each in LANGUAGES), re.IGNORECASE)
-"""It is said without asking for anything: "never say never"."""
+"""Words of saying, which ask for nothing: "never say never" is no order."""
 _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
 
@@ -80,7 +80,7 @@ def _words_of(language: Language) -> OrderWords:
 
 @dataclass(frozen=True)
 class Until:
-    """When an order ends, as it was said: exactly one of the fields is set, `last` with the month as a day of it.
+    """The end of an order, as it was said: exactly one of the fields is set, `last` with the month as a day of it.
 
     Days are ended with the last one included: "until Friday" goes on through Friday.
     """
@@ -93,7 +93,7 @@ class Until:
     end_of: str | None = None  # week, month, year
 
     def instant(self, at: datetime) -> datetime:
-        """Said at `at`, in the person's own time zone; the instant from which on the order holds no more."""
+        """Return the instant from which on an order said at `at`, in the person's own time zone, holds no more."""
         today = at.date()
         if self.minutes is not None:
             return at + timedelta(minutes=self.minutes)
@@ -131,17 +131,19 @@ class Spoken:
     names: bool = False
 
     def ends(self, at: datetime) -> datetime | None:
-        """Said at `at`, in the person's own time zone; None for an order without an end."""
+        """Return the instant when an order said at `at`, in the person's own time zone, ends; None for
+        one without an end.
+        """
         return None if self.until is None else self.until.instant(at)
 
 
 def instruction_in(text: str) -> Spoken | None:
-    """The first order in a message; None where it holds none."""
+    """Return the first order in a message; None where it holds none."""
     return next(iter(instructions_in(text)), None)
 
 
 def instructions_in(text: str) -> list[Spoken]:
-    """Every order in a message, five at most, in the order in which they were given."""
+    """Return every order in a message, five at most, in the order in which they were given."""
     if len(text) > _LONGEST or _NO_MESSAGE_OF_THEIR_OWN.search(text):
         return []
     found: list[Spoken] = []
@@ -157,7 +159,7 @@ def instructions_in(text: str) -> list[Spoken]:
 
 
 def order_of(text: str) -> Spoken | None:
-    """The order that a text is, where it is known to be one: its condition, priority and end are taken out of it.
+    """Return the order that a text is known to be: its condition, priority and end are taken out of it.
 
     None where nothing but the order itself would be left out.
     """
@@ -167,7 +169,7 @@ def order_of(text: str) -> Spoken | None:
 
 
 def released_in(text: str) -> list[str]:
-    """The topics of orders that a message takes back, one a sentence: "emojis" of "you can use emojis again".
+    """Return the topics of orders that a message takes back, one a sentence: "emojis" of "you can use emojis again".
 
     Such words mean an order only where one about the topic stands: "you can use the car again" ends none.
     """
@@ -190,7 +192,7 @@ class _Reading:
     rest: str
     words: OrderWords
     stands: bool = False
-    """Tell whether something said that it is to last."""
+    """True where something said that the order is to last."""
     conditions: list[str] = field(default_factory=list)
     priority: int | None = None
     until: Until | None = None
@@ -210,7 +212,7 @@ class _Reading:
             self.rest = self.rest[: found.start()]
 
     def _cut(self, part: str, *, last: bool) -> bool:
-        """Take one part off the beginning or the end; False where there is none that can be read."""
+        """Take one part off the beginning or the end; return False where there is none that can be read."""
         pattern: re.Pattern[str] = getattr(self.words, f"{part}_end" if last else part)
         found = pattern.search(self.rest) if last else pattern.match(self.rest)
         if found is None or not found[0]:
@@ -244,7 +246,7 @@ class _Reading:
         return False
 
     def _split_topic(self, text: str) -> Iterator[tuple[str, str]]:
-        """(topic, order): at the first comma, else behind each of the first words."""
+        """Give (topic, order): split at the first comma, else behind each of the first words."""
         before, comma, after = text.partition(",")
         if comma and len(before.split()) <= _TOPIC_WORDS:
             yield before, self.words.then.sub("", after, count=1)
@@ -256,7 +258,7 @@ class _Reading:
 
 
 def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
-    """With `plainly` it is known that the sentence is an order."""
+    """Return the order in a sentence; with `plainly` it is known that the sentence is one."""
     if not sentence or len(sentence) > _LONGEST_SENTENCE or _QUOTED.match(sentence):
         return None
     plain = " ".join(sentence.translate(_APOSTROPHES).split())
@@ -301,13 +303,13 @@ def _lasts(reading: _Reading, text: str) -> bool:
 
 
 def _whenever(text: str, words: OrderWords) -> bool:
-    """A condition that the model has to read stays in the text."""
+    """Return the condition that a text gives; one that only the model can read stays in the text."""
     found = words.whenever.match(text)
     return found is not None and words.wanted.match(text[found.end() :]) is not None
 
 
 def _as_written(text: str, sentence: str) -> str:
-    """With the apostrophes of the sentence, where it holds the text as it is."""
+    """Return the text with the apostrophes of the sentence, where the sentence holds it as it is."""
     flat = " ".join(sentence.split())
     at = flat.translate(_APOSTROPHES).find(text)
     return text if at < 0 else flat[at : at + len(text)]
@@ -321,7 +323,7 @@ def _about(topic: str, words: OrderWords) -> str:
 
 
 def _until(found: re.Match[str], words: OrderWords) -> Until | None:
-    """The end that a text gives; None for a date that does not exist."""
+    """Return the end that a text gives; None for a date that does not exist."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
     try:
         return _ends(said, words)
@@ -354,7 +356,7 @@ def _ends(said: dict[str, str], words: OrderWords) -> Until:
 
 
 def _times(found: re.Match[str]) -> str | None:
-    """The condition that a text gives on the time; None for a time that no clock shows."""
+    """Return the condition that a text gives on the time; None for a time that no clock shows."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
     if "weekend" in said:
         return "day is weekend"

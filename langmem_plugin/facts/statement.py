@@ -23,15 +23,16 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """As a memory keeps it."""
+        """Return the slot's key as a memory keeps it."""
         return f"{self.who}/{self.attribute}"
 
 
 @dataclass(frozen=True)
 class Statement:
-    """`text` is the fact as it is remembered, short and with no third person; `quote` the verbatim words it is from.
+    """A fact that somebody stated.
 
-    `negated`: that it is not so. `over`: that it was so and is no more. `confidence` in [0, 1] is how surely it was
+    `text` is the fact as it is remembered, short and with no third person; `quote` the verbatim words it is from.
+    `negated` says that it is not so, `over` that it was so and is no more. `confidence` in [0, 1] is how surely it was
     stated; it holds from `valid_from` until before `valid_to`, where that was said. `instead_of` is the value that it
     corrects, where that was said too ("Dana, not Dina"). `also` are the other facts of a text of several.
     """

@@ -18,7 +18,7 @@ _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|
 
 @dataclass(frozen=True)
 class Token:
-    """`plain` is compared, `text[start:end]` is what was written."""
+    """One word. `plain` is its form for comparing, `text[start:end]` is what was written."""
 
     plain: str
     start: int
@@ -41,7 +41,7 @@ class Sentence:
 
 
 def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Sentence]:
-    """Each sentence of a text; ends are full stops, question and exclamation marks, semicolons and line ends."""
+    """Give each sentence of a text; ends are full stops, question and exclamation marks, semicolons and line ends."""
     held: list[Token] = []
     for token in _tokens(text, contractions):
         broken = bool(held) and "\n" in text[held[-1].end : token.start]
@@ -80,7 +80,7 @@ def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[
 
 
 def _is_code(said: str) -> bool:
-    """Something like a password or a model number: letters with digits in one piece."""
+    """Tell whether it looks like a password or a model number: letters with digits in one piece."""
     body = said.rstrip(".,;:!?")
     if _SIGNED.fullmatch(body):
         return True
@@ -91,7 +91,7 @@ def _is_code(said: str) -> bool:
 
 
 def _expanded(written: str, start: int, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
-    """`I'm` as two words; what of it each one is does not matter, as long as both lie within it."""
+    """Give `I'm` as two words; what each of them covers does not matter, as long as both lie within it."""
     said = plain(written)
     full = contractions.get(said)
     if full is None and contractions and said.endswith("'s"):

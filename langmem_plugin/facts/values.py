@@ -1,4 +1,4 @@
-"""When two values are the same in other words: numbers, times, dates, articles, other forms of a word."""
+"""Two values compared in meaning: numbers, times, dates, articles, other forms of a word."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,9 @@ _GRADE = re.compile(r"[A-Za-z]{1,2}-")
 
 
 def codes(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where each begins and ends, and how it is written; an e-mail address in small letters, since its case is free."""
+    """Give each code: where it begins and ends, and how it is written; an e-mail address in small letters, since
+    its case is free.
+    """
     for found in _WRITTEN.finditer(text):
         word = found.group().rstrip(".:'").removesuffix("'s")
         if _is_code(word):
@@ -66,13 +68,15 @@ def _is_code(word: str) -> bool:
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def canonical(value: str) -> frozenset[str]:
-    """The words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five thousand" are one."""
+    """Return the words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five
+    thousand" are one.
+    """
     return frozenset(in_one_form(value))
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def in_one_form(value: str) -> tuple[str, ...]:
-    """The same words in their order, by which "Dana owes Ron" differs from "Ron owes Dana"."""
+    """Return the words in one form, in their order: by it "Dana owes Ron" differs from "Ron owes Dana"."""
     found: list[str] = []
     at = 0
     for start, end, code in codes(value):
@@ -91,7 +95,7 @@ def _words(text: str) -> list[str]:
 def same(one: str, other: str, *, exactly: bool = False) -> bool:
     """Tell whether two values are the same, however they are written; an hour without am or pm fits either.
 
-    `exactly`: names and the like, where "Daniel" is not "Daniela". What binds words has its order: "tea more than
+    `exactly` is for names and the like, where "Daniel" is not "Daniela". What binds words has its order: "tea more than
     coffee" is not "coffee more than tea".
     """
     said, heard = _in_order(one), _in_order(other)
@@ -112,7 +116,7 @@ def within(one: str, other: str) -> bool:
 
 
 def number(words: Sequence[str]) -> tuple[float, int] | None:
-    """The number that `words` begin with, and how many of them say it."""
+    """Return the number that `words` begin with, and how many of them say it."""
     total, current, used, seen = 0.0, 0.0, 0, False
     for place, word in enumerate(words[:8]):
         amount = _amount(word)
@@ -212,7 +216,7 @@ def _month_or_word(word: str) -> str:
 
 
 def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
-    """A time of day as "t18:30" (or "t6:30?" where am or pm was not said), with how many words say it."""
+    """Return a time of day as "t18:30" (or "t6:30?" where am or pm was not said), with how many words say it."""
     word = found[place]
     half = word in ("half", "quarter") and found[place + 1 : place + 2] == ["past"]
     rest = list(found[place + 2 :] if half else found[place:])
@@ -267,7 +271,7 @@ def _digits(value: str) -> str:
 
 
 def _in_order(value: str) -> tuple[str, ...]:
-    """The words of a value in their order where it matters: between two numbers, or around a word that binds them."""
+    """Return the words of a value whose order matters: those between two numbers, or around a word that binds them."""
     said = plain(value).split()
     read = tuple(word for word in in_one_form(value) if not (word[:1] == "m" and word[1:].isdigit()))
     counted = sum(word[:1].isdigit() for word in read) > 1
@@ -276,7 +280,9 @@ def _in_order(value: str) -> tuple[str, ...]:
 
 
 def _forms_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """The same but for the ending of a word: "oats" and "oat", "vegetariana" and "vegetariano"."""
+    """Tell whether the two are the same but for the ending of a word: "oats" and "oat", "vegetariana"
+    and "vegetariano".
+    """
     return len(ours) == len(theirs) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
 
@@ -304,7 +310,7 @@ def forms_of_one(one: str, other: str) -> bool:
 
 
 def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    """The same but for an hour that was said without am or pm in one of them."""
+    """Tell whether the two are the same but for an hour that was said without am or pm in one of them."""
     left, right = ours - theirs, theirs - ours
     if len(left) != 1 or len(right) != 1:
         return False

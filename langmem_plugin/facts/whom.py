@@ -1,4 +1,4 @@
-"""Whom a clause is about: the speaker, somebody or something of theirs, or who was named."""
+"""The subject of a clause: the speaker, somebody or something of theirs, or someone who was named."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,10 +26,11 @@ _OF: Final = frozenset(("of", "de", "del", "של"))
 
 @dataclass(frozen=True)
 class Subject:
-    """`who` as in a slot, named by the words from `first` to `end`; `noun` is the attribute it names ("my dentist").
+    """The subject of a clause.
 
+    `who` is as in a slot, named by the words from `first` to `end`; `noun` is the attribute it names ("my dentist").
     `role` is the kind of person, `name` the words of a name; `shown` is where what is said begins in a note: after
-    "my". `loose`: nothing says that it is theirs.
+    "my". `loose` says that nothing tells that it is theirs.
     """
 
     who: str
@@ -47,7 +48,7 @@ class Subject:
 
 
 def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool = False) -> Subject | None:
-    """`known` is who "he" and "she" are; in a note the person is left out."""
+    """Return the subject that begins at `at`. `known` is who "he" and "she" are; in a note the person is left out."""
     tokens, language = line.tokens, line.language
     if at >= len(tokens):
         return None
@@ -72,7 +73,7 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
 
 
 def _of_a_person(line: Line, at: int) -> bool:
-    """As in "Theo has moved to York", a note of which "Theo has" is no noun."""
+    """Tell whether "has" goes on with a verb, as in "Theo has moved to York", a note of which "Theo has" is no noun."""
     said = best_match(line, at, third=True)
     return said is not None and said.attribute in ("home", "employer", "age")
 
@@ -91,7 +92,7 @@ def looked_up(
 
 
 def _is_of_family(word: str, language: Language) -> bool:
-    """Who is one's own without "my": "mum", "dads"."""
+    """Tell whether the word names one's own family without "my": "mum", "dads"."""
     return word in language.bare_people or (language.name == "en" and word.removesuffix("s") in language.bare_people)
 
 
@@ -130,7 +131,9 @@ def _noun(line: Line, at: int, first: int) -> Subject | None:
 
 
 def with_name(line: Line, subject: Subject) -> Subject:
-    """Words with a capital letter, or one word behind which it goes on with what can be said of somebody."""
+    """Return the subject with its name: words with a capital letter, or one word that what is said of
+    somebody follows.
+    """
     tokens, language = line.tokens, line.language
     end = subject.end
     end += begins(tokens, end, _phrases(language.adjectives_after))
@@ -158,7 +161,9 @@ def _says(line: Line, at: int) -> bool:
 
 
 def _of_theirs(line: Line, subject: Subject) -> Subject:
-    """As in "my son's school", also where it is typed without its sign: "my niece Lilas birthday"."""
+    """Read things of theirs, as in "my son's school", also where it is typed without its sign: "my niece
+    Lilas birthday".
+    """
     tokens, at = line.tokens, subject.end
     marked = at < len(tokens) and tokens[at].plain == "'s"
     joined = line.language.name == "en" and bool(subject.name) and subject.who.endswith("s")
@@ -169,7 +174,7 @@ def _of_theirs(line: Line, subject: Subject) -> Subject:
 
 
 def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
-    """As in "el cumple de mi mamá", "יום ההולדת של אמא שלי"."""
+    """Read a subject behind its noun, as in "el cumple de mi mamá", "יום ההולדת של אמא שלי"."""
     tokens, language = line.tokens, line.language
     noun, used = looked_up(line, at, language.attributes)
     if not used or at + used + 1 >= len(tokens) or tokens[at + used].plain not in _OF:
@@ -189,7 +194,7 @@ def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
 
 
 def _owned_before(line: Line, at: int, *, noted: bool) -> Subject | None:
-    """Hebrew: "הבת שלי נועה", "רופא השיניים שלי"."""
+    """Read a Hebrew subject with "my" behind it: "הבת שלי נועה", "רופא השיניים שלי"."""
     tokens, language = line.tokens, line.language
     for length in range(min(_LONGEST_NOUN, len(tokens) - at), 0, -1):
         owned = at + length < len(tokens) and tokens[at + length].plain in language.possessives
@@ -205,7 +210,9 @@ def _owned_before(line: Line, at: int, *, noted: bool) -> Subject | None:
 
 
 def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
-    """As in "the wifi password is …", which whoever says it may use; "rent for flat 4 is …" only with a value."""
+    """Read a noun that is the speaker's to tell, as in "the wifi password is …"; "rent for flat 4 is …"
+    only with a value.
+    """
     for start in range(at, min(at + _LONGEST_NOUN, len(line.tokens)) if at == first or line.tokens[first].word else at):
         noun, used = looked_up(line, start, line.language.attributes)
         if used and attribute_of(noun).category == "secrets":
@@ -222,7 +229,7 @@ def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
 
 
 def _named_by_role(line: Line, at: int) -> Subject | None:
-    """As in "grandson Ben is 7": without "my"."""
+    """Read a person named by role without "my", as in "grandson Ben is 7"."""
     role, used = looked_up(line, at, line.language.people)
     if not used or at + used >= len(line.tokens) or not is_name(line.tokens[at + used], line.language):
         return None
@@ -247,7 +254,9 @@ def _named(line: Line, at: int) -> Subject | None:
 
 
 def _length_of_a_name(line: Line, at: int) -> int:
-    """Hebrew, where no capital letter tells a name: what is not known stands before an age or a debt."""
+    """Return how many words a name has in Hebrew, where no capital letter tells it: unknown words stand before
+    an age or a debt.
+    """
     for length in range(1, _MOST_NAMES + 1):
         word = line.tokens[at + length - 1 : at + length]
         if not word or not word[0].plain.isalpha() or word[0].plain in line.language.common | line.language.selves:
@@ -264,5 +273,5 @@ def is_name(token: Token, language: Language) -> bool:
 
 
 def is_a_name(value: Sequence[Token], language: Language) -> bool:
-    """As the value of somebody's role: "my sister is Amara"."""
+    """Tell whether the value can be the name of somebody: "my sister is Amara"."""
     return 0 < len(value) <= _MOST_NAMES and (is_name(value[0], language) or value[0].plain in language.honorifics)

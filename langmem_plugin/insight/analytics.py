@@ -53,15 +53,15 @@ class Uses:
 
     @property
     def effectiveness(self) -> float | None:
-        """The part of the replies it was shown for that cited it; None before the first one."""
+        """Return the part of the replies it was shown for that cited it; None before the first one."""
         shown = self.injected + self.cited  # a reply logs each memory once, by the most it did with it
         return self.cited / shown if shown else None
 
 
 @dataclass
 class DayOfGrowth:
-    """The memories that were stored on a day and is there still, in all and by where it came from; `cumulative` is by
-    its end.
+    """The memories stored on one day that are still there, in all and by where they came from; `cumulative` counts all
+    up to the end of the day.
     """
 
     date: date
@@ -75,12 +75,12 @@ def of(owner: OwnerKey | None) -> ColumnElement[bool]:
 
 
 def kept(owner: OwnerKey | None) -> ColumnElement[bool]:
-    """All but what was forgotten, which is to be deleted."""
+    """Return the condition for all memories but the forgotten, which are to be deleted."""
     return and_(of(owner), memory.c.status != "forgotten")
 
 
 def totals(connection: Connection, owner: OwnerKey | None, now: datetime) -> dict[str, Any]:
-    """The numbers of a Summary, by the names of its fields; but for the number of categories."""
+    """Return the numbers of a Summary by the names of its fields, without the number of categories."""
 
     def counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
@@ -112,7 +112,7 @@ def totals(connection: Connection, owner: OwnerKey | None, now: datetime) -> dic
 def by(
     connection: Connection, owner: OwnerKey | None, column: ColumnElement[str], *, forgotten: bool = False
 ) -> Counter[str]:
-    """How many memories have each value of a column."""
+    """Count the memories by the values of a column."""
     those = of(owner) if forgotten else kept(owner)
     wanted: list[ColumnElement[Any]] = [column, func.count()]
     rows = all_rows(connection, select(*wanted).where(those).group_by(column))
@@ -120,7 +120,7 @@ def by(
 
 
 def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
-    """The categories of one owner by name; those of everybody without the names that people gave themselves."""
+    """Count by category: of one owner by name; of everybody without the names that people gave themselves."""
     plain = select(memory.c.category, func.count()).where(kept(owner), memory.c.sealed.is_(None))
     found: Counter[str] = Counter()
     for name, count in all_rows(connection, plain.group_by(memory.c.category)):
@@ -140,7 +140,7 @@ def categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
 
 
 def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: int, zone: tzinfo) -> list[DayOfGrowth]:
-    """The growth on each of the last `days` days by the calendar of the zone, the oldest first, today last."""
+    """Return the growth on each of the last `days` days by the calendar of the zone, the oldest first, today last."""
     today = now.astimezone(zone).date()
     grown = {each: DayOfGrowth(each) for each in (today - timedelta(days=days - 1 - back) for back in range(days))}
     first = next(iter(grown))
@@ -166,7 +166,7 @@ def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: 
 def foremost(
     connection: Connection, owner: OwnerKey | None, now: datetime, *order: ColumnElement[Any], limit: int
 ) -> list[Any]:
-    """The active memories that were used, the first ones by `order`: owner, id, how often, and when last."""
+    """Return the active memories that were used, the first ones by `order`: owner, id, how often, and when last."""
     used = select(memory.c.owner, memory.c.memory_id, memory.c.access_count, memory.c.last_accessed).where(
         of(owner), memory.c.status == "active", valid(now), memory.c.access_count > 0
     )
@@ -174,7 +174,7 @@ def foremost(
 
 
 def uses(connection: Connection, memories: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Uses]:
-    """The uses of these few memories, each by its owner and id, if they are in the access log."""
+    """Return the uses of these few memories, each by its owner and id, if they are in the access log."""
     log = memory_access.c
     asked = select(log.owner, log.memory_id, log.kind, func.count()).where(
         tuple_(log.owner, log.memory_id).in_(memories)
@@ -194,8 +194,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "|", "%")
 
 @dataclass(frozen=True)
 class Summary:
-    """Memories in every state but forgotten, and of these the active, those that wait for the person's word, those that
-    have expired, and those stored in the last 7 and 30 days; the rest is of the active ones. `people` have any.
+    """Counts of memories that are not forgotten.
+
+    All of them, the active, those that wait for the person's word, the expired, and those stored in the last 7 and 30
+    days; the rest is of the active ones. `people` is the number of people who have any.
     """
 
     total_memories: int
@@ -223,7 +225,9 @@ class Share:
 
 @dataclass(frozen=True)
 class UsedMemory:
-    """`text` is None where everybody was asked about, or the row is damaged. `uses` are those of the access log."""
+    """One used memory. `text` is None where everybody was asked about, or the row is damaged. `uses` are those
+    of the access log.
+    """
 
     memory_id: str
     text: str | None
@@ -234,8 +238,10 @@ class UsedMemory:
 
 @dataclass(frozen=True)
 class ExtractionFigures:
-    """Figures of the questions whether to remember something; `approval_rate` and `automatic_share`, the part of
-    the memories that was extracted from what people said, in [0, 1], None of nothing.
+    """Figures of the questions whether to remember something.
+
+    `approval_rate` is in [0, 1], and so is `automatic_share`, the part of the memories that was extracted from what
+    people said; each is None where there is nothing to count.
     """
 
     approval_rate: float | None
@@ -266,7 +272,7 @@ class Analytics:
     extraction: ExtractionFigures
 
     def to_dict(self) -> dict[str, Any]:
-        """The analytics as plain JSON: instants and dates in ISO 8601."""
+        """Return the analytics as plain JSON: instants and dates in ISO 8601."""
         return {
             "generated_at": self.generated_at.isoformat(),
             "summary": asdict(self.summary),
@@ -291,8 +297,8 @@ class Analytics:
         }
 
     def to_csv(self) -> str:
-        """One table of (section, name, measure, value), for spreadsheets; what these would take for a formula begins
-        with an apostrophe.
+        """Return one table of (section, name, measure, value) for spreadsheets; a text that these would take for a
+        formula begins with an apostrophe.
         """
         written = io.StringIO()
         rows = csv.writer(written, lineterminator="\n")
@@ -302,15 +308,15 @@ class Analytics:
 
 
 class MemoryAnalytics:
-    """`zone_of` is the time zone that an owner's days are counted in."""
+    """The reader of analytics; `zone_of` gives the time zone in which an owner's days are counted."""
 
     def __init__(self, service: MemoryService, zone_of: Callable[[str], tzinfo]) -> None:
         self._service = service
         self._zone_of = zone_of
 
     def of(self, owner: OwnerKey | None, *, days: int = 30) -> Analytics:
-        """The analytics of one owner, or of everybody with None. Raises InvalidInput for less than 1 or more than 366
-        days of growth.
+        """Return the analytics of one owner, or of everybody with None. Raises InvalidInput for less than 1 or more
+        than 366 days of growth.
         """
         if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= _MOST_DAYS:
             raise InvalidInput(f"growth is told for 1 to {_MOST_DAYS} days, not for {days!r}")
@@ -390,7 +396,7 @@ def _used(used: UsedMemory) -> dict[str, Any]:
 
 
 def _flat(document: Mapping[str, Any]) -> list[tuple[str, str, str, Any]]:
-    """Its numbers, each with where it stands."""
+    """Flatten the document into (section, name, measure, value) rows."""
     rows: list[tuple[str, str, str, Any]] = []
     for section, held in document.items():
         if isinstance(held, list):

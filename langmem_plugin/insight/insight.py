@@ -13,7 +13,9 @@ from langmem_plugin.settings import Settings
 
 
 class Insight:
-    """`zone_of` is the time zone that a person's days are counted in. A memory that is off keeps no figures."""
+    """Figures of one database. `zone_of` gives the time zone in which a person's days are counted. A memory that
+    is off keeps none.
+    """
 
     def __init__(
         self,
@@ -31,18 +33,20 @@ class Insight:
         self._flusher = OperationFlusher(service.database, now=service.now, stored=self.alerts.look)
 
     def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
-        """A person's memories in numbers; without one everybody's, and then without any text.
+        """Return a person's memories in numbers; without a person those of everybody, without any text.
 
         `days` are those of the growth, by the person's calendar. Raises InvalidInput for other than 1 to 366.
         """
         return self._analytics.of(None if who is None else self._person_of(who), days=days)
 
     def recommendations(self, who: str | int) -> list[Recommendation]:
-        """The memories of a person that are worth a look: said twice, stale, unsure or unused. Changes nothing."""
+        """Return the memories of a person that are worth a look: said twice, stale, unsure or unused.
+        Changes nothing.
+        """
         return self._recommendations.of(self._person_of(who))
 
     def performance(self, *, hours: int = 24) -> list[OperationFigures]:
-        """How long each verb took and how often it failed, in all processes, the most called first.
+        """Return how long each verb took and how often it failed, in all processes, the most called first.
 
         Raises InvalidInput for other than 1 hour to 7 days.
         """
@@ -51,7 +55,7 @@ class Insight:
         return figures(self._service.database, since=self._service.now() - length)
 
     def close(self) -> None:
-        """Stores the last figures."""
+        """Store the last figures."""
         self._flusher.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""How long the verbs took and how often they failed: counted by every process, added up in the database, and read."""
+"""Durations and failures of the verbs: counted by every process, added up in the database, and read."""
 
 import threading
 import weakref
@@ -26,7 +26,7 @@ _PREFIX = "alert "
 
 @dataclass(frozen=True)
 class Alert:
-    """A measure of an operation that is beyond its bound, or, `cleared`, no longer. Numbers alone."""
+    """A measure of an operation that is beyond its bound, or, if `cleared`, no longer is. It holds numbers alone."""
 
     event: Literal["alert.raised", "alert.cleared"]
     operation: str
@@ -50,7 +50,7 @@ class _Judged:
 
     @property
     def name(self) -> str:
-        """The name of the row that is there while the alert is raised."""
+        """Return the name of the row that is there while the alert is raised."""
         return f"{_PREFIX}{self.operation} {self.measure}"
 
     @property
@@ -59,8 +59,9 @@ class _Judged:
 
 
 class Alerts:
-    """Alerts, noted in the database, so that of all processes one says it, once. A verb that was called less
-    than twenty times in five minutes is not judged: what was raised for it stays so.
+    """Alerts, noted in the database so that one of all processes reports each, once.
+
+    A verb that was called less than twenty times in five minutes is not judged: an alert raised for it stays raised.
     """
 
     def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
@@ -68,7 +69,7 @@ class Alerts:
         self._now = now
 
     def look(self) -> list[Alert]:
-        """Gives what has changed since anybody looked; nothing where another process is looking. Raises
+        """Return what has changed since any process looked; nothing where another process is looking. Raises
         StoreUnavailable.
         """
         with alone_or_not(self._database, "alerts") as alone:
@@ -78,7 +79,7 @@ class Alerts:
         return found
 
     def raised(self) -> list[tuple[str, datetime]]:
-        """The operation and the measure of each that is open, and since when, the oldest first."""
+        """Return the operation and the measure of each open alert, and since when it is open, the oldest first."""
         names = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(_PREFIX))
         with self._database.read() as connection:
             rows = connection.execute(names.order_by(upkeep.c.noted_at, upkeep.c.name))
@@ -129,7 +130,7 @@ EVERY_SECONDS = 10.0
 THRESHOLDS_MS: Mapping[str, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
 """The time in ms within which 95 % of an operation's calls should end, as figures tell it."""
 ALERTED_MS: Mapping[str, float] = {"inject": 500, "search": 1_000, "extract": 30_000, "store": 1_000}
-"""The same, from which on somebody is told: a small machine that is busy misses the times above every day."""
+"""The time in ms from which on an operator is told: a small machine that is busy misses the times above every day."""
 LEAST_SUCCESS = 0.95
 """The part of an operation's calls that has to succeed within five minutes."""
 _CLOSING_SECONDS = 5.0
@@ -138,7 +139,9 @@ _MOST_HOURS = 24 * 7
 
 @dataclass(frozen=True)
 class OperationFigures:
-    """`success_rate` in [0, 1]. `ok`: no threshold for it is passed; without one `threshold_ms` is None."""
+    """Figures of one operation. `success_rate` is in [0, 1]; `ok` says that no threshold is passed; without a threshold
+    `threshold_ms` is None.
+    """
 
     operation: str
     count: int
@@ -154,10 +157,10 @@ class OperationFigures:
 
 
 class OperationFlusher:
-    """Stores what the verbs of this process took, in the background, some seconds after it was noted, and at `close`.
+    """The background writer of what the verbs of this process took: some seconds after it was noted, and at `close`.
 
-    While the database cannot be reached it is kept, and lost with the process. `stored` is called after each time in
-    the background. In a forked process it starts with the first verb there.
+    While the database cannot be reached the figures are kept, and lost with the process. `stored` is called after each
+    time in the background. In a forked process the thread starts with the first verb there.
     """
 
     def __init__(
@@ -189,7 +192,7 @@ class OperationFlusher:
         weakref.finalize(self, _end, self._noted, self._closing).atexit = False
 
     def flush(self) -> None:
-        """Stores what was noted until now. Raises StoreUnavailable, with all of it kept for the next time."""
+        """Store what was noted until now. Raises StoreUnavailable, with all of it kept for the next time."""
         taken = self._database.operations.take()
         if not taken:
             return
@@ -203,7 +206,7 @@ class OperationFlusher:
             raise
 
     def close(self) -> None:
-        """Stores the last figures, unless the database could not be reached just now."""
+        """Store the last figures, unless the database could not be reached just now."""
         _end(self._noted, self._closing)
         if self._thread is not None and self._thread.is_alive():
             self._thread.join(_CLOSING_SECONDS)
@@ -222,7 +225,7 @@ class OperationFlusher:
         self._noted.set()
 
     def _try(self) -> bool:
-        """Tells whether all is stored. That it cannot be is said once."""
+        """Tell whether all is stored. A failure is logged once."""
         try:
             self.flush()
         except StoreUnavailable:
@@ -244,7 +247,7 @@ class OperationFlusher:
 
 
 def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
-    """The figures of all processes, the most called operation first."""
+    """Return the figures of all processes, the most called operation first."""
     with database.read() as connection:
         latencies = latencies_since(connection, since)
     found = []
@@ -266,7 +269,7 @@ def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
 
 
 def latencies_since(connection: Connection, since: datetime) -> dict[str, Latencies]:
-    """The latencies by operation, of all processes, for the minutes from `since` on."""
+    """Return the latencies by operation, of all processes, for the minutes from `since` on."""
     found: dict[str, Latencies] = {}
     for row in connection.execute(select(table).where(table.c.minute >= since)):
         found.setdefault(row.name, Latencies()).add(_stored(row))
@@ -274,7 +277,7 @@ def latencies_since(connection: Connection, since: datetime) -> dict[str, Latenc
 
 
 def checked_hours(hours: int) -> timedelta:
-    """Raises InvalidInput for less than 1 hour or more than is kept."""
+    """Return the hours as a duration. Raises InvalidInput for less than 1 hour or more than is kept."""
     if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= _MOST_HOURS:
         raise InvalidInput(f"figures are kept for 1 to {_MOST_HOURS} hours, not for {hours!r}")
     return timedelta(hours=hours)
@@ -303,7 +306,9 @@ def _end(noted: threading.Event, closing: threading.Event) -> None:
 def _work(
     found: "weakref.ref[OperationFlusher]", noted: threading.Event, closing: threading.Event, every: float
 ) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    """Store what is noted until closed. While this waits it holds no reference, so that an unclosed
+    flusher can be freed.
+    """
     while noted.wait() and not closing.wait(every) and (flusher := found()) is not None:
         noted.clear()
         flusher._turn()  # noqa: SLF001 - its own thread

@@ -30,7 +30,8 @@ _AS_HISTORY = "keep it as history"
 
 @dataclass(frozen=True)
 class Recommendation:
-    """`sentence` says why, and `proposal` what would be done with the memories, neither with any of their words.
+    """One recommendation. `sentence` says why, `proposal` what would be done with the memories; neither has
+    any of their words.
 
     Of duplicates the first of `memory_ids` is the one to keep.
     """
@@ -42,7 +43,7 @@ class Recommendation:
 
     @property
     def is_over(self) -> bool:
-        """True where the memory held until a day that has passed: nobody need be asked."""
+        """Tell whether the memory held until a day that has passed: nobody need be asked."""
         return self.proposal == _AS_HISTORY
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,13 +51,13 @@ class Recommendation:
 
 
 class Recommendations:
-    """Reads one owner's memories; of each kind at most fifty."""
+    """Recommendations for one owner at a time, at most fifty of each kind."""
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
 
     def of(self, owner: OwnerKey) -> list[Recommendation]:
-        """Lists what is said twice first, then what is out of date, unsure and unused; a memory is in one alone."""
+        """List what is said twice first, then what is out of date, unsure and unused; a memory is in one kind alone."""
         named: set[str] = set()
         found: list[Recommendation] = []
         for each in self._each(owner, self._service.now()):
@@ -91,7 +92,7 @@ class Recommendations:
             return self._service.repository.by_ids(connection, owner, found)
 
     def _duplicates(self, owner: OwnerKey, now: datetime) -> Iterable[tuple[Memory, Memory]]:
-        """The pairs that say the same, among those whose vectors are nearest."""
+        """Return the pairs that say the same, among those whose vectors are nearest."""
         pairs = self._near(owner, now)
         with self._service.database.read() as connection:
             wanted = list(dict.fromkeys(each for one, other in pairs for each in (one, other)))
@@ -103,7 +104,7 @@ class Recommendations:
         return found[:_MOST_OF_A_KIND]
 
     def _near(self, owner: OwnerKey, now: datetime) -> list[tuple[str, str]]:
-        """The pairs of the newest memories, the nearest first."""
+        """Return the pairs of the newest memories, the nearest first."""
         service = self._service
         with service.database.read() as connection:
             held = service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)
@@ -130,13 +131,13 @@ def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
 
 
 def _says_the_same(one: Memory, other: Memory) -> bool:
-    """Tells whether both say the same, as it would be decided if the later one were told now."""
+    """Tell whether both say the same, as it would be decided if the later one were told now."""
     old, new = sorted((stated(one), stated(other)), key=lambda each: each.said_at)
     return weighed(new, [old])[old.memory.id].kind == "duplicate"
 
 
 def _the_one_to_keep_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """The surer one, of equals the one used more, then the one told first."""
+    """Return the surer one first; of equals the one used more, then the one told first."""
     ordered = sorted((one, other), key=lambda each: (-each.confidence, -each.access_count, each.told_at, each.id))
     return ordered[0], ordered[1]
 

@@ -10,15 +10,18 @@ _MOST_PREFIXES = 3
 
 
 def english_of(word: str, language: str) -> str | None:
-    """The English of a word as people write it, two with a stroke between them where it has two meanings; None where
-    it is not known. `language` is "es" or "he".
+    """Return the English of a word as people write it, two words with a stroke between them where it has two meanings.
+
+    None where it is not known. `language` is "es" or "he".
     """
     known = _glosses(language)
     return next((known[form] for form in _forms(word, language) if form in known), None)
 
 
 def _forms(word: str, language: str) -> list[str]:
-    """The word as it may stand in a dictionary: without letters written onto it, in the other gender, in singular."""
+    """Return the forms in which a word may stand in a dictionary: without letters written onto it, in the other
+    gender, in singular.
+    """
     if language == "he":
         sizes = range(1, min(_MOST_PREFIXES, len(word) - 2) + 1)
         return [word, *(word[size:] for size in sizes if _PREFIXES.issuperset(word[:size]))]

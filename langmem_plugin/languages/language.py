@@ -19,18 +19,18 @@ def words(text: str) -> frozenset[str]:
 
 
 def named(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
-    """From what is meant with the phrases that mean it: one entry per phrase."""
+    """Map each phrase to what it means; the table maps each meaning to a cell of phrases."""
     return {phrase: meant for meant, cell in table.items() for phrase in phrases(cell)}
 
 
 def meanings(cells: Mapping[str, str]) -> dict[str, str]:
-    """From each word to what it means: the words of a meaning stand in its cell."""
+    """Map each word to what it means; the words of a meaning stand in its cell."""
     return {word: meant for meant, cell in cells.items() for word in words(cell)}
 
 
 @dataclass(frozen=True)
 class GuardWords:
-    """Patterns, held against plain text, of words that a fact is not believed behind, whoever read it.
+    """Patterns, held against plain text, of words after which a fact is not believed, whoever read it.
 
     `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact also
     those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
@@ -189,7 +189,7 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},
     "life_events": lambda cells: {tuple(name.split("/")): phrases(cell) for name, cell in cells.items()},
 }
-"""How a field is read that is not as it stands in its file, and no cell of words either."""
+"""The reader of each field that is neither taken as it stands in its file nor a cell of words."""
 
 
 def _language(name: str) -> Language:

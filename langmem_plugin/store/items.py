@@ -17,12 +17,12 @@ Value = dict[str, Any]
 
 
 def key_of(location: Location, key: str) -> str:
-    """The key of its memory."""
+    """Return the key of the item's memory."""
     return key if location.shape == MEMORIES else "/".join((*location.shape, key))
 
 
 def checked(value: Mapping[str, Any]) -> str:
-    """The value as JSON. Raises InvalidInput for what JSON does not hold."""
+    """Return the value as JSON. Raises InvalidInput for what JSON does not hold."""
     try:
         written = json.dumps(value, allow_nan=False)
         read = json.loads(written)
@@ -34,7 +34,7 @@ def checked(value: Mapping[str, Any]) -> str:
 
 
 def text_of(key: str, value: Mapping[str, Any], index: Index) -> str:
-    """Gives the text that is recalled and searched: the fields of `index`, else every text and number with its name;
+    """Return the text that is recalled and searched: the fields of `index`, else every text and number with its name;
     with False the key alone.
     """
     if index is False:
@@ -53,7 +53,9 @@ def metadata_of(location: Location, key: str, value: str, text: str, ttl: float 
 
 
 def place_of(memory: Memory) -> tuple[tuple[str, ...], str]:
-    """The shape of its namespace, and its key there: of one that no store made, its own key or its id."""
+    """Return the shape of the memory's namespace, and its key there: of a memory that no store made, its
+    own key or its id.
+    """
     mark = mark_of(memory.metadata)
     return (tuple(mark["namespace"]), mark["key"]) if mark else (MEMORIES, memory.key or memory.id)
 
@@ -64,7 +66,7 @@ def ttl_of(memory: Memory) -> float | None:
 
 
 def value_of(memory: Memory) -> Value:
-    """The value as it was put, with the corrected text if it was corrected elsewhere since."""
+    """Return the value as it was put, with the corrected text if it was corrected elsewhere since."""
     mark = mark_of(memory.metadata)
     return {"content": memory.text} if mark is None else value_with(mark, memory.text)
 

@@ -1,4 +1,4 @@
-"""Changes of lines as changes of the memory: remembered, corrected, forgotten, for the person of a run."""
+"""Changes of lines as changes of the memory: lines are remembered, corrected or forgotten for the person of a run."""
 
 import functools
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from langmem_plugin.memory.models import MemoryFields, storable
 from langmem_plugin.store.memory_lines import Changes, Line, Section, with_short_ids
 
 REFUSED = (InvalidInput, MemoryNotFound, InstructionNotFound, StaleMemory, DamagedMemory, TooManyInstructions)
-"""Words of what cannot be done, and says why."""
+"""The errors that say why something cannot be done; their words can be shown."""
 _ALL = 10**9
 
 
@@ -41,7 +41,7 @@ class Run(Protocol):
 
 
 def lines_of(service: MemoryService, owner: OwnerKey) -> tuple[list[Line], list[Line]]:
-    """The memories and the instructions of a person, the newest and the highest priority first."""
+    """Return the memories of a person, the newest first, and their instructions, the highest priority first."""
     memories = service.list_memories(owner, limit=_ALL)
     instructions = service.instructions.list_instructions(owner)
     lines = with_short_ids([*memories, *instructions])
@@ -57,7 +57,9 @@ class MemoryEdits:
         return lines_of(self._service, self._run.owner())
 
     def apply(self, changes: Changes) -> None:
-        """Refuses all of it where something may not be remembered of it, before anything is written."""
+        """Apply the changes. Where something among them may not be remembered, refuse all of them before
+        anything is written.
+        """
         messages = self._run.messages()
         self._refuse(changes, messages)
         done, kept = 0, set[str]()
@@ -105,7 +107,7 @@ class MemoryEdits:
             raise StaleMemory(f"{old.text!r} has just been changed by somebody else: read the file again")
 
     def _add(self, section: Section, text: str, messages: Sequence[BaseMessage]) -> set[str]:
-        """The ids of the memories that hold it, or that it replaced."""
+        """Remember a line; return the ids of the memories that hold it, or that it replaced."""
         if section.of_instructions:
             said, condition = split(storable(text))
             self._service.instructions.take(self._run.owner(), said, condition=condition)
@@ -117,7 +119,7 @@ class MemoryEdits:
         return {made.id, *made.concerned}
 
     def _remove(self, line: Line, kept: set[str]) -> None:
-        """Unless what was just remembered is this one, or has taken its place."""
+        """Forget the line, unless what was just remembered is this memory or has taken its place."""
         owner, known = self._run.owner(), line.of
         if isinstance(known, Instruction):
             self._service.instructions.remove(owner, known.id)

@@ -56,7 +56,7 @@ def _reported(
 ) -> Callable[
     [Callable[Concatenate["MemoryFiles", _Given], _Result]], Callable[Concatenate["MemoryFiles", _Given], _Result]
 ]:
-    """Turns what cannot be done into the `error` of the result. That there is no person of a run is raised."""
+    """Turn an error into the `error` of the result. A run without a person is still raised."""
 
     def deciding(
         work: Callable[Concatenate["MemoryFiles", _Given], _Result],
@@ -100,7 +100,7 @@ class MemoryFiles(BackendProtocol):
         self._executor = executor
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """With what the caller's context says of the run."""
+        """Run the function in a thread, with what the caller's context says of the run."""
         return await run_in_executor(self._executor, functools.partial(copy_context().run, function, *arguments))
 
     # Reading

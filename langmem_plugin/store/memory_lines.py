@@ -26,14 +26,14 @@ _HOW = "Each line ends with its id. Correct a line to change it, take it out to 
 
 @dataclass(frozen=True)
 class Line:
-    """One that is known; its id is as short as tells it from all others of the person."""
+    """One known memory or instruction; its id is just long enough to tell it from all others of the person."""
 
     of: Known
     id: str
 
     @property
     def text(self) -> str:
-        """The text on one line, in which no tag and no comment can open."""
+        """Return the text on one line, in which no tag and no comment can open."""
         text = " ".join(_spoken(self.of).split())
         for written, shown in _ESCAPES.items():
             text = text.replace(written, shown)
@@ -43,7 +43,7 @@ class Line:
         return f"- {self.text} [{self.id}]"
 
     def reworded(self, text: str) -> str:
-        """A text that a line was changed to, with what was escaped in it as it is written."""
+        """Return the text that a line was changed to, with what was escaped in it as it is written."""
         text = text.removesuffix(_DOUBTED)
         for written, shown in _ESCAPES.items():
             if written in self.of.text and shown not in self.of.text:
@@ -98,7 +98,7 @@ def with_short_ids(known: Sequence[Known]) -> list[Line]:
 
 
 def files_of(memories: Sequence[Line], instructions: Sequence[Line]) -> dict[str, File]:
-    """Every file there is, by its path, in the order of the lines given."""
+    """Return every file by its path; lines keep the order given."""
     more = len(memories) - _MOST
     left_out = f"({more} older ones are in the files of facts/.)" if more > 0 else ""
     standing = Section(_STANDING, instructions, of_instructions=True)
@@ -114,7 +114,7 @@ def files_of(memories: Sequence[Line], instructions: Sequence[Line]) -> dict[str
 
 
 def is_of_memory(text: str) -> bool:
-    """Tells whether it is the text of one of these files, of now or of before."""
+    """Tell whether the text is one of these files, as it is now or was before."""
     return text.startswith(_HOW)
 
 
@@ -125,7 +125,8 @@ def facts_file(path: str, memories: Iterable[Line]) -> File:
 
 
 def changes_of(file: File, text: str, known: Mapping[str, Line]) -> Changes:
-    """`known` is every line of the person by its id, in whatever file. Headings, rules and blank lines are layout.
+    """Return the changes from the file to `text`. `known` is every line of the person by its id, in whatever file.
+    Headings, rules and blank lines are layout.
 
     Raises InvalidInput for a line whose id nobody knows or stands there twice, and for one without text or too long.
     """
@@ -155,7 +156,7 @@ def changes_of(file: File, text: str, known: Mapping[str, Line]) -> Changes:
 
 
 def _settle_removed(file: File, found: Mapping[str, str], changes: Changes) -> None:
-    """Gives what is gone from the file, unless it stands there yet without its id."""
+    """Note as removed the lines that are gone from the file; a line that stands there without its id is kept."""
     for line in file.lines:
         if line.id in found:
             continue
@@ -167,7 +168,7 @@ def _settle_removed(file: File, found: Mapping[str, str], changes: Changes) -> N
 
 
 def _read(line: str, known: Mapping[str, Line]) -> tuple[str, str | None]:
-    """(text, id) of a line; None for a new one."""
+    """Return (text, id) of a line; the id is None for a new one."""
     mark = _LIST_MARK.match(line)
     text = line[mark.end() :] if mark else line
     before, _, name = text[:-1].rpartition("[") if text.endswith("]") else ("", "", "")
@@ -179,7 +180,7 @@ def _read(line: str, known: Mapping[str, Line]) -> tuple[str, str | None]:
 
 
 def _spoken(known: Known) -> str:
-    """An instruction with its condition, as it is taken."""
+    """Return an instruction with its condition, in the words that are taken."""
     if isinstance(known, Instruction) and known.condition is not None:
         return f"if {known.condition} then {known.text}"
     return known.text

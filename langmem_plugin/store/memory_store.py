@@ -1,4 +1,4 @@
-"""The store itself: LangGraph's contract, over the memories of whoever a namespace names."""
+"""LangGraph's store over the memories of the person that a namespace names."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def matches(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    """Tells whether every field is as wanted. Raises InvalidInput for an operator that no store knows."""
+    """Tell whether every field is as wanted. Raises InvalidInput for an operator that no store knows."""
     return all(_is(value.get(name), each) for name, each in (wanted or {}).items())
 
 
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 class MemoryStore(BaseStore):
-    """`graph.compile(store=memory.store)`. Made by `PhoneMemory.store`.
+    """The store for `graph.compile(store=memory.store)`, made by `PhoneMemory.store`.
 
     `("memories", "+972501234567")` holds every memory of that person: what tools, chat commands and extraction stored
     has its key or id, and `{"content": text}` as its value. Any other namespace that names a person holds what was put
@@ -110,11 +110,11 @@ class MemoryStore(BaseStore):
 
     @staticmethod
     def namespace(*labels: str) -> tuple[str, ...]:
-        """The labels as LangGraph takes them: what it refuses in one is escaped."""
+        """Return the labels as LangGraph takes them: what it refuses in one is escaped."""
         return tuple(escaped(each) for each in labels)
 
     def files(self) -> "MemoryFiles":
-        """The memories of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
+        """Return the memories of the run's person as files for deepagents, to read and edit: see MemoryFiles.
 
         `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/":
         memory.store.files()}), middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError
@@ -127,7 +127,9 @@ class MemoryStore(BaseStore):
         return MemoryFiles(self._service, self._run, executor=self._executor)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Reads see what was there before; writes are one transaction, the last of each key alone."""
+        """Carry out the operations: reads see what was there before; writes are one transaction, the last
+        of each key alone.
+        """
         asked = list(ops)
         results: list[Result] = [None if isinstance(op, PutOp) else self._read(op) for op in asked]
         puts = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
@@ -192,7 +194,7 @@ class MemoryStore(BaseStore):
         return sorted(fitting)[op.offset : op.offset + op.limit]
 
     def _wanted(self, namespace_prefix: Sequence[str]) -> tuple[tuple[str, ...], list[OwnerKey]]:
-        """The prefix as namespaces are spelled, and who may have something below it."""
+        """Return the prefix as namespaces are spelled, and who may have something below it."""
         location = located(namespace_prefix, self._person_of)
         owners = self._owners() if location.owner == APPLICATION else [location.owner]
         return spelled(location), owners
@@ -246,7 +248,7 @@ class MemoryStore(BaseStore):
                     service.repository.change(connection, location.owner, held.id, changes, now=now, vector=vector)
 
     def _refresh(self, read: Sequence[Memory]) -> None:
-        """Begins the time anew of those that have one."""
+        """Start the time to live again of the memories that have one."""
         ending = [(each, ttl) for each in read if (ttl := items.ttl_of(each)) is not None]
         if not ending:
             return

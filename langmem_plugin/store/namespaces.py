@@ -1,4 +1,4 @@
-"""The owner of a namespace: the first label that is a person's identifier names them; else it is the application's.
+"""The owner of a namespace: the person whom its first label with an identifier names, else the application.
 
 LangGraph refuses a period in a label, so that `972501234567@c.us` has to be written with escapes.
 """
@@ -17,21 +17,21 @@ APPLICATION = ScopeKey.named("store")
 
 WHO = "."  # which is no label
 MEMORIES: tuple[str, ...] = ("memories", WHO)
-"""Here lies every memory of a person, whichever door it came through; all other namespaces hold their own items."""
+"""The namespace of every memory of a person, whichever door it came through; other namespaces hold their own items."""
 
 _FEWEST_DIGITS = 10  # of a number without a plus: a shorter one may be anything
 _ESCAPES = {"%": "%25", ".": "%2E", "@": "%40"}
 
 
 class Location(NamedTuple):
-    """`shape` is the namespace with WHO in the place of the person."""
+    """The place of an item; `shape` is the namespace with WHO in the place of the person."""
 
     owner: OwnerKey
     shape: tuple[str, ...]
 
 
 def escaped(label: str) -> str:
-    """The label as LangGraph takes it in a namespace; reading one takes escapes back."""
+    """Return the label as LangGraph takes it in a namespace; reading turns the escapes back."""
     return "".join(_ESCAPES.get(each, each) for each in label)
 
 
@@ -44,7 +44,7 @@ def located(namespace: Sequence[str], person_of: Callable[[str], OwnerKey]) -> L
 
 
 def spelled(location: Location) -> tuple[str, ...]:
-    """The namespace, with the person's key where it may have had another spelling."""
+    """Return the namespace, with the person's key where an identifier may have had another spelling."""
     if location.owner == APPLICATION:
         return location.shape
     at = location.shape.index(WHO)

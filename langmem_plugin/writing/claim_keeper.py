@@ -1,7 +1,7 @@
-"""Keeps the claims of this process alive while they are worked on, and takes those of processes that are gone.
+"""The claims of this process are kept alive while they are worked on; those of processes that are gone are taken.
 
-As turns do it (conversation/turns/turns.py): each holder counts up, and the others watch with a stopwatch of
-their own. No clocks are compared.
+Turns do the same (conversation/turns/turns.py): each holder counts up, and the others watch with a stopwatch of their
+own. No clocks are compared.
 """
 
 import contextlib
@@ -20,7 +20,9 @@ log = event_log(__name__)
 
 
 class ClaimKeeper:
-    """Its thread runs while anybody works on a job. `released` is called when a job was taken from who is gone."""
+    """The watcher of claims; its thread runs while any process works on a job. `released` is called when a job was
+    taken from a process that is gone.
+    """
 
     def __init__(self, jobs: ExtractionJobs) -> None:
         self._jobs = jobs
@@ -29,7 +31,7 @@ class ClaimKeeper:
         process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Also in a forked child: the claims are the parent's."""
+        """Start anew, also in a forked child: the claims are the parent's."""
         self._own: dict[tuple[str, int, int], Job] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -49,7 +51,7 @@ class ClaimKeeper:
                 self._own.pop(key, None)
 
     def watch(self) -> None:
-        """Looks after the jobs of others, if there are any."""
+        """Look after the jobs of other processes, if there are any."""
         if self._jobs.held():
             self._keep_watch()
 
@@ -66,7 +68,7 @@ class ClaimKeeper:
             self._thread.start()
 
     def look(self, watch: Watch) -> bool:
-        """One round; whether anybody works on anything."""
+        """Do one round; tell whether any process works on a job."""
         with self._lock:
             own = list(self._own.values())
         held = self._jobs.renew(own)
@@ -88,7 +90,7 @@ def _named(held: Held) -> tuple[str, int]:
 
 
 def _run(found: "weakref.ref[ClaimKeeper]", stopped: threading.Event) -> None:
-    """It keeps no object alive."""
+    """Watch until stopped; while it waits it holds no reference, so that the keeper can be freed."""
     watch = Watch()
     while (keeper := found()) is not None:
         with contextlib.suppress(StoreUnavailable):  # the next round may reach it

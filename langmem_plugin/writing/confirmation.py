@@ -31,15 +31,16 @@ class Unsure:
 
     @property
     def revision_asked(self) -> int:
-        """Which the memory has once it is noted that it was asked about."""
+        """Return the revision that the memory has once it is noted that it was asked about."""
         return self.memory.revision + 1
 
 
 class Confirmations:
-    """Everybody's; `who` is any identifier of a person, `owner` the key that the memory is kept under.
+    """The waiting memories of everybody; `who` is any identifier of a person, `owner` the key that the
+    memory is kept under.
 
-    A verdict on what has changed since `revision` raises StaleMemory, on what is not there any more MemoryNotFound:
-    of two that decide at once, one does.
+    A verdict on what has changed since `revision` raises StaleMemory, on what is not there any more MemoryNotFound: of
+    two that decide at once, one does.
     """
 
     def __init__(self, service: MemoryService, consents: Consents) -> None:
@@ -47,7 +48,7 @@ class Confirmations:
         self._consents = consents
 
     def waiting(self, who: str | int) -> list[Memory]:
-        """Lists what waits, the first stored first: a number stays one memory's while others are added."""
+        """List the memories that wait, the first stored first: a memory keeps its number while others are added."""
         owner = owner_key(self._service.database, who)
         with self._service.database.read() as connection:
             return self._service.repository.page(
@@ -60,7 +61,7 @@ class Confirmations:
             )
 
     def confirm(self, who: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
-        """Remembers it from now on like what the person said outright."""
+        """Remember the memory from now on like what the person said outright."""
         owner = owner_key(self._service.database, who)
         held = self._pending(owner, memory_id)
         made = self._service.update(owner, memory_id, revision=revision or held.revision, status="active")
@@ -68,7 +69,7 @@ class Confirmations:
         return made
 
     def decline(self, who: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
-        """Forgets it."""
+        """Forget the memory that waits."""
         owner = owner_key(self._service.database, who)
         held = self._pending(owner, memory_id)
         gone = self._service.forget(owner, memory_id, revision=revision or held.revision)
@@ -76,16 +77,16 @@ class Confirmations:
         return gone
 
     def look(self, owner: OwnerKey, memory_id: str) -> Memory | None:
-        """As it is now, whatever became of it."""
+        """Return the memory as it is now, in whatever state."""
         with self._service.database.read() as connection:
             return self._service.repository.by_id(connection, owner, memory_id)
 
     def may_ask(self, connection: Connection, owner: OwnerKey) -> bool:
-        """True where there is a memory to confirm that the owner was never asked about."""
+        """Tell whether there is a memory to confirm that the owner was never asked about."""
         return self._service.repository.has_unasked(connection, owner, now=self._service.now())
 
     def unsure(self, owner: OwnerKey) -> Unsure | None:
-        """The next memory to ask about, each once; None for an owner who does not want to be remembered."""
+        """Return the next memory to ask about, each once; None for an owner who does not want to be remembered."""
         now = self._service.now()
         with self._service.database.read() as connection:
             found = self._service.repository.unasked(connection, owner, now=now)
@@ -99,7 +100,10 @@ class Confirmations:
         return Unsure(memory, in_doubt=True, because=self._changed_ground(memory))
 
     def note_asked(self, connection: Connection, unsure: Unsure) -> None:
-        """In the transaction that makes the question the person's to answer. What has changed meanwhile is left."""
+        """Note that a memory was asked about, in the transaction that makes the question the person's to answer.
+
+        What has changed meanwhile is left.
+        """
         service, memory = self._service, unsure.memory
         try:
             service.repository.change(
@@ -117,22 +121,24 @@ class Confirmations:
             count_verdicts(connection, memory.owner, Verdicts(asked=1))
 
     def still_so(self, owner: OwnerKey, memory_id: str, *, revision: int) -> Memory:
-        """Nothing is in doubt about it any more."""
+        """Note that the memory is still so: nothing is in doubt about it any more."""
         return self._changed(owner, memory_id, {"doubted_at": None}, revision)
 
     def no_longer_so(self, owner: OwnerKey, memory_id: str, *, revision: int) -> Memory:
-        """It held until its ground changed, and is kept as history."""
+        """Note that the memory is no longer so: it held until its ground changed, and is kept as history."""
         held = self.look(owner, memory_id)
         over = held.doubted_at if held is not None and held.doubted_at is not None else self._service.now()
         return self._changed(owner, memory_id, {"status": "superseded", "valid_to": over}, revision)
 
     def verdicts(self, owner: OwnerKey | None = None) -> Verdicts:
-        """How often one owner, or all, were asked, and what became of it."""
+        """Return how often one owner, or all, were asked, and what became of it."""
         with self._service.database.read() as connection:
             return verdicts_of(connection, owner)
 
     def approval_rate(self, who: str | int | None = None) -> float | None:
-        """The part that was confirmed of what one person, or all, confirmed or declined; None while that is nothing."""
+        """Return the part that was confirmed of what one person, or all, confirmed or declined; None while
+        that is nothing.
+        """
         return self.verdicts(None if who is None else owner_key(self._service.database, who)).approval_rate
 
     def _pending(self, owner: OwnerKey, memory_id: str) -> Memory:
@@ -153,7 +159,7 @@ class Confirmations:
             count_verdicts(connection, owner, more)
 
     def _changed_ground(self, doubted: Memory) -> Memory | None:
-        """The memory that was stored when the doubt arose, if it is only one."""
+        """Return the memory that was stored when the doubt arose, if it is only one."""
         if doubted.doubted_at is None:
             return None
         with self._service.database.read() as connection:

@@ -25,7 +25,7 @@ QUESTION_VERSION = 1
 
 
 class Consents:
-    """Nothing of it is held between two calls: who says stop is heard by every process at once.
+    """The consents of people, read anew at each call: when a person says stop, every process heeds it at once.
 
     `who` is any identifier of a person, which `key_of` turns into their key. While the memory is not `enabled` nobody
     has allowed anything. Whatever is asked of the database may raise StoreUnavailable.
@@ -71,25 +71,25 @@ class Consents:
         return all(each.covers(said_at) for each in asked)
 
     def of(self, who: str | int) -> Consent:
-        """The consent that somebody gives as it stands, in whatever process they said it."""
+        """Return the consent that somebody gives as it stands, in whatever process they said it."""
         return self.of_owner(self._key_of(who))
 
     def of_owner(self, owner: OwnerKey) -> Consent:
-        """The same by the key that their memory is kept under."""
+        """Return the consent by the key that the person's memory is kept under."""
         if not self._enabled:
             return Consent()
         with self._database.read() as connection:
             return consents.consent_in(connection, owner)
 
     def word_of(self, who: str | int) -> Word | None:
-        """The last answer about consent: when, in which words, and to which version of the question."""
+        """Return the last answer about consent: when, in which words, and to which version of the question."""
         person = self._key_of(who)
         with self._database.read() as connection:
             return consents.word_in(connection, person)
 
     def to_ask(self, connection: Connection, owner: OwnerKey) -> Permission | None:
-        """The permission to ask for next, if any: whether they may be remembered at all; once they may,
-        whether sensitive facts may be too.
+        """Return the permission to ask for next, if any: first to remember at all; once that is given, to remember
+        sensitive facts too.
         """
         if not self._enabled or is_group(owner):
             return None
@@ -99,7 +99,7 @@ class Consents:
         return "sensitive" if held.extraction.allowed and held.sensitive.allowed is None else None
 
     def note_asked(self, connection: Connection, owner: OwnerKey, asked: Permission) -> None:
-        """In the transaction that makes the question theirs to answer: nobody is asked twice."""
+        """Note the question in the transaction that makes it theirs to answer: nobody is asked twice."""
         if asked == "extraction":
             consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
         else:  # no, unless they say yes
@@ -114,12 +114,12 @@ class Consents:
         version: int | None = None,
         **permissions: Unpack[Permissions],
     ) -> Consent:
-        """Allows or forbids what is named and leaves the rest; how it stands then.
+        """Allow or forbid what is named and leave the rest; return the consent as it stands then.
 
         `text` is what the person said to it, and `version` that of the question they answered: both are kept.
 
-        `extraction=True`: facts may be found in what they say from now on. `personal` and `sensitive` say whether such
-        facts too; None is as if they had never been asked.
+        `extraction=True` allows to find facts in what they say from now on. `personal` and `sensitive` allow such facts
+        too; None is as if they had never been asked.
         """
         if unknown := permissions.keys() - set(PERMISSIONS):
             raise InvalidInput(f"there is no permission {', '.join(sorted(unknown))}: name {', '.join(PERMISSIONS)}")
@@ -129,7 +129,7 @@ class Consents:
         return self._changed(who, lambda _: permissions, text, version)
 
     def switch_on(self, who: str | int, *, text: str | None = None, version: int | None = None) -> Consent:
-        """They agree to be remembered: personal facts too, unless they refused those, and never the sensitive ones."""
+        """Switch remembering on: personal facts too, unless the person refused those, and never the sensitive ones."""
 
         def wanted(held: Consent) -> Permissions:
             return {"extraction": True, "personal": held.personal.allowed is not False}
@@ -137,7 +137,9 @@ class Consents:
         return self._changed(who, wanted, text, version)
 
     def switch_off(self, who: str | int, *, text: str | None = None, version: int | None = None) -> Consent:
-        """Nothing is found in what they say from now on; switched on again, they have not agreed to more than that."""
+        """Switch remembering off for what they say from now on; switched on again, they have not agreed
+        to more than that.
+        """
 
         def wanted(held: Consent) -> Permissions:
             # A no stays a no; a yes has to be said anew.

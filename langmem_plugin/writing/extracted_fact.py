@@ -20,7 +20,9 @@ SURE = 0.8
 
 
 class ExtractedFact(BaseModel):
-    """As a job keeps it between reading and storing; `advice` once a model was asked what it does to what is known."""
+    """A fact as a job keeps it between reading and storing; `advice` is set once a model was asked what it does
+    to what is known.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -43,7 +45,8 @@ class ExtractedFact(BaseModel):
     def believed(
         cls, statement: Statement, said: Said, *, about: str = "self", heard: str = ""
     ) -> "ExtractedFact | None":
-        """As far as no guard speaks against it, whoever read it.
+        """Return the fact with the confidence that the guards leave it, whoever read it; None where they
+        do not believe it.
 
         `about` is whom a statement without a slot is about, and `heard` what else its names may be from.
         """
@@ -76,11 +79,11 @@ class ExtractedFact(BaseModel):
         return cls.model_validate(kept)
 
     def kept(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """Return the fact as JSON."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def fields(self, session_id: str) -> MemoryFields:
-        """For MemoryService.remember."""
+        """Return the fields for MemoryService.remember."""
         return MemoryFields(
             fact_type=self.fact_type,
             confidence=self.confidence,
@@ -100,12 +103,14 @@ class ExtractedFact(BaseModel):
 
 
 class Extractor(Protocol):
-    """Reads facts in what one person said. May raise whatever its model raises: then it is tried again later."""
+    """A reader of facts in what one person said. It may raise whatever its model raises: then it is
+    tried again later.
+    """
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         """Extract facts from messages of one owner, in the order they were said."""
         ...
 
     def close(self) -> None:
-        """Nothing is waited for any more."""
+        """Stop waiting for any answer."""
         ...

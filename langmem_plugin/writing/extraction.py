@@ -1,4 +1,4 @@
-"""Takes what people say into their memories: read in their own words, allowed by them, each fact stored once.
+"""Take what people say into their memories: read in their own words, allowed by them, each fact stored once.
 
 What is read in a session's messages is first noted in its job, together with how far was read; then each fact is
 stored in the very transaction that takes it off the job. A process may be killed anywhere in between: the next one
@@ -35,7 +35,7 @@ _AT_ONCE = 20  # messages read together
 
 
 class Allows(Protocol):
-    """Tells whether a person let facts of this kind be remembered, before it was `said_at`."""
+    """The rule that tells whether a person let facts of this kind be remembered, before it was `said_at`."""
 
     def __call__(self, owner: OwnerKey, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
 
@@ -49,7 +49,7 @@ class Extracted(list[Memory]):
 
 
 class Extraction:
-    """Works on jobs, here or in a worker's thread."""
+    """The work on jobs, done here or in a worker's thread."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Extraction:
             self._reconciliation.close()
 
     def next_done(self) -> bool:
-        """Works on the job that has waited for longest; False if none is due. Raises StoreUnavailable."""
+        """Work on the job that has waited for longest; False if none is due. Raises StoreUnavailable."""
         job = self._jobs.claim()
         if job is None:
             return False
@@ -91,8 +91,10 @@ class Extraction:
         return True
 
     def of_person(self, person: str) -> list[Memory]:
-        """Works here and now on all that waits in a person's conversations: what was stored, and what waits for their
-        word. Raises what the extractor, the embedding model or the database raises, with what is done kept.
+        """Work here and now on all that waits in a person's conversations; return what was stored, and what
+        waits for their word.
+
+        Raises what the extractor, the embedding model or the database raises, with what is done kept.
         """
         made: list[Memory] = []
         while (job := self._jobs.claim(person)) is not None:
@@ -108,7 +110,7 @@ class Extraction:
             except UnknownSession:  # purged meanwhile, its job with it
                 return
             except StoreUnavailable:
-                # What cannot be noted either is found out by whoever watches, once nobody holds the job any more.
+                # Where this cannot be noted either, a watching process finds it out once the job is held no more.
                 with contextlib.suppress(StoreUnavailable, ClaimLost):
                     self._jobs.let_go(job)
                 raise
@@ -127,7 +129,7 @@ class Extraction:
                 facts = []
             self._refuse_closing()
             unread = self._words.unread(job, taken, at_once=_AT_ONCE)
-            # What is said by who wants nothing remembered is not read at all, by no model either.
+            # The words of a person who wants nothing remembered are not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
             self._learn_names(said)
             self._take_back(job, said)
@@ -176,7 +178,9 @@ class Extraction:
                     self._service.update(owner, held.id, revision=held.revision, status="pending")
 
     def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
-        """With what a model makes of each beside what is remembered, asked once about all of a person."""
+        """Return the facts with what a model makes of each beside what is remembered, asked once about
+        all of a person.
+        """
         if self._reconciliation is None or not facts:
             return facts
         self._refuse_closing()
@@ -207,7 +211,9 @@ class Extraction:
                 yield made
 
     def _stored_once(self, job: Job, fact: ExtractedFact, left: Sequence[Mapping[str, Any]]) -> Memory | None:
-        """The memory it became, in the transaction that takes the fact off the job; None where nothing was stored."""
+        """Store a fact in the transaction that takes it off the job; return its memory, None where
+        nothing was stored.
+        """
         is_off = False
 
         def take_off(connection: Connection) -> None:
@@ -250,5 +256,5 @@ class Extraction:
 
 
 def _named(error: Exception) -> str:
-    """Ours in words; of others the class alone, because they may quote what somebody said."""
+    """Name an error: ours in words, others by the class alone, because they may quote what somebody said."""
     return f"{type(error).__name__}: {error}" if isinstance(error, LangMemError) else type(error).__name__

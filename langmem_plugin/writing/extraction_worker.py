@@ -23,7 +23,7 @@ _Asked = queue.SimpleQueue[bool]
 
 
 class ExtractionWorker:
-    """Looks every `every` seconds whether a job is due, and works on all that are, one after another.
+    """The worker that looks every `every` seconds for jobs that are due, and works on them one after another.
 
     In a forked process it starts with the first session that is marked there.
     """
@@ -52,36 +52,36 @@ class ExtractionWorker:
         self._thread.start()
 
     def mark(self, connection: Connection, thread: str, number: int) -> None:
-        """See ExtractionJobs."""
+        """Mark the session in which something was said: see ExtractionJobs."""
         self.jobs.mark(connection, thread, number)
         if self._thread is None and not self._stopped.is_set():  # the first time in a forked process
             self.start()
 
     def wake(self) -> None:
-        """A job may be due just now."""
+        """Wake the worker: a job may be due just now."""
         self._asked.put(True)
 
     def stop(self) -> None:
-        """Takes no more jobs; the one that is worked on is done to its end."""
+        """Take no more jobs; the one that is worked on is done to its end."""
         self._stopped.set()
         self._asked.put(False)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """For its thread to end; whether it has."""
+        """Wait for the worker's thread to end; tell whether it has."""
         if self._thread is None:
             return True
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def close(self) -> None:
-        """Leaves the job that is worked on after the step it is in: another process goes on with it."""
+        """Leave the job that is worked on after the step it is in: another process goes on with it."""
         self.stop()
         self.work.close()
         self.wait(_CLOSING_SECONDS)
         self._keeper.close()
 
     def work_through(self) -> bool:
-        """All that is due, one after another; whether to go on later."""
+        """Work on all that is due, one after another; tell whether to go on later."""
         try:
             self._keeper.watch()
             while not self._stopped.is_set() and self.work.next_done():
@@ -96,7 +96,9 @@ class ExtractionWorker:
 
 
 def _work(found: "weakref.ref[ExtractionWorker]", asked: _Asked) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go. A short process takes nothing."""
+    """Work until closed; while this waits it holds no reference, so that an unclosed worker can be freed. A short
+    process takes nothing.
+    """
     acts_from_now_on(SYSTEM)
     every = _every(found)
     while every is not None:

@@ -15,7 +15,7 @@ from langmem_plugin.database.memory_tables import extraction_job as table
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """`taken` are the message rows that have been read."""
+    """The extraction of one session; `taken` are the message rows that have been read."""
 
     state: Literal["pending", "completed", "failed"]
     taken: frozenset[int]
@@ -24,7 +24,7 @@ class JobRecord:
 
 
 def of_session(connection: Connection, session: Session) -> JobRecord | None:
-    """The record of a session; a job that is being worked on is shown as if it waited."""
+    """Return the record of a session; a job that is being worked on is shown as if it waited."""
     mine = select(table).where(table.c.thread == session.thread, table.c.session == session.number)
     row = connection.execute(mine).first()
     if row is None:
@@ -47,7 +47,7 @@ class FailedJob:
 
 
 def failed(connection: Connection, *, limit: int = 50) -> list[FailedJob]:
-    """The last active first."""
+    """Return the failed jobs, the last active first."""
     both = table.join(session, (table.c.thread == session.c.thread) & (table.c.session == session.c.number))
     columns = (table.c.thread, table.c.session, table.c.attempts, table.c.error)
     rows = (
@@ -70,7 +70,7 @@ def failed(connection: Connection, *, limit: int = 50) -> list[FailedJob]:
 
 
 def try_again(connection: Connection, session_id: str) -> bool:
-    """From now on it waits like any other; False where it has not failed, or not any more."""
+    """Let a failed job wait like any other from now on; False where it has not failed, or not any more."""
     its = select(session.c.thread, session.c.number).where(session.c.session_id == session_id)
     values = {"state": "pending", "attempts": 0, "not_before": None}
     mine = tuple_(table.c.thread, table.c.session).in_(its)
@@ -78,7 +78,7 @@ def try_again(connection: Connection, session_id: str) -> bool:
 
 
 def keep(connection: Connection, session: Session, record: JobRecord) -> None:
-    """For a session that has none yet."""
+    """Store the record of a session that has none yet."""
     key = (session.thread, session.number)
     facts = EXTRACTED_FACTS.encrypted(connection, key, list(record.facts))
     error = EXTRACTION_ERROR.encrypted(connection, key, record.error)

@@ -2,7 +2,7 @@
 
 A job is claimed under a number that rises with every claim, and whatever is written for it is written under the
 condition that its number is still that one, in the same transaction. So a process that stood still while another took
-its job over writes nothing more. Who is gone is never decided by a clock: see claim_keeper.py.
+its job over writes nothing more. No clock ever decides that a process is gone: see claim_keeper.py.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -54,7 +54,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A job that somebody works on, and how often they have said so."""
+    """A job that a process works on, and how often that process has said so."""
 
     thread: str
     number: int
@@ -71,11 +71,13 @@ class ExtractionJobs:
         self._now = now
 
     def mark(self, connection: Connection, thread: str, number: int) -> bool:
-        """Something was said in the session. Where it waits already nothing is written, and the answer is False."""
+        """Mark the session in which something was said. Where it waits already nothing is written, and the
+        answer is False.
+        """
         return _MARK.run(connection, {"of_thread": thread, "of_session": number}) > 0
 
     def states(self, thread: str | None = None) -> dict[State, int]:
-        """How many jobs there are in each state, of one thread or of all."""
+        """Count the jobs in each state, of one thread or of all."""
         counted = select(table.c.state, func.count().label("many")).group_by(table.c.state)
         if thread is not None:
             counted = counted.where(table.c.thread == thread)
@@ -85,10 +87,11 @@ class ExtractionJobs:
     # Claiming
 
     def claim(self, person: str | None = None) -> Job | None:
-        """The job that has been due for longest; of a `person`, who is named, also one that is not due or has failed.
+        """Claim the job that has been due for longest; of a `person`, who is named, also one that is not
+        due or has failed.
 
         None where nothing waits. What ended every process that began with it is given up, and so is what is refused:
-        of a person who is named that raises SessionRefused.
+        for a named person that raises SessionRefused.
         """
         wanted = self._due() if person is None else _of(person)
         while True:
@@ -138,18 +141,22 @@ class ExtractionJobs:
         self._write(connection, job, values)
 
     def confirm(self, connection: Connection, job: Job) -> None:
-        """Until the transaction ends nobody else claims the job. Raises ClaimLost if somebody has."""
+        """Make sure that the job is claimed still: until the transaction ends nobody else claims it. Raises
+        ClaimLost if it is lost.
+        """
         mine = select(table.c.claim).where(*_claim_of(job)).with_for_update()
         if connection.execute(mine).first() is None:
             raise ClaimLost
 
     def complete(self, job: Job) -> None:
-        """It waits again if more was said meanwhile."""
+        """End the job; it waits again if more was said meanwhile."""
         over = case((table.c.again, "pending"), else_="completed")
         self._end(job, {"state": over, "again": False, "attempts": 0, "not_before": None, "error": None})
 
     def fail(self, job: Job, error: str) -> bool:
-        """It waits longer after each attempt, and after the last one until more is said; whether it was the last."""
+        """Note a failure: the job waits longer after each attempt, and after the last one until more is said;
+        True for the last.
+        """
         is_last = job.attempts >= MOST_ATTEMPTS
         pause = _FIRST_PAUSE * 2 ** (job.attempts - 1)
         values = {
@@ -163,7 +170,7 @@ class ExtractionJobs:
         return is_last
 
     def let_go(self, job: Job) -> None:
-        """Somebody else may take it at once: it was no attempt."""
+        """Let go of the job, so that another process may take it at once: it was no attempt."""
         self._end(job, {"state": "pending", "again": False, "attempts": job.attempts - 1})
 
     def _end(self, job: Job, values: dict[str, Any]) -> None:
@@ -175,21 +182,23 @@ class ExtractionJobs:
         if connection.execute(update(table).where(*_claim_of(job)).values(stored)).rowcount == 0:
             raise ClaimLost
 
-    # Whoever works on them
+    # The processes that work on jobs
 
     def held(self) -> list[Held]:
         with self._database.read() as connection:
             return _held(connection)
 
     def renew(self, own: Collection[Job]) -> list[Held]:
-        """Says that these are still worked on; all that anybody works on, read where they could have said so too."""
+        """Note that these jobs are still worked on; return all that any process works on, read after the others could
+        note theirs too.
+        """
         with self._database.write(durable=False) as connection:
             for job in own:
                 connection.execute(update(table).where(*_claim_of(job)).values(beats=table.c.beats + 1))
             return _held(connection)
 
     def release(self, gone: Collection[Held]) -> int:
-        """Takes jobs from those who are gone, unless they have said something since; how many."""
+        """Take jobs from processes that are gone, unless these have noted something since; return how many."""
         with self._database.write(durable=False) as connection:
             released = 0
             for each in gone:
@@ -226,7 +235,9 @@ def _encrypted(connection: Connection, key: tuple[str, int], values: Mapping[str
 
 
 def _of(person: str) -> tuple[ColumnElement[bool], ...]:
-    """The jobs that wait in a person's own conversations; those on a server are known by the owner noted for them."""
+    """Return the condition for the waiting jobs in a person's own conversations; those on a server are known by the
+    owner noted for them.
+    """
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == person)
     mine = or_(table.c.thread == person, table.c.thread.in_(theirs))
     return (mine, table.c.state.in_(("pending", "failed")))
@@ -268,7 +279,7 @@ _new = {
 }
 _is_worked_on = table.c.state == "processing"
 _changes: dict[str, Any] = {
-    # Whoever works on it keeps it, and leaves it waiting in the end.
+    # The process that works on it keeps it, and leaves it waiting in the end.
     "state": case((_is_worked_on, "processing"), else_="pending"),
     "again": case((_is_worked_on, True), else_=False),
     "attempts": case((_is_worked_on, table.c.attempts), else_=0),

@@ -1,4 +1,4 @@
-"""Facts by any LangChain chat model: each with the person's own words for it, or it is none.
+"""Facts read by any LangChain chat model: each comes with the person's own words for it, or is dropped.
 
 A model is shown all that the person said, with small numbers instead of ids, and what it answers is believed only as
 far as it can be checked: a quote that nobody said, a yes to nothing, and what a guard of `facts.guards` speaks against
@@ -103,13 +103,13 @@ class StatedFacts(BaseModel):
 
 
 class ModelExtraction:
-    """A call is given up after `timeout`."""
+    """The reader of facts that asks a chat model; a call is given up after `timeout`."""
 
     def __init__(self, model: BaseChatModel, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
         self._answers = StructuredAnswers(model, StatedFacts, _AS_JSON, name="extraction", timeout=timeout)
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
-        """Raises whatever the model raises, and GivenUp where it does not answer."""
+        """Return the facts in what was said. Raises whatever the model raises, and GivenUp where it does not answer."""
         if not any(map(str.isalnum, "".join(each.text for each in said))):
             return []  # thumbs and hearts
         read = [_checked(fact, said) for fact in self._answered(said)]
@@ -122,7 +122,7 @@ class ModelExtraction:
         self._answers.close()
 
     def _answered(self, asked: Sequence[Said]) -> list[StatedFact]:
-        """The facts that can be read from the last of three answers at most."""
+        """Return the facts that can be read from the last of three answers at most."""
         facts = self._answers.read([SystemMessage(_ASK), HumanMessage(_shown(asked))], _read)
         if facts.wrong:
             log.warning("extraction.model_unusable", extra={"messages": len(asked)})
@@ -140,7 +140,7 @@ def _line(number: int, said: Said) -> str:
 
 
 def _read(answer: Any) -> tuple[list[StatedFact], list[str]]:
-    """The facts that can be read, and what is wrong with the others."""
+    """Return the facts that can be read, and what is wrong with the others."""
     given = answer.get("facts") if isinstance(answer, dict) else answer
     if not isinstance(given, list):
         raise Unusable('`facts` is no list: {"facts": []} where there is nothing')
@@ -161,7 +161,7 @@ def _reasons(error: Exception) -> str:
 
 
 def _checked(fact: StatedFact, asked: Sequence[Said]) -> ExtractedFact | None:
-    """As far as it was really said; None where it was not."""
+    """Return the fact as far as it was really said; None where it was not."""
     found = next(iter(_places(fact, asked)), None)
     if found is None:
         return None
@@ -193,7 +193,9 @@ def _checked(fact: StatedFact, asked: Sequence[Said]) -> ExtractedFact | None:
 
 
 def _places(fact: StatedFact, asked: Sequence[Said]) -> Iterator[tuple[Said, str]]:
-    """Where the quote was said: in the message that was named, or else in the only one that holds it."""
+    """Give the places where the quote was said: in the message that was named, or else in the only
+    one that holds it.
+    """
     named = asked[fact.message - 1 : fact.message] if fact.message > 0 else []
     for each in named:
         if (quote := found_in(fact.quote, each.text[:_TEXT])) is not None:

@@ -1,7 +1,7 @@
 """Ask a chat model whether a new fact repeats or replaces a known one, where the rules cannot tell.
 
-Only about a fact that the rules would store beside what is there, and only against a few memories of the same person
-that are near it. The model sees small numbers instead of ids, and what it answers is advice: see
+It is asked only about a fact that the rules would store beside what is there, and only against a few memories of the
+same person that are near it. The model sees small numbers instead of ids, and what it answers is advice: see
 memory/write/decisions.py.
 """
 
@@ -64,7 +64,7 @@ class Verdicts(BaseModel):
 
 @dataclass(frozen=True)
 class _Question:
-    """A fact, and by the number that the model sees each memory that it was shown with."""
+    """A fact, with the memories that the model was shown beside it, by the numbers it sees."""
 
     place: int
     fact: ExtractedFact
@@ -72,7 +72,7 @@ class _Question:
 
 
 class ModelReconciliation:
-    """A call is given up after `timeout`."""
+    """The asker of a chat model about facts; a call is given up after `timeout`."""
 
     def __init__(self, model: BaseChatModel, service: MemoryService, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
         self._service = service
@@ -112,11 +112,11 @@ class ModelReconciliation:
         return made
 
     def close(self) -> None:
-        """Nothing is waited for any more."""
+        """Stop waiting for any answer."""
         self._answers.close()
 
     def _near(self, owner: OwnerKey, fact: ExtractedFact) -> list[Memory]:
-        """The memories to ask about, the nearest first; none where the rules decide."""
+        """Return the memories to ask about, the nearest first; none where the rules decide."""
         try:
             related = self._service.related(owner, fact.text, limit=4 * _MOST_CANDIDATES)
             found = self._service.search(owner, fact.text, limit=2 * _MOST_CANDIDATES, min_relevance=_NEAR)
@@ -130,7 +130,9 @@ class ModelReconciliation:
 
 
 def _is_shown(fact: ExtractedFact, memory: Memory) -> bool:
-    """True for an active memory without a key that the model may see; a private one only beside a sensitive fact."""
+    """Tell whether the model may see the memory: an active one without a key, and a private one only beside
+    a sensitive fact.
+    """
     return memory.status == "active" and memory.key is None and (fact.sensitive or not memory.private)
 
 
@@ -158,7 +160,9 @@ def _read(answer: Any) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _advice(verdicts: Sequence[Mapping[str, Any]], number: int, shown: Mapping[int, Memory]) -> Advice:
-    """The advice on one fact, from the numbers that it was shown with; none where the verdict contradicts itself."""
+    """Return the advice on one fact, from the numbers that it was shown with; none where the verdict
+    contradicts itself.
+    """
     mine = [each for each in verdicts if _is_number(each.get("fact")) and each["fact"] == number]
     if len(mine) != 1:
         return Advice()

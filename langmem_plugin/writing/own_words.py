@@ -1,6 +1,6 @@
-"""People's own words in a session, and the assistant's words before them: facts are read in these alone.
+"""The words of people themselves in a session, and the assistant's words before them: facts are read in these alone.
 
-Never a person's own words are: what was recalled for a message, a summary of what was said before, a command, what a
+A person's own words are never: what was recalled for a message, a summary of what was said before, a command, what a
 machine wrote on its own, what another agent of the graph said, what was forwarded or quoted, and what cannot be read.
 """
 
@@ -53,7 +53,7 @@ class Unread:
 
 
 class WhoseWords:
-    """Tells whose a conversation is, and in a group whose each message is."""
+    """The rule that tells whose a conversation is, and in a group whose each message is."""
 
     def __init__(
         self, database: Database, owner_of_thread: Callable[[str], str | None], person_of: Callable[[str], OwnerKey]
@@ -72,7 +72,7 @@ class WhoseWords:
         return self._person_of(owner) if owner else None
 
     def of_sender(self, thread: str, message: BaseMessage) -> OwnerKey | None:
-        """In a group, by the key that the channel noted: never the group's own."""
+        """Return the owner of a message in a group, by the key that the channel noted: never the group's own."""
         sender = notes_of(message).get("sender")
         if not is_group(thread) or not isinstance(sender, str) or not sender or is_group(sender):
             return None
@@ -80,7 +80,7 @@ class WhoseWords:
 
 
 class OwnWords:
-    """Reads them for a job, at most `at_once` messages."""
+    """The reader of people's own words for a job, at most `at_once` messages."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class OwnWords:
         self._zone_of = zone_of
 
     def unread(self, job: Job, taken: frozenset[int], *, at_once: int) -> Unread:
-        """Raises UnknownSession, DamagedSession."""
+        """Return the messages of the job's session that are not read yet. Raises UnknownSession or DamagedSession."""
         of_thread = self._whose.of_thread(job.thread)
         with self._saver.checkpoints.reading(job.session_id) as checkpoints:
             rows = checkpoints.listed(_CHANNEL)
@@ -138,7 +138,7 @@ class OwnWords:
 
 
 def _linked(said: Sequence[Said]) -> list[Said]:
-    """Each with what the same person wrote before and after it."""
+    """Return each message with what the same person wrote before and after it."""
     linked = list(said)
     last: dict[str, int] = {}
     for at, each in enumerate(said):
@@ -151,5 +151,5 @@ def _linked(said: Sequence[Said]) -> list[Said]:
 
 
 def owners_of(said: Sequence[Said]) -> list[str]:
-    """Each once, in the order they spoke."""
+    """Return the owners, each once, in the order they spoke."""
     return list(dict.fromkeys(each.owner for each in said))

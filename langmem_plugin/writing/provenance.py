@@ -1,4 +1,4 @@
-"""Why something is remembered: who said it when, in which words, in place of what, and how it came to be used last."""
+"""The reasons for what is remembered: who said it when, in which words, in place of what, and how it was last used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,8 +46,9 @@ class LastUse:
 
 @dataclass(frozen=True)
 class Why:
-    """`said` is the message it is from, where that is still there; `memory.quote` is the person's own words anyway.
+    """The reasons for one memory.
 
+    `said` is the message it is from, where that is still there; `memory.quote` is the person's own words anyway.
     `instead_of` is what it took the place of, the last first, and `replaced_by` what took its place. `signals` say by
     what a query finds it.
     """
@@ -61,7 +62,7 @@ class Why:
 
     @property
     def quote(self) -> str | None:
-        """The person's words, where they are known."""
+        """Return the person's words, where they are known."""
         return self.memory.quote or (self.said.text if self.said is not None else None)
 
     @property
@@ -110,7 +111,9 @@ class Why:
 
 
 class Provenance:
-    """Reads for one owner at a time; what is damaged, forgotten or another's is left out, or not found."""
+    """The explainer of one owner's memories at a time; what is damaged, forgotten or another's is left
+    out, or not found.
+    """
 
     def __init__(self, service: MemoryService, saver: ConversationSaver, sessions: SessionManager) -> None:
         self._service = service
@@ -118,7 +121,7 @@ class Provenance:
         self._sessions = sessions
 
     def why(self, who: str | int, memory_id: str, *, query: str | None = None) -> Why:
-        """Explains one memory of a person, and notes that it was looked at; with `query`, by what that finds it.
+        """Explain one memory of a person, and note that it was looked at; with `query`, by what that finds it.
 
         `str` makes the answer text. Raises as `by_id`, and EmbeddingUnavailable for a query.
         """
@@ -128,8 +131,8 @@ class Provenance:
         return why
 
     def by_id(self, owner: OwnerKey, memory_id: str, *, query: str | None = None) -> Why:
-        """The same without a note. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory where the
-        database holds something else than what was written.
+        """Explain the memory without noting a look. Raises MemoryNotFound, also for what was forgotten, and
+        DamagedMemory where the database holds something else than what was written.
         """
         service = self._service
         with service.database.read() as connection:
@@ -147,8 +150,8 @@ class Provenance:
         return self._explained(found, signals or {})
 
     def of_last_reply(self, owner: OwnerKey, role: Role) -> list[Why]:
-        """The memories that the newest reply of the owner's newest session cites, else those it was shown, the surest
-        first.
+        """Return the memories that the newest reply of the owner's newest session cites, else those it was shown,
+        the surest first.
         """
         newest = next(iter(self._sessions.sessions(owner, limit=1)), None)
         if newest is None:
@@ -168,7 +171,7 @@ class Provenance:
         return [self.explained(each, owner) for each in found[:_MOST_USED]]
 
     def cited_as(self, owner: OwnerKey, role: Role, number: int) -> Why | None:
-        """The memory that the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
+        """Return the memory that the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
         found = self._saver.get_tuple({"configurable": {"thread_id": owner}})
         recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
         if not isinstance(recalled, Sequence) or not 1 <= number <= len(recalled):
@@ -213,7 +216,9 @@ class Provenance:
         )
 
     def _said(self, held: Memory) -> Said | None:
-        """Only from a conversation of the owner's, whatever session the memory names."""
+        """Return the message that a memory is from, only out of a conversation of the owner's, whatever session
+        the memory names.
+        """
         if held.session_id is None or not self._is_own(held.session_id, held.owner):
             return None
         try:
@@ -228,7 +233,9 @@ class Provenance:
         return None if found is None else Said(found.content, found.session_id, found.timestamp, found.message_id)
 
     def _is_own(self, session_id: str, owner: OwnerKey) -> bool:
-        """On a server a conversation's key is no person's: there it was noted whose it is."""
+        """Tell whether the session is the owner's. On a server a conversation's key is no person's: there its
+        owner was noted.
+        """
         try:
             thread = self._sessions.session(session_id).whatsapp_chat
         except (UnknownSession, DamagedSession):
@@ -264,7 +271,7 @@ _USE = (memory_access.c.kind, memory_access.c.at, memory_access.c.relevance, mem
 
 
 def _asked_at(messages: Sequence[MessageRecord]) -> datetime | None:
-    """When the message came that the newest reply answers; None if there is no reply."""
+    """Return when the message came that the newest reply answers; None if there is no reply."""
     answered = False
     for each in reversed(messages):
         answered = answered or each.role == "assistant"

@@ -1,4 +1,4 @@
-"""Facts by rules alone: offline, with no model and no key."""
+"""Facts read by rules alone: offline, with no model and no key."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from langmem_plugin.writing.own_words import Said
 
 
 class ReadsStatements(Protocol):
-    """Reads the statements in a text; its "yesterday" is counted from `said_at`."""
+    """The reader of statements in a text; its "yesterday" is counted from `said_at`."""
 
     def __call__(self, text: str, *, said_at: datetime) -> Sequence[Statement]: ...
 
@@ -28,4 +28,4 @@ class RuleExtraction:
         ]
 
     def close(self) -> None:
-        """There is nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""

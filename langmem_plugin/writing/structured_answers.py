@@ -1,4 +1,4 @@
-"""Answers of a chat model by a schema, or as JSON in its text where it takes none; untraced, and given up in time."""
+"""Answers of a chat model, read by a schema, or as JSON in its text where it takes none; untraced, given up in time."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ Read = TypeVar("Read")
 
 
 class Unusable(ValueError):
-    """The answer cannot be read; the text says why, for the model."""
+    """An answer that cannot be read; the text says why, for the model."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class Answer(Generic[Read]):
 
 
 class StructuredAnswers:
-    """`as_json` tells a model that takes no schema how to answer; `name` says in the log what is asked for."""
+    """The asker of a model. `as_json` tells a model that takes no schema how to answer; `name` says in the log
+    what is asked for.
+    """
 
     def __init__(
         self, model: BaseChatModel, schema: type[BaseModel], as_json: str, *, name: str, timeout: timedelta
@@ -55,9 +57,10 @@ class StructuredAnswers:
         self._takes_schema = True
 
     def read(self, messages: Sequence[BaseMessage], reads: Callable[[Any], tuple[Read, list[str]]]) -> Answer[Read]:
-        """Asks again, at most twice, with what is wrong: `reads` gives it beside what can be read, or raises Unusable.
+        """Ask the model, and at most twice again with what is wrong.
 
-        Raises whatever the model raises, and GivenUp where it does not answer.
+        `reads` returns the value and its faults, or raises Unusable. Raises whatever the model raises, and GivenUp
+        where it does not answer.
         """
         asked = list(messages)
         answer: Answer[Read] = Answer(None)
@@ -74,7 +77,7 @@ class StructuredAnswers:
         return answer
 
     def close(self) -> None:
-        """Nothing is waited for any more."""
+        """Stop waiting for any answer."""
         self._calls.close()
 
     def _answer(self, messages: list[BaseMessage]) -> Any:
@@ -114,7 +117,7 @@ class StructuredAnswers:
 
 
 def _json_in(text: str) -> Any:
-    """The longest JSON object in a text, which may think aloud before it, and hold others."""
+    """Return the longest JSON object in a text, which may think aloud before it, and hold others."""
     text = _THOUGHT_ENDS.split(text.strip()[:_LONGEST_ANSWER])[-1].strip()
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(text)

@@ -11,7 +11,7 @@ _AROUND = " \t\r\n.,;:!?…\"'"
 
 
 def found_in(quote: str, text: str) -> str | None:
-    """The place in the text as the person wrote it; None where they did not say it, or it is no whole word."""
+    """Return the place in the text as the person wrote it; None where they did not say it, or it is no whole word."""
     wanted, _ = _plain(quote)
     wanted = wanted.strip(_AROUND)
     if not any(map(str.isalnum, wanted)):
@@ -27,7 +27,7 @@ def found_in(quote: str, text: str) -> str | None:
 
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """The text in one spelling, and where each of its letters stands in it."""
+    """Return the text in one spelling, and where each of its letters stands in it."""
     letters: list[str] = []
     places: list[int] = []
     for place, letter in enumerate(text):
