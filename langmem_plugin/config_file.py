@@ -122,7 +122,7 @@ def _read(path: str | Path) -> Mapping[str, Any]:
 
 
 def _look_through(content: Mapping[str, Any], known: Mapping[str, Any], above: str, found: _Found) -> None:
-    # In our order, not the file's: what `langmem` says wins.
+    # In our order, not the file's, so that the section `langmem` wins.
     for name in sorted(content, key=[*known, *content].index):
         key, value, place = above + name, content[name], known.get(name)
         if place is None:
@@ -150,7 +150,7 @@ def _settings(found: _Found) -> Settings:
         if not wrong:
             raise
         for name, reason in wrong.items():
-            del found.values[name]  # a default of the file is never wrong
+            del found.values[name]  # the file's default takes its place, and is never wrong
             found.ignore(found.keys[name], reason)
         return _settings(found)
 
@@ -158,7 +158,7 @@ def _settings(found: _Found) -> Settings:
 def _says(content: Any, place: list[str]) -> bool:
     for name in place:
         if not isinstance(content, dict):
-            return True  # a section that is ignored: that was said already
+            return True  # a section that is ignored: this was reported already
         if name not in content:
             return False
         content = content[name]

@@ -1,4 +1,4 @@
-"""Durations as people write them: 45s, 30m, 24h, 7d, together as 1h30m, a number of seconds, or never."""
+"""Durations as people write them: 45s, 30m, 24h, 7d, combined as 1h30m, a number of seconds, or never."""
 
 import re
 from datetime import timedelta

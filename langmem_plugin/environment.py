@@ -23,7 +23,7 @@ _OF_OTHER_PARTS = {"MODEL", "BASE_URL"}
 """Names without the prefix that are read where a chat model is made (agent/models.py)."""
 
 _SECRET = ("database", "key_database", "keys", "vector_index", "trusted_callers", "godfather_phone")
-"""Settings whose values are never shown: a URL may hold a password, the others say who somebody is."""
+"""Settings whose values are never shown: a URL may hold a password, and some of the others identify a person."""
 
 _SHOWN = 60
 _ALIKE = 0.5

@@ -72,11 +72,15 @@ class TurnLost(LangMemError):
 
 
 class DamagedSession(LangMemError):
-    """The stored rows of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
+    """The stored rows of a session cannot be read; `langmem doctor --rebuild` makes the session anew from its
+    messages.
+    """
 
 
 class TypeNotAllowed(DamagedSession):
-    """A stored value holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+    """A stored value holds a type that the checkpointer may not build; nothing is lost: allow the type and read it
+    again.
+    """
 
     def __init__(self, module: str, name: str) -> None:
         super().__init__(
@@ -114,7 +118,7 @@ class EmbeddingUnavailable(LangMemError):
 
 
 class EmbeddingDimMismatchError(LangMemError, ValueError):
-    """A vector has another dimension than the owner's memories; embed it with the same model."""
+    """A vector has another dimension than the owner's memories; embed it with the same model as those."""
 
     def __init__(self, expected: int, actual: int) -> None:
         super().__init__(f"expected an embedding of {expected} dimensions, got {actual}: use one model")
@@ -160,7 +164,7 @@ class UnreadableImport(LangMemError, ValueError):
 
 
 class ModelUnavailable(LangMemError):
-    """The chat model cannot be reached or refused; the conversation is kept, try again."""
+    """The chat model cannot be reached, or refused; the conversation is kept, try again."""
 
 
 class TooManyInstructions(LangMemError):

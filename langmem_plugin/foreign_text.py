@@ -15,7 +15,7 @@ _IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # those that are white space become a space
+_CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # white space is left out here: it becomes a space
 _HIDDEN = re.compile(f"[{_CONTROLS}{_IGNORABLE}]")
 _STEERING = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]")
 _JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
@@ -24,7 +24,7 @@ _LEFT = "<‹＜﹤〈〈⟨❬❮❰⟪《˂ᐸ≺⪡"
 _RIGHT = ">›＞﹥〉〉⟩❭❯❱⟫》˃ᐳ≻⪢"
 ANGLES: Final = str.maketrans(dict.fromkeys(_LEFT, "‹") | dict.fromkeys(_RIGHT, "›"))
 _BRACKET = re.compile(f"[{_LEFT}{_RIGHT}]")
-# What the templates of chat models write in square brackets.
+# Tokens in square brackets of the templates of chat models.
 _TOKEN = re.compile(
     r"\[(/?+(?:INST|SYS|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|AVAILABLE_TOOLS|MODEL_SETTINGS|ARGS|CALL_ID"
     r"|THINK|IMG|IMG_BREAK|IMG_END|PREFIX|MIDDLE|SUFFIX|gMASK))\]",
@@ -149,7 +149,7 @@ def _tags(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _TAG.finditer(text.translate(_folded)))
 
 
-_OF_TERMINALS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories that steer one
+_OF_TERMINALS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # the categories of characters that steer a terminal
 _HARMLESS = "\n\t\u200c\u200d\u200e\u200f"  # joiners, as in emoji, and the marks that Hebrew is typed with
 
 

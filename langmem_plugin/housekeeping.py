@@ -139,7 +139,7 @@ class Housekeeping:
         self._closing = threading.Event()
         self._busy = threading.Lock()
         self._thread: threading.Thread | None = None
-        # Who was not closed must not be kept alive by its thread.
+        # An object that was not closed must not be kept alive by its thread.
         weakref.finalize(self, self._closing.set).atexit = False
 
     def start(self) -> None:

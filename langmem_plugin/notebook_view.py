@@ -10,10 +10,10 @@ from typing import Literal, Protocol
 
 from langmem_plugin.foreign_text import visible
 
-LONGEST, LONGEST_OF_MANY = 2_000, 500  # letters of a value, and of one in a table of many
+LONGEST, LONGEST_OF_MANY = 2_000, 500  # characters of a value, and of a value in a table of many
 MOST = 200  # rows, or values in a list
-_LETTERS = 8  # of an id
-_SHORT = 14  # letters that stay on one line
+_LETTERS = 8  # characters of an id
+_SHORT = 14  # characters that stay on one line
 
 # Where neither JupyterLab's nor VS Code's theme speaks, the system's light or dark does. The background is set along
 # with the ink: a page that knows nothing of dark would else show light letters on white.

@@ -88,8 +88,8 @@ class Parts:
         self.searches = settings.remembers and settings.search_past_sessions
         self.asks_consent = settings.extracts and settings.ask_for_consent
         now, region = given.now, settings.default_region
-        with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
-            # What is switched off writes no file.
+        with ExitStack() as opened:  # if a part cannot be made, the opened ones are closed again
+            # A memory that is switched off writes no file.
             kept = settings.enable_memory_system
             self.database = opened.enter_context(
                 open_database(settings, url) if kept else Database("sqlite://", region=region)
@@ -157,13 +157,13 @@ class Parts:
 
     def close(self) -> None:
         """Wait for what is running and close the database."""
-        # Told before the model is closed under them, or they would report that it failed.
+        # They are stopped before the model is closed, or they would report that it failed.
         self.past_sessions.stop()
         self.service.background.closing.set()
         if self.extraction is not None:
             self.extraction.stop()
             self.extraction.work.close()
-        self.service.embedder.close()  # what waits for a model must not be waited for
+        self.service.embedder.close()  # work that waits for a model would delay the close
         self._opened.close()
 
     def _start_background_work(self) -> None:

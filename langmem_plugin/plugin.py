@@ -68,13 +68,16 @@ class PhoneMemory(Parts):
     `memory.insight`.
 
     `url` overrides `settings.database`; `tenant`, a business that shares nothing with any other, overrides
-    `settings.tenant`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`. `retriever` is any
-    LangChain retriever, whose documents are shown beside the memories and cited like them. `summarise` is a chat model
-    that sums up in a few sentences what falls out of the window (default: nothing does); how long it may take is set on
-    the model. `extraction_model` is a chat model that reads in the background what people say of themselves, instead of
-    `settings.extraction`. `carry` names channels of the state that a conversation hands on to the next one when silence
-    ends it. `now` is the clock; it returns aware datetimes. Everything heavy is loaded here, so inside a running event
-    loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
+    `settings.tenant`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`.
+    `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them.
+    `summarise` is a chat model that sums up in a few sentences what falls out of the window (default: nothing does);
+    how long it may take is set on the model.
+    `extraction_model` is a chat model that reads in the background what people say of themselves, instead of
+    `settings.extraction`.
+    `carry` names channels of the state that a conversation hands on to the next one when silence ends it.
+    `now` is the clock; it returns aware datetimes.
+    Everything heavy is loaded here, so inside a running event loop construct it in a thread.
+    Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
 
     def __init__(
@@ -239,7 +242,7 @@ class PhoneMemory(Parts):
         `graph` answers `POST /api/chat`. Raises ImportError without the extra `web`, ConfigurationError where the
         memory is switched off.
         """
-        # By its name: web/ stands above this file, and is of an extra.
+        # Imported by its name: web/ is a layer above this file, and needs an extra.
         application: FastAPI = import_module("langmem_plugin.web.app").web_app(self, graph=graph)
         return application
 
@@ -346,34 +349,39 @@ class PhoneMemory(Parts):
         image: Image | Sequence[Image] | None = None,
         **delivery: Unpack[Delivery],
     ) -> Reply:
-        """The whole channel adapter: the text to send back for a text that came in.
+        """Reply to a text that came in: the whole adapter of a channel. Returns the text to send back.
 
         Chat commands are answered here. A message to a graph that waits for an answer is that answer, in words. When
         the model does not answer, a node raises, the disk is full or the turn before does not end, the person is told
         so and the log has the details; `raise_errors` raises instead. When the memory cannot be reached the reply goes
         out without it and says so.
 
-        `who` is any identifier of a person or group (an int is Telegram's); `image` a file's path, its bytes or a URL,
-        or several of them. `unopened` names what came with the message and cannot be shown: the person is told so where
-        they wrote nothing, and of a "picture" always.
-        `message_id` is the channel's own: the same message delivered again is not answered again, also by another
-        process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message;
-        with several the text is put together from them. Messages with the same `album` that come within a second are
-        one.
+        `who` is any identifier of a person or group (an int is Telegram's); `image` is a file's path, its bytes or a
+        URL, or several of them.
+        `unopened` names what came with the message and cannot be shown: the person is told so if they wrote nothing,
+        and always of a "picture".
+        `message_id` is the channel's own id: a message that is delivered again is not answered again, not even by
+        another process or after a crash; its first answer is returned, `repeated`. Without an id every call is a
+        message; with several the text is put together from them. Messages with the same `album` that come within a
+        second are one.
         `send` is called with the text inside the turn, before the person's next message is answered, and is not called
-        again once it has returned: for channels that send by themselves. With `parts`, which cuts the text, it is
-        called with each. What it raises is raised here; the answer is kept, and sent, from the part on that was not
-        taken, when the message is delivered again. If it returns the id that the text got, who quotes it by that is
-        understood. After `moment_after` it is called with a line that says that the answer is on its way.
-        `sent_at`, when it was written: what is older than twelve hours is kept and not answered ("").
-        `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`. `thread` is the topic there:
-        to the model each is a conversation of its own.
+        again once it has returned: it is for channels that send by themselves. With `parts`, which cuts the text, it is
+        called with each part. An error of it is raised here; the answer is kept, and when the message is delivered
+        again it is sent from the first part on that was not taken. If it returns the id that the text got, a person who
+        quotes the text by that id is understood. After `moment_after` it is called with a line that says that the
+        answer will follow.
+        `sent_at` is when the message was written: one older than twelve hours is kept and not answered ("").
+        `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
+        `thread` is the topic there: to the model each is a conversation of its own.
         `forwarded` says that the words are another's: the model is given them, marked as such, and they are no command,
-        order, answer or fact. `quoted` is what the message answers, by the id that the channel gave it or by its text.
-        `edited` is a message that was sent before under the same id: once that was delivered, it is let be ("").
-        `reaction` is a sign on the message `quoted`: a yes or no to what the newest answer asked, else let be ("").
-        `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
-        `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
+        order, answer or fact.
+        `quoted` is the message that this one answers, by the id that the channel gave it or by its text.
+        `edited` is a message that was sent before under the same id: if that was delivered, this one is ignored ("").
+        `reaction` is a sign on the message `quoted`: a yes or no to the question of the newest answer, else it is
+        ignored ("").
+        `automated` is for text that no person wrote (a briefing, a nudge): it sees no history and leaves no trace in
+        it.
+        `sources` keeps the reply's citations `[2]` and lists below it what they mean; without it they are left out.
 
         Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
@@ -403,7 +411,7 @@ class PhoneMemory(Parts):
             raise InvalidInput("there is nothing to say: give the text that the person gets")
         if not automated and self.settings.enable_memory_system:
             self.sessions.record(who, AIMessage(clean(text)))
-            self.commands.close_question(self._key(who))  # a "yes" is to this from now on
+            self.commands.close_question(self._key(who))  # from now on a "yes" answers this message
 
     def check(self, graph: Graph) -> list[str]:
         """List what should be changed in a graph so that its memory works, each in one sentence; [] when all is well.

@@ -73,7 +73,7 @@ class Gate:
         """
         thread = threading.get_ident()
         with self._changed:
-            # A thread that is inside may enter again: it would wait for itself.
+            # A thread that is inside may always enter again: otherwise it would wait for itself.
             already = self._inside.get(thread, 0)
             if not (already or self._has_place() or self._changed.wait_for(self._has_place, _until(deadline))):
                 return False
@@ -108,7 +108,7 @@ class Gate:
             self._changed.notify_all()
 
     def _begin_empty(self) -> None:
-        self._inside: dict[int, int] = {}  # thread -> how often, one block inside the other
+        self._inside: dict[int, int] = {}  # by thread, how many nested blocks it is in
         self._shut = 0
         self._forking = 0
         self._changed = threading.Condition()
@@ -125,7 +125,7 @@ class Gate:
         self.was_at_rest = self.shut()
 
     def _after(self) -> None:
-        if self._forking:  # not of a gate that another thread made meanwhile
+        if self._forking:  # false for a gate that another thread made meanwhile
             self._forking -= 1
             self.open()
 

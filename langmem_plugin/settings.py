@@ -47,7 +47,7 @@ _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 def _zone_that_exists(name: str) -> str:
     try:
         ZoneInfo(name)
-    except (OSError, ValueError, LookupError) as error:  # names of folders and of no files are among them
+    except (OSError, ValueError, LookupError) as error:  # a name may be that of a folder, or of no file
         raise ValueError("there is no such time zone: a name such as Asia/Jerusalem is expected") from error
     return name
 

@@ -17,7 +17,7 @@ def untraced(call: Callable[[RunnableConfig], _Result]) -> _Result:
     The surrounding run passes its tracers and streams on to no part of the call, and the environment switches none on.
     To see these calls, give the model callbacks of its own.
     """
-    # Loaded by every call of a model; this package must not pay for it when it is imported.
+    # Imported here: each call of a model needs it, but importing this package should not cost it.
     from langsmith.run_helpers import tracing_context  # noqa: PLC0415
 
     with tracing_context(enabled=False):

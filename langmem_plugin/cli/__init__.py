@@ -85,9 +85,9 @@ class LangMem(TyperGroup):
         try:
             with acting(_operator()):
                 return super().invoke(ctx)
-        except (LangMemError, ImportError, OSError) as error:  # ImportError: of an extra, which its text names
+        except (LangMemError, ImportError, OSError) as error:  # ImportError: an extra is missing, and is named
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                raise  # whoever read the output has left
+                raise  # the program that read the output has ended
             typer.echo(visible(f"langmem: {' '.join(_told(error).split())}"), err=True)
             raise typer.Exit(1) from error
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MEASURED = ("cosine", "relevance", "bm25", "coverage", "days", "uses", "confidence")
 _MOST = 10
-_LEFT = 50  # that are shown beside what was kept
+_LEFT = 50  # candidates that were left out, shown beside those that were kept
 
 
 @on(memory_of)

@@ -105,7 +105,7 @@ def encrypt(where: Where, *, yes: Yes = False) -> Told:
             note_converting(connection, opened.encryption)
         folder = Media.by_setting(media_of(settings), opened)
         task, total, found = bar.add_task("encrypted", total=None), 0, 1
-        while found:  # until nothing is left, also of what was written meanwhile
+        while found:  # until nothing is in plain, also nothing that was written meanwhile
             found = 0
             for many in _encrypted(opened, folder):
                 found += many

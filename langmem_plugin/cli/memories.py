@@ -133,7 +133,7 @@ def history(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, revea
     lines: list[str] = []
     for each in chain:
         until = "" if each.over_at is None else f", until {day(each.over_at)}"
-        text = "(forgotten)" if each.status == "forgotten" else each.text  # nobody is to read it again
+        text = "(forgotten)" if each.status == "forgotten" else each.text  # a forgotten text must not be shown again
         lines += [f"{each.id}  {day(each.told_at)}  {each.status}{until}", f"  {indented(text)}"]
         if each.quote and each.status != "forgotten":
             lines.append(f"  said: “{indented(each.quote)}”")

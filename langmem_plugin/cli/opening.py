@@ -123,7 +123,7 @@ def on(
             if found is not None:
                 tell(found, as_json=as_json)
 
-        # Typer reads both, and must not see what is opened.
+        # Typer reads both, and must not see the argument that is opened.
         command.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in parameters}
         return command
@@ -143,12 +143,12 @@ def memory_of(
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
 
     settings = settings or quiet(where.settings())
-    if settings.enable_memory_system:  # else no database is made
+    if settings.enable_memory_system:  # when it is switched off no database is needed
         refuse_missing(settings, where.database, create=create)
     if not embeds:
         settings = settings.model_copy(update={"vector_index": None})
     with PhoneMemory(where.database, settings=settings, embeddings=None if embeds else NoEmbeddings()) as memory:
-        memory.database.operations.enabled = False  # how long a command takes says nothing of the service
+        memory.database.operations.enabled = False  # a command's times tell nothing about the service
         yield memory
 
 
@@ -209,7 +209,7 @@ def _is_ours(path: Path) -> bool:
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(uri, uri=True), poolclass=NullPool)
     with suppress(DBAPIError), engine.connect() as connection:
         return is_made(connection)
-    return True  # whatever is wrong with it is said by whoever opens it
+    return True  # the later opening reports the fault
 
 
 def _is_on_server(where: str | Path, schema: str | None) -> bool:

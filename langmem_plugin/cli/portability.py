@@ -304,7 +304,7 @@ def _told(done: ImportReport, file: Path | None) -> Told:
     if file is not None:
         try:
             file.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-        except OSError as error:  # what was stored is to be told all the same
+        except OSError as error:  # what was stored must be reported anyway
             remark = f"the report cannot be written to {file} ({error.strerror})"
 
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):

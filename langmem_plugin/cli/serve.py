@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PORT = 8420
 FIRST_TOKEN_FOR = timedelta(hours=8)
-_STOPS_WITHIN = 10  # seconds, for answers that are on their way
+_STOPS_WITHIN = 10  # seconds, for answers in progress
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -51,13 +51,13 @@ def mcp(
     from langmem_plugin import mcp_server  # noqa: PLC0415 - an extra
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
-    # What people say, and what is past its time, is the service's to work on.
+    # Extracting facts and sweeping are the service's work.
     settings = where.settings().model_copy(update={"sweep_every": None, "extraction": "off"})
     if settings.enable_memory_system:
         refuse_missing(settings, where.database)
     with PhoneMemory(where.database, settings=settings) as memory:
         if phone is not None:
-            # Python's own handler would wait for the thread that reads; what is written stands in the database.
+            # Python's own handler would wait for the thread that reads; what was written is safe in the database.
             with handled(signal.SIG_DFL, signal.SIGINT):
                 mcp_server.serve_stdio(memory, phone)
             return
@@ -99,13 +99,13 @@ def serve(
     """
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
-    # Not other loggers: HTTP clients write addresses that hold keys of providers.
+    # Other loggers stay quiet: HTTP clients log addresses that hold keys of providers.
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("langmem_plugin").setLevel(log_level.upper())
     settings = where.settings()
     if settings.enable_memory_system:
         refuse_missing(settings, where.database, create=create)
-    # Uvicorn ends by giving the signal on, which would leave the memory open.
+    # Uvicorn raises the signal again at its end, which would leave the memory open.
     with handled(lambda *_: None), PhoneMemory(where.database, settings=settings) as memory:
         _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
 
@@ -189,10 +189,10 @@ def _module(name: str) -> ModuleType:
         if spec is None or spec.loader is None or not file.is_file():
             raise ConfigurationError(f"there is no file {name}")
         module = importlib.util.module_from_spec(spec)
-        sys.modules[file.stem] = module  # classes of a state are looked up by it
+        sys.modules[file.stem] = module  # the classes of a state are looked up by it
         spec.loader.exec_module(module)
         return module
-    sys.path.insert(0, str(Path.cwd()))  # as `python -m` and `langgraph dev` have it
+    sys.path.insert(0, str(Path.cwd()))  # as `python -m` and `langgraph dev` do
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

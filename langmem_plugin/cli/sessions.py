@@ -59,7 +59,7 @@ def show(opened: _Opened, session_id: _Id, *, reveal: Reveal = False) -> Told:
     lines = []
     for message in messages:
         said_by = f"{minute(message.timestamp)}  {message.role:9}  "
-        # Further lines stand under the first: nobody can write a line that looks like another message.
+        # Further lines are indented under the first: no text can look like another message.
         lines.append(said_by + f"\n{' ' * len(said_by)}".join(visible(message.content).splitlines()))
     document = [
         {**asdict(each), "sender": None if each.sender is None else shown(each.sender, reveal=reveal)}

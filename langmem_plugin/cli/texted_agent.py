@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from langmem_plugin.web.conversations import Line
 
 _SYSTEM = "You help a family with its dinners and its calendar. Use the tools; show lists with numbers."
-_SURE = 0.0005  # of a signal that is told
+_SURE = 0.0005  # the least value of a signal that is shown
 _HOUSEHOLD: dict[str, list[dict[str, Any]]] = json.loads(Path(__file__).with_name("household.json").read_text("utf-8"))
 
 
@@ -108,7 +108,7 @@ def main() -> None:
     """
     database, config, graph, kept = sys.argv[1:]
     logging.basicConfig(level=logging.ERROR)
-    # What a graph prints must not stand between the answers.
+    # Output that a graph prints must not come between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     passed = timedelta()

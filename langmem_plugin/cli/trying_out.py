@@ -97,7 +97,7 @@ _NAME, _PHONE = "Erin", "+12025550123"
 _SECOND = ("Jason", "+12025550145")
 PORT = 8421
 Port = Annotated[int, typer.Option("--port", min=0, max=65_535, help="of --web; 0: any that is free")]
-_ERIN_SAYS = (  # as the page's tour goes
+_ERIN_SAYS = (  # in the order of the page's tour
     "find me a chicken dinner",
     "save number 2",
     "/remember my daughter Mia is seven",

@@ -52,7 +52,7 @@ def worker(
     if not settings.extracts:
         raise InvalidInput('nothing is extracted by these settings: set extraction to "rules" or to a model\'s name')
     settings = settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
-    stopped = SimpleQueue[None]()  # an Event's set() waits for ever in a handler that interrupts its wait()
+    stopped = SimpleQueue[None]()  # Event.set() would wait for ever in a handler that interrupts its wait()
     with handled(lambda *_: stopped.put(None)), memory_of(where, settings=settings) as memory:
         extraction = memory.extraction
         assert extraction is not None  # noqa: S101 - the settings say so
@@ -145,7 +145,7 @@ def backup(opened: tuple[Database, Settings], folder: Annotated[Path, typer.Argu
     try:
         with database.write() as connection:
             record(connection, "data.exported", subject="backup")
-    except BaseException:  # nothing goes out unnoted
+    except BaseException:  # a copy that is not in the audit log must not exist
         shutil.rmtree(made.folder)
         raise
     lines = [f"{made.database} and {made.pictures} pictures, {made.bytes:,} bytes"]

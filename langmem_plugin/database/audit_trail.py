@@ -18,7 +18,7 @@ from langmem_plugin.database.upkeep_tables import audit, secret
 SYSTEM = "system"
 PERSON = "person"
 TOOL = "tool"
-PROGRAM = "program"  # the one that calls the verbs of this package
+PROGRAM = "program"  # the program that calls the verbs of this package
 
 Action = Literal[
     "session.created",
@@ -67,7 +67,7 @@ _DIGEST_BYTES = 16
 
 
 class Done(NamedTuple):
-    """One thing that was done: `owner` and `content` are hashed before they are stored, `subject` is stored."""
+    """An action: `owner` and `content` are hashed before they are stored, `subject` is stored."""
 
     action: Action
     owner: str | None = None

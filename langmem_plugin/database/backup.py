@@ -16,7 +16,7 @@ from langmem_plugin.database.engine import Database
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.errors import ConfigurationError, InvalidInput, StorageFull, StoreUnavailable
 
-_TRIES = 10  # pictures that are deleted between the copy of the rows and their own
+_TRIES = 10  # in case pictures are deleted between the copy of the rows and their own
 _IN_FOLDER = select(media.c.sha256).where(media.c.payload.is_(None)).distinct()
 
 
@@ -69,7 +69,7 @@ def _copied(database: Database, into: Path, pictures: Path | None) -> tuple[str,
         if pictures is None or target is None:
             return made.name, 0, ()
         missing = _copy_files(pictures, target, names)
-        if missing <= gone:  # it was missing before these rows were read, too
+        if missing <= gone:  # they were missing before these rows were read, too
             return made.name, len(names - missing), tuple(sorted(missing))
         gone |= missing
     raise StoreUnavailable("pictures are deleted faster than they can be copied: try again")
@@ -80,7 +80,7 @@ def _snapshot(database: Database, file: Path) -> set[str]:
     use.
     """
     os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
-    with database.engine.connect() as connection:  # VACUUM is none that runs in a transaction; writers go on
+    with database.engine.connect() as connection:  # VACUUM cannot run in a transaction; writers go on
         try:
             driver(connection).execute("VACUUM INTO ?", [str(file)])
         except sqlite3.Error as error:

@@ -41,13 +41,13 @@ session = Table(
     "langmem_session",
     metadata,
     Column("thread", Name, primary_key=True),
-    Column("number", _Number, primary_key=True, autoincrement=False),  # microseconds of its birth, made unique
+    Column("number", _Number, primary_key=True, autoincrement=False),  # its creation in microseconds, made unique
     Column("session_id", Name, nullable=False, unique=True),
     Column("created_at", Instant, nullable=False),
     Column("last_active", Instant, nullable=False),
     Column("ahead", Instant),  # a later activity than the last, by a clock that ran ahead of the last writer's
-    Column("ended_at", Instant),  # archived from then on; null while current
-    Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
+    Column("ended_at", Instant),  # when it was archived; null while current
+    Column("next_row", Integer, nullable=False),  # the next row of `message` and `value`; it never falls
     Column("epoch", BigInteger, nullable=False, default=0),  # the ticket of the last turn that took it
     Column("to_take", SmallInteger, nullable=False, default=_to_take, server_default=text("1")),
     Column("client_name", GivenName),
@@ -107,7 +107,7 @@ checkpoint = Table(
     Column("checkpoint_id", Name, primary_key=True),
     Column("parent_id", Name),
     Column("run_id", Name),
-    Column("position", Integer, nullable=False),  # in the order the database took them: ids tell a writer's time
+    Column("position", Integer, nullable=False),  # the order in which the database took them: ids tell a writer's clock
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
@@ -134,19 +134,19 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
     ),
 )
 
-media = Table(  # which files a session refers to
+media = Table(  # the files that a session refers to
     "langmem_media",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("sha256", Name, primary_key=True),
-    Column("payload", LargeBinary),  # what is in it; null where a folder keeps it
+    Column("payload", LargeBinary),  # the file's bytes; null where a folder keeps them
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
     ),
 )
 
-pending = Table(  # what one task wrote on top of a checkpoint
+pending = Table(  # the writes of one task on top of a checkpoint
     "langmem_pending",
     metadata,
     Column("thread", Name, primary_key=True),
@@ -155,7 +155,7 @@ pending = Table(  # what one task wrote on top of a checkpoint
     Column("checkpoint_id", Name, primary_key=True),
     Column("task_id", Name, primary_key=True),
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
-    Column("outlives_silence", Boolean),  # false: no longer than the session's silence; null: nobody has said
+    Column("outlives_silence", Boolean),  # false: it ends with the session's silence; null: not known
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
@@ -163,37 +163,37 @@ pending = Table(  # what one task wrote on top of a checkpoint
     sqlite_with_rowid=False,
 )
 
-thread_owner = Table(  # whose a thread is whose key does not say it; noted before its first session is there
+thread_owner = Table(  # the owner of a thread whose key does not name them; noted before its first session
     "langmem_thread_owner",
     metadata,
     Column("thread", Name, primary_key=True),
-    Column("owner", Name),  # null: runs named two, so what is said there is nobody's
+    Column("owner", Name),  # null: runs named two people, so what is said there is nobody's
     Column("noted_at", Instant, nullable=False),
     Index("langmem_thread_owner_noted", "noted_at"),
     sqlite_with_rowid=False,
 )
 
-turn = Table(  # who waits for or holds a thread, first come first served; gone when the turn is over
+turn = Table(  # turns that wait for or hold a thread, first come first served; deleted at their end
     "langmem_turn",
     metadata,
     Column("thread", Name, primary_key=True),
-    Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, also after it is gone
+    Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, even after it was deleted
     Column("renewals", Integer, nullable=False),  # counted up while its process lives
 )
 
-incoming = Table(  # a message that came in, claimed by its id, and what was answered
+incoming = Table(  # an incoming message, claimed by its id, and its answer
     "langmem_incoming",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("message_id", Name, primary_key=True),
     Column("position", BigInteger, nullable=False),  # the first ticket drawn for it
-    Column("ticket", BigInteger),  # whose turn answers it; null: nobody waits for the answer any more
+    Column("ticket", BigInteger),  # the turn that answers it; null: nobody waits for the answer any more
     Column("attempts", Integer, nullable=False, default=0),
     Column("received_at", Instant, nullable=False),
     Column("payload", LargeBinary),  # the message itself, until it is answered
     Column("reply", LargeBinary),  # null until it is answered
     Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
-    Column("waited", Boolean),  # other turns came between it and the first of its own; null until that has begun
+    Column("waited", Boolean),  # whether other turns came before its own first one; null until that has begun
     Column("sent_as", JSON),  # digests of the ids that the channel gave to the parts of the reply that went out
     Index("langmem_incoming_received", "received_at"),
     sqlite_with_rowid=False,
@@ -204,14 +204,14 @@ acknowledged = Table(  # a message that its provider will not deliver again, unt
     metadata,
     Column("identifier", Identifying, primary_key=True),
     Column("delivery_id", Name, primary_key=True),
-    Column("channel", Name, nullable=False),  # the name of the provider by which it is answered
+    Column("channel", Name, nullable=False),  # the name of the provider through which it is answered
     Column("received_at", Instant, nullable=False),
-    Column("held_until", Instant, nullable=False),  # who answers it says again and again that it still does
+    Column("held_until", Instant, nullable=False),  # renewed again and again by the process that answers it
     Column("payload", LargeBinary, nullable=False),  # the message as the channel read it
     sqlite_with_rowid=False,
 )
 
-decision = Table(  # what a person has decided so far of all that a run waits for
+decision = Table(  # the decisions of a person so far, of all that a run waits for
     "langmem_decision",
     metadata,
     Column("thread", Name, primary_key=True),
@@ -223,7 +223,7 @@ decision = Table(  # what a person has decided so far of all that a run waits fo
     sqlite_with_rowid=False,
 )
 
-question = Table(  # what a person was asked, and what they have said to it so far
+question = Table(  # the question that a person was asked, and their answers so far
     "langmem_question",
     metadata,
     Column("thread", Name, primary_key=True),

@@ -120,14 +120,17 @@ class Database:
 
     `url` is `sqlite:///path/to/file.db`, a path, `sqlite://` (in memory, gone at close), `postgresql://…` or
     PostgreSQL's own `host=… dbname=…`. Behind a pooler of transactions (PgBouncer) nothing is left on a connection;
-    `?pgbouncer=true` says that there is one that cannot be detected. `schema`, of PostgreSQL, or `?schema=` in its URL,
-    holds our tables instead of the connection's default schema; it is made if it does not exist. `region` (two letters,
-    such as "IL") reads national forms of phones, wherever an owner is named by one. `timeout` is the longest wait of a
-    transaction: for its place, a connection, other writers and the first answer together, and on PostgreSQL for each
-    further answer. A forked process opens connections of its own. `encryption` is closed with the database;
-    `make_tables` brings the tables up to date. `operations` holds the times of the verbs that work on it. Raises
-    DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that cannot be used or a
-    database of a newer version, StoreUnavailable if the server does not answer.
+    `?pgbouncer=true` says that there is one that cannot be detected.
+    `schema`, of PostgreSQL, or `?schema=` in its URL, holds our tables instead of the connection's default schema; it
+    is made if it does not exist.
+    `region` (two letters, such as "IL") reads national forms of phones, wherever an owner is named by one.
+    `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
+    together, and on PostgreSQL for each further answer.
+    A forked process opens connections of its own.
+    `encryption` is closed with the database; `make_tables` brings the tables up to date.
+    `operations` holds the times of the verbs that work on it.
+    Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that cannot be used
+    or a database of a newer version, StoreUnavailable if the server does not answer.
     """
 
     def __init__(
@@ -155,13 +158,13 @@ class Database:
         self.encryption = encryption
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
         self.engine.update_execution_options(langmem_encryption=encryption)
-        # Those of a prepared statement are the driver's own.
+        # Prepared statements raise the driver's own errors.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, shown(self.url))
-        self._unclosed.atexit = False  # a program that ends leaks nothing
+        self._unclosed.atexit = False  # at the end of a program nothing leaks
         process_forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
-            # Other processes may be at it already.
+            # Other processes may be migrating already.
             migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
             make_tables(self.read, functools.partial(self._transaction, migrating), schema=schema)
         except BaseException:
@@ -270,7 +273,7 @@ class Database:
         if joined is not None and joined.connection is not None:
             raise WriteConflict("this came too late in a transaction: try again")
         with contextlib.ExitStack() as here:
-            token = current.set(None)  # what holding them writes is no part of it
+            token = current.set(None)  # what holding them writes is no part of the joint transaction
             try:
                 values = [(joined.kept if joined else here).enter_context(each) for each in held]
             finally:
@@ -295,14 +298,14 @@ class Database:
                 if connection.invalidated:
                     joined.lost()
                 else:
-                    with contextlib.suppress(*self._driver_errors):  # on a full disk SQLite undoes all of it by itself
+                    with contextlib.suppress(*self._driver_errors):  # on a full disk SQLite itself undoes it all
                         part.rollback()
                 raise
             part.commit()
         except self._driver_errors as error:
             named = self._named(error)
             self._give_up_if_lost(connection)
-            if connection.invalidated:  # also by the statements that begin and end a part
+            if connection.invalidated:  # the statements that begin and end a part may do so too
                 joined.lost()
             elif isinstance(named, StorageFull):
                 joined.failed = named
@@ -398,7 +401,7 @@ class Database:
                 try:
                     yield connection
                 except BaseException:
-                    self._give_up_if_lost(connection)  # a rollback would fail, and hide why
+                    self._give_up_if_lost(connection)  # a rollback would fail, and hide the reason
                     raise
 
     @contextlib.contextmanager
@@ -440,7 +443,7 @@ class Database:
         """
         while True:
             connection = self._connected(asked)
-            raw = driver(connection)  # which an invalidated connection has no more
+            raw = driver(connection)  # read here: an invalidated connection no longer has it
             try:
                 return connection, attempt(connection)
             except BaseException as error:

@@ -1,9 +1,9 @@
-"""The tables of long-term memory, and of what waits to be taken into it.
+"""The tables of long-term memory, and of messages that wait to be taken into it.
 
-Every key begins with `owner`, whose memory it is. `change` numbers an owner's writes: a reader that has seen
-change 41 asks for what is above it, and nothing else needs to be compared.
+Every key begins with `owner`, whose memory it is. `change` numbers an owner's writes: a reader that has seen change 41
+asks for what is above it, and need not compare anything else.
 
-Every table is bounded for each owner, whether or not `MemoryService.purge` is called: it only deletes sooner.
+Every table is bounded for each owner, whether or not `MemoryService.purge` is called: a purge only deletes sooner.
 """
 
 import json
@@ -63,13 +63,13 @@ def _checksum() -> Column[int]:
     return Column("checksum", BigInteger)
 
 
-memory_owner = Table(  # one row; deleted by a purge when nothing is left
+memory_owner = Table(  # one row each; a purge deletes it when nothing is left
     "langmem_memory_owner",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("change", _Number, nullable=False, default=0),  # of the newest write
-    Column("rebuild", _Number, nullable=False, default=0),  # a reader that saw less starts again: rows are gone
-    Column("salt", LargeBinary, nullable=False),  # keys the digests of this owner's texts
+    Column("change", _Number, nullable=False, default=0),  # the number of the newest write
+    Column("rebuild", _Number, nullable=False, default=0),  # a reader that saw a lower one starts again: rows are gone
+    Column("salt", LargeBinary, nullable=False),  # the key of the digests of this owner's texts
     sqlite_with_rowid=False,
 )
 
@@ -91,8 +91,8 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("owner", Owner, primary_key=True),
     Column("memory_id", Name, primary_key=True),
     Column("change", _Number, nullable=False),
-    Column("position", _Number, nullable=False),  # the change that created it: order where instants are equal
-    Column("revision", Integer, nullable=False),  # of the content: being recalled does not raise it
+    Column("position", _Number, nullable=False),  # the change that created it: the order where instants are equal
+    Column("revision", Integer, nullable=False),  # of the content: a recall does not raise it
     Column("status", Name, nullable=False),
     Column("text", Words, nullable=False),
     Column("text_digest", LargeBinary, nullable=False),
@@ -107,7 +107,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("tags", Tags, nullable=False),
     Column("metadata", Json(dict), nullable=False),
     Column("private", Boolean, nullable=False),
-    Column("slot", Name),  # what the fact is a value of, as facts/ names it
+    Column("slot", Name),  # the attribute that the fact is a value of, as facts/ names it
     Column("quote", Words),
     Column("said_at", Instant),
     Column("valid_from", Instant),
@@ -119,7 +119,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("access_count", Integer, nullable=False, default=0),
     Column("last_accessed", Instant),
     Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
+    Column("updated_at", Instant, nullable=False),  # also set when its state changes
     _sealed(),
     _checksum(),
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
@@ -155,7 +155,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     sqlite_with_rowid=False,
 )
 
-memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two models can be there at once
+memory_vector = Table(  # not in `memory`: listing reads no vectors, and two models may coexist
     "langmem_memory_vector",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -168,7 +168,7 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     ),
 )
 
-memory_verdicts = Table(  # one row: how often the person was asked whether to remember something, and what became of it
+memory_verdicts = Table(  # one row each: how often the person was asked whether to remember something, and the answers
     "langmem_memory_verdicts",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -198,9 +198,9 @@ name_alias = Table(  # 200 at most
     Column("alias", Words, nullable=False),
     Column("name", Words, nullable=False),
     Column("learnt_from", Name),  # the id of a memory or of a message; null: it was added by hand
-    Column("source", Name, nullable=False),  # which of the three
+    Column("source", Name, nullable=False),  # one of three sources
     Column("created_at", Instant, nullable=False),
-    Column("active", Boolean, nullable=False),  # not: it was removed, and is not learnt again
+    Column("active", Boolean, nullable=False),  # false: it was removed, and is not learnt again
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     Index("langmem_name_alias_from", "owner", "learnt_from"),
     sqlite_with_rowid=False,
@@ -243,12 +243,12 @@ standing_instruction = Table(  # 200 at most
     sqlite_with_rowid=False,
 )
 
-memory_category = Table(  # 500 at most; each name once: one writer of an owner at a time looks before it writes
+memory_category = Table(  # 500 at most; each name once: an owner has one writer at a time, which checks first
     "langmem_memory_category",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("category_id", Name, primary_key=True),
-    Column("name", Words, nullable=False),  # what `category` of the memories in it holds, in any case
+    Column("name", Words, nullable=False),  # the text in `category` of its memories, in any case
     Column("color", Name, nullable=False),
     Column("description", Words),
     Column("parent_id", Name),  # another category of the owner's
@@ -259,7 +259,7 @@ memory_category = Table(  # 500 at most; each name once: one writer of an owner 
     sqlite_with_rowid=False,
 )
 
-history_message = Table(  # what was said, by whom: 110,000 at most; numbered by the same changes as the memories
+history_message = Table(  # what was said, and who said it: 110,000 at most; numbered by the changes of the memories
     "langmem_history_message",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -269,7 +269,7 @@ history_message = Table(  # what was said, by whom: 110,000 at most; numbered by
     Column("speaker", Name, nullable=False),
     Column("text", Words, nullable=False),
     Column("said_at", Instant, nullable=False),
-    # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
+    # The session of this database that it was said in, and is deleted with. Null for any other session.
     Column("of_session", Name, ForeignKey(session.c.session_id, ondelete="CASCADE")),
     _sealed(),
     _checksum(),
@@ -294,13 +294,13 @@ history_vector = Table(
     ),
 )
 
-memory_index = Table(  # how far the index of an owner and a model has followed; without a row there is none to trust
+memory_index = Table(  # the change that the index of an owner and a model has reached; without a row no index is valid
     "langmem_memory_index",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("model", Name, primary_key=True),
     Column("change", _Number, nullable=False),
-    Column("generation", Integer, nullable=False),  # a rebuilt index is another collection
+    Column("generation", Integer, nullable=False),  # a rebuilt index has another collection
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
@@ -340,11 +340,11 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     Column("state", Name, nullable=False),  # pending, processing, completed or failed
     Column("again", Boolean, nullable=False, default=False),  # more was said while it was processed
     Column("claim", BigInteger, nullable=False, default=0),  # rises with every claim: an older one writes nothing more
-    Column("beats", BigInteger, nullable=False, default=0),  # counted up while whoever claimed it lives
+    Column("beats", BigInteger, nullable=False, default=0),  # counted up while the process that claimed it lives
     Column("attempts", Integer, nullable=False, default=0),
     Column("not_before", Instant),  # null: as soon as the session is quiet
     Column("taken", Rows, nullable=False, default=frozenset),  # the message rows that have been read
-    Column("facts", Json(list), nullable=False, default=list),  # what was read in them and is not stored yet
+    Column("facts", Json(list), nullable=False, default=list),  # the facts found in them that are not stored yet
     Column("error", Words),
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"

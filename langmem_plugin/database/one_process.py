@@ -65,7 +65,7 @@ class _Lease:
         self._database = database
         self._ended = threading.Event()
         with database.read() as connection:
-            self._name = f"alone:{keyed_hash(connection, name).hex()}"  # it may say whose it is
+            self._name = f"alone:{keyed_hash(connection, name).hex()}"  # hashed: the name may tell whose it is
         self._since: int | None = None
 
     def take(self) -> bool:
@@ -74,13 +74,13 @@ class _Lease:
 
     def keep(self) -> None:
         while not self._ended.wait(_RENEW_SECONDS):
-            with contextlib.suppress(StoreUnavailable):  # the next round may reach it
+            with contextlib.suppress(StoreUnavailable):  # the next round may reach the database
                 self._since = self._run(_RENEW, since=self._since)
 
     def release(self, keeper: threading.Thread) -> None:
         self._ended.set()
         keeper.join()
-        with contextlib.suppress(StoreUnavailable):  # it ends by itself
+        with contextlib.suppress(StoreUnavailable):  # the lease ends by itself
             if self._run(_RELEASE, since=self._since) is None:
                 log.warning("lease.lost")
 

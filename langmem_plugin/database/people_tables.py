@@ -4,7 +4,7 @@ from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, Table
 
 from langmem_plugin.database.schema import Identifying, Instant, Json, Name, Owner, Words, metadata
 
-identifier = Table(  # one that is linked to a person whose key is another; every other is its own person's key
+identifier = Table(  # an identifier of a person whose key is another; any other is its own person's key
     "langmem_identifier",
     metadata,
     Column("identifier", Identifying, primary_key=True),
@@ -14,7 +14,7 @@ identifier = Table(  # one that is linked to a person whose key is another; ever
 )
 Index("langmem_identifiers_of", identifier.c.person)
 
-merge = Table(  # what moved from one person to another, so that it can move back
+merge = Table(  # the record of what moved from one person to another, so that it can move back
     "langmem_merge",
     metadata,
     Column("person", Owner, primary_key=True),
@@ -34,11 +34,11 @@ link_code = Table(  # texted from another channel, it proves that both are one p
     Column("digest", LargeBinary, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Column("guesses", Integer, nullable=False, server_default="0"),  # wrong ones, while it was valid
-    Column("other", Owner),  # who texted it and wants to be linked: the person is asked too
+    Column("other", Owner),  # the one who texted it and wants to be linked: the person is asked too
     sqlite_with_rowid=False,
 )
 
-new_link = Table(  # by a code, less than a day ago
+new_link = Table(  # identifiers that were linked by a code less than a day ago
     "langmem_new_link",
     metadata,
     Column("identifier", Owner, primary_key=True),
@@ -55,13 +55,13 @@ link_attempt = Table(  # how often an identifier has tried codes lately
     sqlite_with_rowid=False,
 )
 
-access_token = Table(  # by which a program reaches what is one person's; what was taken back has no row
+access_token = Table(  # tokens by which a program reaches one person's data; one that was taken back has no row
     "langmem_access_token",
     metadata,
     Column("token_id", Name, primary_key=True),
     Column("kind", Name, nullable=False, server_default="person"),  # see AccessTokens
-    Column("opened_by", Name),  # the operator's token that let a browser in: who takes it back shuts them out
-    # Of the person, as it was given: links and merges are followed. Empty for an operator, who serves everybody.
+    Column("opened_by", Name),  # the operator's token that let a browser in: taking it back shuts the browser out
+    # The person's, as it was given: links and merges are followed. Empty for an operator, who serves everybody.
     Column("identifier", Identifying, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
@@ -74,20 +74,20 @@ person = Table(
     "langmem_person",
     metadata,
     Column("person", Owner, primary_key=True),
-    Column("time_zone", Name),  # of the IANA data base; null: as the phone's country says
-    Column("language", Name),  # two letters, of what was written last
-    # What may be remembered without being told to: null where they were never asked.
+    Column("time_zone", Name),  # IANA name; null: the one of the phone's country
+    Column("language", Name),  # two letters; the language written last
+    # The permissions to remember without being told to: null where they were never asked.
     Column("allow_memory_extraction", Boolean),
     Column("allow_personal_memories", Boolean),
     Column("allow_sensitive_memories", Boolean),
-    # Since when each of these holds: what was said before is not remembered by it.
+    # The time since when each of these holds: it does not cover what was said before.
     Column("extraction_since", Instant),
     Column("personal_since", Instant),
     Column("sensitive_since", Instant),
-    # The last word on it: when, in which words, and to which version of the question.
+    # The last answer on it: when, in which words, and to which version of the question.
     Column("consent_at", Instant),
     Column("consent_text", Words),
     Column("consent_version", Integer),
-    Column("shown", Json(dict)),  # by the name of a list, the ids that they saw last under its numbers
+    Column("shown", Json(dict)),  # by a list's name, the ids that they saw last under its numbers
     sqlite_with_rowid=False,
 )

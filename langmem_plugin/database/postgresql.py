@@ -28,22 +28,22 @@ except ImportError as error:
 
 _Result = TypeVar("_Result")
 
-_CONNECTIONS = 8  # of each process: a server takes 100 by default, for all that were forked
-_PREPARED_AFTER = 5  # executions of a statement, as psycopg has it
-_LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
+_CONNECTIONS = 8  # of each process: by default a server takes 100, from all forked processes together
+_PREPARED_AFTER = 5  # executions of a statement; psycopg's own default
+_LOCK_SHARE = 0.9  # share of the patience: the server ends a wait for a lock before its client gives up
 _SCRUB_SECONDS = 600.0
 _NEXT_SCRUB_SECONDS = 0.02
-_LARGEST_REWRITTEN = 256 * 2**20  # bytes: some seconds in which nobody reads the table
-_IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
+_LARGEST_REWRITTEN = 256 * 2**20  # bytes: rewriting locks the table for some seconds
+_IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-_POOLED = "pgbouncer"  # the parameter by which others who offer poolers name one
+_POOLED = "pgbouncer"  # the parameter that others use to say that there is a pooler
 _OPTION = re.compile(r"(?:-c\s{0,9}+|--)([\w.][\w.-]{0,99}+)=((?:\\.|\S)*+)\s{0,9}+", re.DOTALL)
-_LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; vectors lie in a schema beside it
+_LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; the vectors' schema has this suffix
 _CONSTRAINT = "23"
 _FORBIDDEN = "42501"  # insufficient_privilege
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _LOCKED = "55P03"  # lock_not_available
-_CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
+_CHECKS_CLIENTS = 140_000  # the first version that stops the work for a client that has gone
 _LOOK = """
     BEGIN; SET LOCAL search_path TO DEFAULT; {} SELECT current_setting('search_path'), pg_backend_pid(); COMMIT
 """
@@ -84,7 +84,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
     @classmethod
     def _connect_gen(cls, *arguments: Any, **named: Any) -> Generator[Any, Any, Self]:
-        # Of psycopg's own; without it only its `connect_timeout` counts: whole seconds, for each address anew.
+        # A method of psycopg; without this only its `connect_timeout` counts: whole seconds, for each address anew.
         return (yield from _in_time(super()._connect_gen(*arguments, **named), _connect_by.get(), 0.0))
 
     def _answered(self, operation: Generator[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
@@ -133,7 +133,7 @@ class PostgreSQL:
             hide_parameters=True,
             pool_size=_CONNECTIONS,
             max_overflow=-1,
-            connect_args={"autocommit": True},  # transactions begin where `read` and `write` say
+            connect_args={"autocommit": True},  # `read` and `write` begin the transactions
         )
 
         def connect(
@@ -166,7 +166,7 @@ class PostgreSQL:
         path, process = look.fetchone() or ("", 0)
         made.is_pooled = self._is_pooled or process != made.info.backend_pid
         if not made.is_pooled:
-            made.prepare_threshold = _PREPARED_AFTER  # of a pooler they would lie in whichever connection was lent
+            made.prepare_threshold = _PREPARED_AFTER  # behind a pooler they would stay on whichever connection was lent
         local = {
             **self._settings,
             "lock_timeout": f"{self._patience * _LOCK_SHARE:.3f}s",
@@ -286,7 +286,7 @@ def _without_options(url: URL) -> tuple[URL, dict[str, str]]:
     given = str(url.query.get("options", os.environ.get("PGOPTIONS", ""))).strip()
     settings = {name.replace("-", "_"): re.sub(r"\\(.)", r"\1", value) for name, value in _OPTION.findall(given)}
     if not settings or _OPTION.sub("", given):
-        return url, {}  # options of another kind: they remain the connection's
+        return url, {}  # other kinds of options stay with the connection
     return url.update_query_dict({"options": ""}), settings
 
 

@@ -1,7 +1,7 @@
 """Statements that every turn runs dozens of times: compiled once, then given to the driver itself.
 
-`Connection.execute` looks each statement up, builds a context and wraps the result anew; beside SQLite's own work
-that was most of what a turn cost (benchmarks/conversation.py).
+`Connection.execute` looks each statement up, builds a context and wraps the result anew; apart from SQLite's own work,
+that was most of the cost of a turn (benchmarks/conversation.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ class Prepared:
 
     def run_each(self, connection: Connection, rows: Sequence[Parameters]) -> None:
         compiled = self.compiled(connection.dialect)
-        if len(rows) == 1:  # psycopg would begin a pipeline for it
+        if len(rows) == 1:  # executemany of psycopg would begin a pipeline for it
             driver(connection).execute(compiled.sql, compiled.bound(rows[0]))
         else:
             driver(connection).cursor().executemany(compiled.sql, [compiled.bound(row) for row in rows])

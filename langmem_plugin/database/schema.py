@@ -234,7 +234,7 @@ def insert_new(
         left = []
         for at, row in zip(waiting, rows, strict=True):
             if taken_in[row[named.name]]:
-                taken_in[row[named.name]] -= 1  # two of one batch may have drawn the same: the first is stored
+                taken_in[row[named.name]] -= 1  # two of one batch may have drawn the same id: the first is stored
             else:
                 left.append(at)
         if not left:

@@ -31,7 +31,7 @@ log = event_log(__name__)
 _WAL_LIMIT_BYTES = 400_000
 _NEXT_TRY_SECONDS = 0.01
 _TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
-# CANTOPEN is what a file system that became read-only answers to a new connection.
+# A new connection gets CANTOPEN when the file system has become read-only.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
@@ -65,7 +65,7 @@ class SQLite:
 
         def connect(_dialect: object, _record: object, _arguments: object, named: dict[str, Any]) -> None:
             if file:
-                file.check()  # SQLite would make a new one
+                file.check()  # otherwise SQLite would make a new file
             named["timeout"] = seconds_to_connect()
 
         event.listen(engine, "do_connect", connect)
@@ -224,12 +224,12 @@ def _set(connection: Connection, setting: str, value: Any) -> None:
 
 
 def _prepare(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `read` and `write` say
-    # One text that a disk has damaged must not keep all that is read with it from being read.
+    connection.isolation_level = None  # `read` and `write` begin the transactions
+    # One damaged text must not prevent reading the rest of the rows.
     connection.text_factory = lambda stored: stored.decode("utf-8", "replace")
     _write_ahead(connection)
     for pragma in (
-        "trusted_schema=OFF",  # what a view, a trigger or a default of a file from elsewhere calls is not run
+        "trusted_schema=OFF",  # functions called by a view, a trigger or a default of an unknown file are not run
         "cell_size_check=ON",
         "foreign_keys=ON",
         "secure_delete=ON",

@@ -63,7 +63,7 @@ class Transaction(NamedTuple):
     patience: float  # in seconds
     lock_seconds: float
     deadline: float  # of time.monotonic(), as all deadlines here
-    awaited: object  # what the others of a `waiting_once` block wait for too
+    awaited: object  # the thing that others of a `waiting_once` block wait for too
 
     @property
     def seconds_left(self) -> float:
@@ -121,7 +121,7 @@ class Together:
         if self._first and self.failed is None:
             try:
                 self.begun()
-            except StoreUnavailable:  # of what was done nothing needed the database
+            except StoreUnavailable:  # nothing that was done needed the database
                 log.warning("together.not_written", exc_info=True)
                 self.connection = None
 

@@ -15,18 +15,18 @@ erasure = Table(
     Column("asked_at", Instant, nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("done_at", Instant),
-    Column("hashes", Json(list), nullable=False),  # keyed, of the identifiers
-    Column("counts", Json(dict), nullable=False),  # rows by table, and files
+    Column("hashes", Json(list), nullable=False),  # keyed hashes of the identifiers
+    Column("counts", Json(dict), nullable=False),  # the number of rows by table, and of files
     Column("verified", Boolean, nullable=False),
-    Column("who", Json(list)),  # the identifiers themselves, the key first; null once it cannot be undone any more
-    Column("left", Json(dict), nullable=False),  # what is still to be deleted outside of our tables
+    Column("who", Json(list)),  # the identifiers themselves, the key first; null once it cannot be undone
+    Column("left", Json(dict), nullable=False),  # what must still be deleted outside of our tables
 )
 
-erased_key = Table(  # by which a writer that began before an erasure learns of it
+erased_key = Table(  # tells a writer that began before an erasure about it
     "langmem_erased_key",
     metadata,
-    Column("hash", LargeBinary, primary_key=True),  # keyed, of an owner or a thread
-    Column("number", BigInteger, nullable=False),  # of the erasure
+    Column("hash", LargeBinary, primary_key=True),  # keyed hash of an owner or a thread
+    Column("number", BigInteger, nullable=False),  # the erasure's number
     sqlite_with_rowid=False,
 )
 
@@ -40,7 +40,7 @@ held_row = Table(  # a row as it was, out of every query's reach
     sqlite_with_rowid=False,
 )
 
-held_file = Table(  # what the held rows refer to, and is to be there when they come back
+held_file = Table(  # files of the held rows, which must exist when those come back
     "langmem_held_file",
     metadata,
     Column("erasure_id", Name, primary_key=True),
@@ -50,7 +50,7 @@ held_file = Table(  # what the held rows refer to, and is to be there when they 
 Index("langmem_held_file_sha256", held_file.c.sha256)
 
 
-secret = Table(  # made by the migration: two copies of one database have the same
+secret = Table(  # made by the migration: copies of one database have the same
     "langmem_secret",
     metadata,
     Column("name", Name, primary_key=True),
@@ -58,22 +58,22 @@ secret = Table(  # made by the migration: two copies of one database have the sa
     sqlite_with_rowid=False,
 )
 
-audit = Table(  # what was done, by whom, to whom: no contents; the last 90 days
+audit = Table(  # actions, by whom, to whom: no contents; of the last 90 days
     "langmem_audit",
     metadata,
-    Column("entry", _Number, Identity(), primary_key=True),  # as the transactions drew it, not as they ended
+    Column("entry", _Number, Identity(), primary_key=True),  # in the order drawn, not of the transactions' ends
     Column("at", Instant, nullable=False),
     Column("actor", Name, nullable=False),
     Column("action", Name, nullable=False),
-    Column("subject", Name),  # the id of what it concerns
+    Column("subject", Name),  # the id of the thing concerned
     Column("owner", LargeBinary),  # keyed hash
     Column("content", LargeBinary),  # keyed hash
-    Column("position", BigInteger),  # in the chain; null until it is chained
-    Column("hash", LargeBinary),  # of the entry and of the hash before it
+    Column("position", BigInteger),  # the position in the chain; null until it is chained
+    Column("hash", LargeBinary),  # covers the entry and the hash before it
 )
 Index("langmem_audit_position", audit.c.position, unique=True)
 
-audit_mark = Table(  # where the chain begins and ends, and how far each file has followed it
+audit_mark = Table(  # the ends of the chain, and the position that each file has reached
     "langmem_audit_mark",
     metadata,
     Column("name", Name, primary_key=True),
@@ -84,7 +84,7 @@ audit_mark = Table(  # where the chain begins and ends, and how far each file ha
 )
 
 
-operation = Table(  # one minute of an operation, of all processes together
+operation = Table(  # the calls of an operation in one minute, of all processes together
     "langmem_operation",
     metadata,
     Column("name", Name, primary_key=True),
@@ -92,7 +92,7 @@ operation = Table(  # one minute of an operation, of all processes together
     Column("calls", Integer, nullable=False),
     Column("failures", Integer, nullable=False),
     Column("total_ms", Float, nullable=False),
-    Column("buckets", Json(dict), nullable=False),  # how many calls by the step of operation_timing.Latencies
+    Column("buckets", Json(dict), nullable=False),  # the number of calls by the step of operation_timing.Latencies
     sqlite_with_rowid=False,
 )
 

@@ -104,7 +104,7 @@ def _of_keywords(named: str) -> URL:
 def _checked(url: URL) -> URL:
     if "@" in (url.host or ""):
         raise ConfigurationError("the password in the database URL holds an @: write %40 for it")
-    # Where both are hidden when it is shown.
+    # Moved to where both are hidden when the URL is shown.
     user, password = url.query.get("user", url.username), url.query.get("password", url.password)
     return url.difference_update_query(["user", "password"]).set(
         username=user if user is None else str(user), password=password if password is None else str(password)

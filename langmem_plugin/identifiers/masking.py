@@ -10,7 +10,7 @@ from langmem_plugin.errors import InvalidInput
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys up to 2,704
+_LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys of up to 2,704 bytes
 _SCOPE = "\x1f"
 
 
@@ -34,7 +34,7 @@ class OwnerKey(IdentifierKey):
 
 
 def _as_owner(value: Any, as_text: ValidatorFunctionWrapHandler) -> OwnerKey:
-    # The scope of a row stays one, and a text that spells one stays a text.
+    # A scope that was read from a row stays a scope, and a text that looks like one stays a text.
     return value if isinstance(value, OwnerKey) else OwnerKey(as_text(value))
 
 
@@ -81,7 +81,7 @@ _SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})
 def masked(phone: str) -> str:
     """Return a part of the key: enough to tell two people apart in a log, too little to call one."""
     name, at, kind = phone.rpartition("@")
-    if kind not in _SERVICES:  # what stands behind another @ may be a name
+    if kind not in _SERVICES:  # the text behind another @ may be a name
         name, at, kind = phone, "", ""
     name = name.rpartition(":")[2]
     return f"…{name[-3:]}{at}{kind}" if len(name) > 6 else f"…{at}{kind}"  # noqa: PLR2004 - a short key would be shown whole

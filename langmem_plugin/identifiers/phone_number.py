@@ -1,4 +1,4 @@
-"""Telephone numbers in every form in which people write and providers send them, as one E.164 key."""
+"""Telephone numbers in every form in which people write and providers send them, read into one E.164 key."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ _PREFIX = re.compile(r"(?:tel|sms|signal):", re.IGNORECASE)
 _NUMBER = re.compile(r"\+?[0-9 ().\-/]{5,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGITS_OF_A_NUMBER = range(5, 16)  # E.164 has at most 15
-_OTHER_FORMS = (  # of mobile numbers: telephone networks and WhatsApp do not write the same one
+_OTHER_FORMS = (  # of mobile numbers: telephone networks and WhatsApp write different ones
     (re.compile(r"\+521([0-9]{10})"), r"+52\1"),  # Mexico
     (re.compile(r"\+55([1-9]{2})([6-9][0-9]{7})"), r"+55\g<1>9\2"),  # Brazil
     (re.compile(r"\+54([1-3][0-9]{9})"), r"+549\1"),  # Argentina
@@ -39,7 +39,7 @@ def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
     if not _NUMBER.fullmatch(text) or len(digits.removeprefix("00")) not in _DIGITS_OF_A_NUMBER:
         return None
     if text.startswith("+"):
-        # Whatever country it claims to be from, with or without punctuation it is the same number. None begins with 0.
+        # In any country it is the same number with and without punctuation. No country code begins with 0.
         return _e164(text, None) or (None if digits.startswith("0") else one_form(f"+{digits}"))
     if not bare or _DATE.fullmatch(text):
         return None
@@ -89,7 +89,7 @@ def _parsed(text: str, region: str | None) -> PhoneNumber | None:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:
         return None
-    # Possible, not valid: ranges open faster than tables learn of them, and a test number is a key as well.
+    # Possible is enough: ranges open faster than tables learn of them, and a test number is a key as well.
     return number if phonenumbers.is_possible_number(number) else None
 
 
@@ -105,7 +105,7 @@ def _is_known(number: PhoneNumber) -> bool:
 def _key(number: PhoneNumber) -> str:
     key = str(phonenumbers.format_number(number, PhoneNumberFormat.E164))
     again = _parsed(key, None)
-    # Of "+44 (0) 0…" one zero goes at a time.
+    # Each parse removes one zero of "+44 (0) 0…".
     return one_form(key) if again is None or again == number else _key(again)
 
 

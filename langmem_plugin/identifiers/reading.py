@@ -10,7 +10,7 @@ from langmem_plugin.identifiers.phone_number import as_typed, is_national, phone
 from langmem_plugin.logs import event_log
 
 _PREFIX = re.compile(r"whatsapp:", re.IGNORECASE)
-_DEVICE = r"(?:_[0-9]{1,3})?(?::[0-9]{1,3})?"  # of one account several devices write
+_DEVICE = r"(?:_[0-9]{1,3})?(?::[0-9]{1,3})?"  # the number of a device: an account may have several
 _OF_PHONE = re.compile(rf"\+?([0-9]{{5,15}}){_DEVICE}@(?:c\.us|s\.whatsapp\.net)", re.IGNORECASE)
 _LINKED_ID = re.compile(rf"([0-9]{{1,30}}){_DEVICE}@lid", re.IGNORECASE)
 _BUSINESS_SCOPED = re.compile(r"[A-Z]{2}\.(?:ENT\.)?(?=[A-Za-z]*[0-9])[0-9A-Za-z]{1,128}")
@@ -81,7 +81,7 @@ log = event_log(__name__)
 _KINDS = re.compile(r"^(?:(?:whatsapp|tel|sms|signal|telegram|tg|user):)*", re.IGNORECASE)
 _SERVICE = re.compile(r"@(?:c\.us|s\.whatsapp\.net|lid|g\.us|broadcast|newsletter)", re.IGNORECASE)
 _MARKS = re.compile(r"[\s+().:/@-]")
-_NO_NAMES = frozenset({"none", "null", "undefined"})  # what programs write for nothing
+_NO_NAMES = frozenset({"none", "null", "undefined"})  # words that programs write for a missing value
 _NOBODY = "this names nobody, and all who send it would share one memory: pass +972501234567 or a chat id"
 
 
@@ -155,7 +155,7 @@ def is_group(key: str) -> bool:
     return is_whatsapp_group(key) or is_telegram_group(key)
 
 
-@lru_cache(maxsize=10_000)  # asked at every step of every run
+@lru_cache(maxsize=10_000)  # called at every step of every run
 def _read(written: str, region: str | None, *, bare: bool) -> Identifier | None:
     """Read an identifier by the first parser that knows it; `bare` says that a row of digits may be a number."""
     if (key := phone_number(as_typed(written), region, bare=bare)) is not None:

@@ -23,8 +23,8 @@ from langmem_plugin.people import links
 log = event_log(__name__)
 
 Kind = Literal[
-    "person",  # a program's, for one person's memory
-    "operator",  # a program's or an operator's, for everybody's
+    "person",  # a program's token, for one person's memory
+    "operator",  # a program's or an operator's token, for everybody's memory
     "link",  # texted to a person: it lets a browser in once
     "page",  # the cookie of a browser that a link let in
     "console",  # the cookie of a browser that an operator's token let in
@@ -92,7 +92,7 @@ class AccessTokens:
             if access.kind == "operator":
                 return self._make(connection, "console", "", CONSOLE_FOR, opened_by=access.token_id)
             if not connection.execute(delete(table).where(table.c.token_id == access.token_id)).rowcount:
-                return None  # another browser was first
+                return None  # another browser was faster
             return self._make(connection, "page", access.identifier, PAGE_FOR)
 
     def access_by(self, token: str, *kinds: Kind) -> Access | None:
@@ -144,7 +144,7 @@ class AccessTokens:
         if form is None:
             return None
         row = connection.execute(select(table).where(table.c.token_id == form["token_id"])).first()
-        # Compared in the same time whatever is there, and also where there is nothing.
+        # The comparison takes the same time for every token, and also where there is none.
         held = bytes(32) if row is None else bytes(row.digest)
         is_right = hmac.compare_digest(_digest(form["secret"]), held)
         if row is None or not is_right or row.expires_at <= self._now():

@@ -13,12 +13,12 @@ from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.database.schema import upsert
 
 VALID_FOR = timedelta(minutes=10)
-_ATTEMPTS = 5  # of one identifier while a code is valid
-_ATTEMPTS_OF_ALL = 200  # in the same time
-_GUESSES = 50  # wrong ones that a code outlives
-_SIGNS = "0123456789BCDFGHJKMNPQRSTVWXYZ"  # makes no words, and nothing that is mistaken for a digit
-_LENGTH = 8  # 30 ** 8: one guess in ten milliards of them is right, with ten codes given out at once
-_LONGEST = 100  # of what is compared
+_ATTEMPTS = 5  # of one identifier, within the time that a code is valid
+_ATTEMPTS_OF_ALL = 200  # of all identifiers, within the same time
+_GUESSES = 50  # wrong attempts that a code survives
+_SIGNS = "0123456789BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so no words, and without letters that look like digits
+_LENGTH = 8  # 30 ** 8: with ten codes valid at once, one guess in 65,000,000,000 is right
+_LONGEST = 100  # characters of an attempt that are compared
 _MEANT = str.maketrans("OIL", "011")
 _BETWEEN = re.compile(r"[\s\-.]+")
 

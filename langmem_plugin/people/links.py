@@ -36,7 +36,7 @@ def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[
     """Begin a transaction in which nobody else links, merges or unlinks; SQLite has one writer anyway."""
     with database.write(patience=patience) as connection:
         if not database.is_sqlite:
-            # Of the schema: two tenants of one database do not wait for each other.
+            # The lock is one of the schema: two tenants of one database do not wait for each other.
             connection.execute(
                 text("SELECT pg_advisory_xact_lock(hashtextextended('langmem people ' || current_schema(), 0))")
             )

@@ -97,7 +97,7 @@ class Merging:
         self, connection: Connection, old: IdentifierKey, new: IdentifierKey, person: OwnerKey, target: OwnerKey
     ) -> None:
         links.remove(connection, old, person)
-        if person == old:  # all of theirs is stored under it
+        if person == old:  # everything of theirs is stored under this key
             links.remove(connection, new, person)
             self.move_everything(connection, person, OwnerKey(new) if target == person else target)
         elif target != person:
@@ -106,7 +106,7 @@ class Merging:
             links.add(connection, person, target, self._now())
         links.rename(connection, old, new)
         connection.execute(delete(incoming).where(incoming.c.thread == old, incoming.c.reply.is_not(None)))
-        # Who waits for a turn under it is a stranger by the time it comes.
+        # A message that waits for its turn under the old key is a stranger's by then.
         clear(connection, [old], but=(turn, incoming))
 
     def move_everything(self, connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
@@ -199,7 +199,7 @@ class Merging:
     @contextmanager
     def standing_still(self, *threads: str) -> Iterator[None]:
         """Hold these conversations: none of them has a turn, begins or ends meanwhile. Raises TurnTimeout."""
-        # In one order, whoever merges whom.
+        # Sorted, so that two merges hold them in the same order.
         with self._database.keeping(*(self._saver.stand_still(thread) for thread in sorted(set(threads)))):
             yield
 

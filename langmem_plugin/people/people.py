@@ -39,7 +39,7 @@ class Person:
     identifiers: tuple[str, ...]
 
     def cells(self) -> Cells:
-        # Notebooks are kept, and shown to others.
+        # Masked, because notebooks are kept, and shown to others.
         return {"person": masked(self.key), "identifiers": [masked(each) for each in self.identifiers]}
 
     def _repr_html_(self) -> str:

@@ -25,7 +25,7 @@ LanguageCode = Literal["en", "he", "es"]
 ListName = Literal["memories", "instructions", "confirm"]
 
 _READ_AGAIN_AFTER = 10.0  # seconds
-_MOST_SHOWN = 200  # numbers of each list, those that were shown last
+_MOST_SHOWN = 200  # numbers of each list: those shown last
 _CACHE_BYTES, _BYTES_EACH = 2 * 2**20, 400
 
 
@@ -158,7 +158,7 @@ class PersonSettings:
             self._cache.drop(person)
             self._database.when_over(lambda: self._cache.drop(person))
             return
-        held = self._held(person)  # nothing is stored: known to this process alone
+        held = self._held(person)  # nothing is stored: only this process knows it
         self._keep(
             person,
             _Set(values.get("time_zone", held.time_zone), values.get("language", held.language), self._monotonic()),

@@ -17,7 +17,7 @@ _COUNTRIES = zoneinfo.available_timezones() & {
     *("Singapore", "Turkey"),
 }
 _CITIES_IN = ("en", "he", "es")
-# Zones are the same when they agree every week of these years, which both changes of the clock of each year are in.
+# Zones are the same if they agree in every week of these years, each with both clock changes.
 _FIRST, _WEEKS = datetime(2025, 1, 1, 12, tzinfo=UTC), 52 * 6
 
 
@@ -47,7 +47,7 @@ def zone_named(said: str) -> str | None:
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
     """Return IANA names and cities in the form in which they are compared, each with its zone."""
-    # What has no region is an abbreviation such as EST, which hides a fixed offset, or a country; "Etc" is offsets.
+    # A name without a region is a country, or an abbreviation such as EST for a fixed offset; "Etc" has offsets.
     zones = {each for each in zoneinfo.available_timezones() if "/" in each and not each.startswith("Etc/")}
     found: dict[str, str] = {}
     for zone in sorted(zones):

@@ -33,7 +33,7 @@ from langmem_plugin.portability.person_export import (
 from langmem_plugin.portability.sources.plain_values import LARGEST_UNPACKED, refuse_vast
 
 DOCUMENT = "document.csv"
-_LONGEST_TEXT, _MOST_ROWS = 16_000_000, 300_000  # of a cell, in characters; of a table
+_LONGEST_TEXT, _MOST_ROWS = 16_000_000, 300_000  # the limit of a cell in characters, and of a table in rows
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "|", "%")
 _BYTES = "files"
 _HEAD = ("format", "format_version", "exported_at", "person")
@@ -219,9 +219,9 @@ def _is_json(annotation: Any) -> bool:
 
 _Read = TypeVar("_Read")
 
-# What reading a zip raises whose bytes somebody has changed.
+# Errors of reading a zip whose bytes were changed.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, OverflowError)
-_BEGINNING = 2_000  # characters of a file of JSON in which it says what it is
+_BEGINNING = 2_000  # a file of JSON names its format within these characters
 
 
 def recognises(path: Path) -> bool:
@@ -311,7 +311,7 @@ def whole(path: Path) -> Iterator[Path]:
             yield part
             part.rename(path)
     finally:
-        with suppress(OSError):  # what was wrong is told already
+        with suppress(OSError):  # the first error is raised already
             _remove(part)
 
 
@@ -344,5 +344,5 @@ def _opened(held: zipfile.ZipFile, name: str, read_it: Callable[[IO[bytes]], _Re
         return read_it(held.open(name))
     except KeyError:
         return None
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # with a password, or packed otherwise
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # a password, or another packing
         raise UnreadableImport(f"{name} in the zip cannot be read: {error}") from error

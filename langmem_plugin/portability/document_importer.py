@@ -76,7 +76,7 @@ class _Run:
     progress: Callable[[int], object]
     report: ImportReport = field(default_factory=ImportReport)
     session_ids: dict[str, str] = field(default_factory=dict)
-    would_be_there: list[str] = field(default_factory=list)  # memories of a dry run
+    would_be_there: list[str] = field(default_factory=list)  # memories that a dry run would store
     by_themselves: bool = False
 
     def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
@@ -294,7 +294,7 @@ class DocumentImporter:
         for digest in digests:
             place, record = files.get(digest, (f"file {digest[:12]}", None))
             if record is None or record.data is None:
-                # Whoever names a digest must not be shown the file of another person that has it.
+                # A document that names a digest must not get another person's file with that digest.
                 run.report.skip(place, "what is in this file is not in the document")
                 continue
             with run.report.skipping(place):
@@ -398,7 +398,7 @@ class DocumentImporter:
             run.count("said elsewhere", stored=True, many=new)
             run.count("said elsewhere", stored=False, many=len(part) - new)
 
-    # What is left
+    # The rest
 
     def _merges(self, run: _Run) -> None:
         with self._saver.database.read() as connection:

@@ -306,7 +306,7 @@ def threads_of(connection: Connection, person: OwnerKey) -> list[str]:
     """Return the conversations of all their identifiers, and those on a server that were noted to be theirs."""
     keys = links.identifiers_of(connection, person)
     noted = select(thread_owner.c.thread).where(thread_owner.c.owner.in_(keys)).order_by(thread_owner.c.thread)
-    anothers = or_(thread_owner.c.owner.is_(None), thread_owner.c.owner.not_in(keys))  # null: runs named two
+    anothers = or_(thread_owner.c.owner.is_(None), thread_owner.c.owner.not_in(keys))  # null: runs named two people
     others = select(thread_owner.c.thread).where(thread_owner.c.thread.in_(keys), anothers)
     not_theirs = set(connection.execute(others).scalars())
     return [each for each in dict.fromkeys([*keys, *connection.execute(noted).scalars()]) if each not in not_theirs]

@@ -42,7 +42,7 @@ from langmem_plugin.portability.records import (
     first_error,
 )
 
-_PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # with which `classify` begins its reasons
+_PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # the beginnings of the reasons of `classify`
 
 
 class JunkAudit:
@@ -205,7 +205,7 @@ class Importer:
                 session_id=session_id,
                 created_at=record.began_at,
                 last_active=max(record.began_at, record.ended_at),
-                ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however long ago it was
+                ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however old it is
                 messages=[PastMessageOf(each, written_at(each)) for each in named],
                 client_name=record.client_name,
             )

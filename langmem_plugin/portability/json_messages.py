@@ -1,4 +1,4 @@
-"""A message as plain JSON and back, whatever its maker put into it."""
+"""A message as plain JSON and back, whatever values its maker put into it."""
 
 import base64
 import math

@@ -23,7 +23,7 @@ from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.write.merging import OwnerMerge
 
 _OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
-AT_ONCE = 200  # memories that are embedded and stored together
+AT_ONCE = 200  # the number of memories that are embedded and stored together
 
 
 def stable_id(owner: OwnerKey, source_id: str) -> str:
@@ -92,7 +92,7 @@ class PersonWriter:
             batch = memories[start : start + AT_ONCE]
             try:
                 stored |= {each.id for each in self._service.take_in(owner, batch)}
-            except InvalidInput:  # one of them: which one shows alone
+            except InvalidInput:  # one of them is refused: storing each alone shows which
                 for each in batch:
                     try:
                         stored |= {made.id for made in self._service.take_in(owner, [each])}

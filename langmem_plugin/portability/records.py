@@ -23,10 +23,10 @@ class ImportedSession:
     it too.
     """
 
-    phone: str | None  # in any spelling; None: whom the import was asked for
+    phone: str | None  # in any spelling; None: the person whom the import was asked for
     messages: Sequence[BaseMessage]
     began_at: datetime
-    ended_at: datetime  # when the last message came, or later; aware as every instant here
+    ended_at: datetime  # when the last message came, or later; aware, as every instant here
     source_id: str
     place: str  # file and line or number, for the report
     client_name: str | None = None
@@ -56,7 +56,7 @@ class ImportedInstruction:
     source_id: str
     place: str
     priority: int = 1  # up to 10
-    condition: str | None = None  # one that is none of ours is kept in words, for the model
+    condition: str | None = None  # an unknown one is kept as text, for the model
     active: bool = True
     expires_at: datetime | None = None
     created_at: datetime | None = None
@@ -72,7 +72,7 @@ class ImportedCategory:
     place: str
     color: str | None = None
     description: str | None = None
-    parent: str | None = None  # its source_id
+    parent: str | None = None  # the source_id of its parent
     created_at: datetime | None = None
 
 

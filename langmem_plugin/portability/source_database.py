@@ -82,7 +82,7 @@ def _engine(path_or_url: str) -> Engine:
         poolclass=NullPool,
         isolation_level="REPEATABLE READ",
         execution_options={"postgresql_readonly": True},
-        connect_args={"prepare_threshold": None},  # a pooler may be in between
+        connect_args={"prepare_threshold": None},  # there may be a pooler in between
     )
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_MOST_TIME))
     return engine
@@ -96,7 +96,7 @@ def _sqlite(name: str | None) -> Engine:
         if opened_file.read(len(_SQLITE)) != _SQLITE:
             raise InvalidInput(f"{file.name} is no SQLite database")
     uri = f"{file.absolute().as_uri()}?mode=ro"
-    # The driver begins no transaction for a SELECT by itself: each would see the database at another moment.
+    # The driver begins no transaction for a SELECT by itself, so each would see the database at another moment.
     engine = create_engine("sqlite://", creator=lambda: _read_only(uri), poolclass=NullPool)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine
@@ -107,6 +107,6 @@ def _read_only(uri: str) -> sqlite3.Connection:
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_BYTES)
-    # A text that is no UTF-8 is one bad record, not the end of all.
+    # A text that is not UTF-8 is one bad record, and must not end the whole import.
     connection.text_factory = lambda stored: stored.decode("utf-8", "replace")
     return connection

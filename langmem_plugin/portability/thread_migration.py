@@ -182,7 +182,7 @@ class ThreadMigration:
         session_rows.one_at_a_time(connection, thread.key)
         taken = {each.number for each in session_rows.all_of(connection, thread.key, lock=True)}
         while True:
-            # By chance within a second: a process may hold rows of one that was migrated, and purged, under its number.
+            # Random within a second: a process may have cached rows of a session that was migrated and purged.
             number = int(at.timestamp()) * _A_SECOND + secrets.randbelow(_A_SECOND)
             if number not in taken:
                 break
@@ -215,7 +215,7 @@ class ThreadMigration:
     def _finish(
         self, connection: Connection, session: Session, thread: _Thread, newest: StockCheckpoint | None
     ) -> None:
-        if newest is None:  # nothing of the thread can be stored
+        if newest is None:  # nothing of the thread could be stored
             connection.execute(delete(session_table).where(session_table.c.session_id == session.session_id))
             return
         now = self._saver.sessions.now()

@@ -57,7 +57,7 @@ class AuditFiles:
         for path in self._all():
             with path.open(encoding="utf-8", errors="replace") as lines:
                 for line in lines:
-                    if line.endswith("\n"):  # a half one is not there yet
+                    if line.endswith("\n"):  # a half line is not there yet
                         yield read_line(line)
 
     def last(self) -> Mark | None:
@@ -232,7 +232,7 @@ class AuditLog:
         with self._database.read() as connection:
             begin, written = (audit_entries.mark_if_there(connection, self._name(of)) for of in (_BEGIN, _END))
             last = self._files.last()
-            # Lines that nobody has noted may have been added by hand: only what the table knows is passed over.
+            # Lines unknown to the table may have been added by hand: only known ones are passed over.
             there = None if last is None or audit_entries.hash_at(connection, last.position) != last.hash else last
             at = max(
                 written or Mark(), there or Mark(), audit_entries.anchor(connection), key=lambda each: each.position

@@ -15,7 +15,7 @@ What = Literal["changed", "removed", "inserted", "unreadable"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that was done. `owner` and `content` are keyed hashes, in hexadecimal digits."""
+    """An action that was noted. `owner` and `content` are keyed hashes, in hexadecimal digits."""
 
     position: int
     at: datetime

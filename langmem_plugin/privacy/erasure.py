@@ -56,7 +56,7 @@ class Traces:
                 names = [] if self._index is None else self._index.named(owner)
                 if self._index is None or not names:
                     continue
-                held.close()  # of several owners the last one's stays so: the lock is one for all
+                held.close()  # the lock is one for all owners: only the last one's is kept
                 try:
                     held.enter_context(self._index.erasing(owner))
                 except StoreUnavailable:
@@ -288,10 +288,10 @@ class Erasure:
             if person_of(connection, each) == each and links.is_known(connection, each):
                 merging.move_everything(connection, each, aside)
                 is_new = True
-            clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
+            clear(connection, [each], but=(turn, identifier_table, incoming))  # messages that wait for their turn go on
         held_rows.put_back(connection, erasure_id)
         person = person_of(connection, key)
-        if person != key:  # they were linked to somebody meanwhile, who has all of it now
+        if person != key:  # they were linked to another person meanwhile, who now has everything
             merging.move_everything(connection, key, person)
         if is_new:
             merging.move_everything(connection, aside, person)
@@ -328,7 +328,7 @@ class Erasure:
                 unused = [each for each in keys if not held_rows.left_of(connection, [each])]
             shredded = [self._database.encryption.shred(each) for each in unused]
             if any(shredded):
-                time.sleep(FRESH_SECONDS)  # for so long another process encrypts with a key that is gone
+                time.sleep(FRESH_SECONDS)  # another process may use the deleted key for so long
         return unused
 
     def _traces_deleted(self, erasure_id: str) -> bool:
@@ -377,6 +377,6 @@ def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)
         begin_change(connection, each)
-    # Of whom nothing was there but that number.
+    # Rows of people of whom there was nothing but this change number.
     nothing = (memory_owner.c.owner.in_(keys), memory_owner.c.change == 1)
     connection.execute(delete(memory_owner).where(*nothing))

@@ -97,13 +97,13 @@ def put_back(connection: Connection, erasure_id: str) -> None:
     for name, payload in connection.execute(of_it.order_by(held_row.c.place)).all():
         table = tables[name]
         held = ormsgpack.unpackb(decompress(payload)[1])
-        if isinstance(held, list):  # held by a version that named no columns, and had these
+        if isinstance(held, list):  # held by an older version, which named no columns, and had these
             held = {"columns": [each.name for each in table.columns], "rows": held}
         rows = [dict(zip(held["columns"], row, strict=True)) for row in held["rows"]]
         _insert_raw(connection, table, rows)
         if table is session:
             threads |= {(row["thread"], row["number"]) for row in rows}
-    for thread, number in threads:  # what a process remembers of it may not be so any more
+    for thread, number in threads:  # what a process has cached of it may be outdated
         one = and_(session.c.thread == thread, session.c.number == number)
         connection.execute(update(session).where(one).values(next_row=session.c.next_row + 1))
     drop(connection, erasure_id)
@@ -146,7 +146,7 @@ def left_of(connection: Connection, keys: Collection[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for table, columns in personal_tables():
         if table is turn:
-            continue  # of who waits just now
+            continue  # turns of those who wait now
         many = len(connection.execute(select(columns[0]).where(rows_of(columns, keys))).all())
         if many:
             found[table.name] = many
