@@ -1,1 +1,1 @@
-"""Conversations: the checkpointer, the sessions it keeps, and what of them a model is shown."""
+"""Conversations: the checkpointer, its sessions, and the part of them that a model is shown."""

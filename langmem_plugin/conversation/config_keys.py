@@ -9,19 +9,20 @@ SESSION = "langmem_session"
 """The session to read or write, by its id; a turn pins its own."""
 
 PHONE = "langmem_phone"
-"""Whose memory the run uses, where its thread id does not say it."""
+"""The person whose memory the run uses, where the thread id does not say it."""
 
 AUTOMATED = "langmem_automated"
-"""Nobody wrote, and the run is to leave no trace: nothing is read for it and nothing stored."""
+"""True where nobody wrote and the run leaves no trace: nothing is read for it and nothing stored."""
 
 TURN = "langmem_turn"
 """The ticket of the turn, for every write of its run."""
 
 FIRST_STATE = "langmem_first_state"
-"""In a list, what the turn's transaction has read of its session: the run that begins takes it out."""
+"""A list of the state that the turn's transaction has read of its session: the run that begins takes it out."""
 
 NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, FIRST_STATE, "langgraph_auth_user", "langgraph_auth_user_id")
-"""Never copied into a checkpoint's metadata: not every serializer encrypts it. All other keys are a user's own."""
+"""The keys never copied into a checkpoint's metadata, which not every serializer encrypts. All others are a user's own.
+"""
 
 
 def session_id_of(config: RunnableConfig) -> str | None:
@@ -40,7 +41,7 @@ def is_automated(config: RunnableConfig) -> bool:
 
 
 def without_trace(thread: str) -> RunnableConfig:
-    """For a run of which nothing is read and nothing stored."""
+    """The config of a run of which nothing is read and nothing stored."""
     return {"configurable": {"thread_id": thread, AUTOMATED: True}, "metadata": traced_as("automated")}
 
 
@@ -78,5 +79,5 @@ def starts_run(config: RunnableConfig) -> bool:
 
 
 def config_of(thread: str, namespace: str, checkpoint_id: str) -> RunnableConfig:
-    """The config of a checkpoint, with the very keys the stock savers give it."""
+    """The config of a checkpoint, with the same keys as the stock savers give it."""
     return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}}

@@ -1,7 +1,7 @@
-"""The words of a message that its person wrote themselves, and the block of what is known, which is put behind them.
+"""The words of a message that its person wrote themselves, and the block of known facts, put behind them.
 
-They alone can be a command, an order, an answer, an agreement or a fact. The model is given the whole message. The
-block is stored nowhere.
+Only the person's own words can be a command, an order, an answer, an agreement or a fact. The model is given the whole
+message. The block is stored nowhere.
 """
 
 import re
@@ -27,8 +27,9 @@ class Quoted(NamedTuple):
 
 
 def own_words(message: BaseMessage) -> str:
-    """The text without the lines that quote another (">"), and without what follows a line that says that it was
-    forwarded; "" for a message that was. What stands behind a command is the person's choice.
+    """The text without quoted lines (">") and without the part after a line that says it was forwarded.
+
+    It is "" for a forwarded message. A command's text stays whole: the person chose what stands behind it.
     """
     if notes_of(message).get("forwarded") is True:
         return ""
@@ -45,12 +46,12 @@ def own_words(message: BaseMessage) -> str:
 
 
 def is_own(message: BaseMessage) -> bool:
-    """Tell whether the person says anything by it: a picture alone is theirs too, unless it was forwarded."""
+    """Tell whether the person says anything in the message; a picture alone counts, unless it was forwarded."""
     return bool(own_words(message).strip()) or (not message.text and notes_of(message).get("forwarded") is not True)
 
 
 def quoted_of(message: BaseMessage) -> Quoted | None:
-    """The message that this one answers, as its channel said. It may be anybody's work: only texts count."""
+    """The message that this one answers, as its channel said. Anybody may have written it: only texts are taken."""
     quoted = message.additional_kwargs.get(QUOTED)
     if not isinstance(quoted, dict):
         return None
@@ -65,7 +66,7 @@ _BETWEEN = "\n\n"
 
 
 def with_context(message: BaseMessage, known: str) -> BaseMessage:
-    """A copy whose own words come first, unchanged, and the block last. `known` holds no tag of the block."""
+    """Copy a message with its own words first, unchanged, and the block last. `known` holds no tag of the block."""
     block = f"{_OPENING}{known}{_CLOSING}"
     if isinstance(message.content, str):
         return message.model_copy(update={"content": f"{message.content}{_BETWEEN}{block}"})
@@ -73,7 +74,7 @@ def with_context(message: BaseMessage, known: str) -> BaseMessage:
 
 
 def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
-    """The message as it was before `with_context`, and what the block says; "" where it has none."""
+    """The message as it was before `with_context`, and the text of the block; "" without a block."""
     content = message.content
     if isinstance(content, str):
         said, opening, known = content.rpartition(_BETWEEN + _OPENING)
@@ -89,10 +90,10 @@ def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
 
 
 def before_context(text: str) -> str:
-    """The text before the first thing that could pass for the block: the rest may be nobody's own words."""
+    """The text before the first thing that looks like the block: the person may not have written the rest."""
     return text[: first_tag(text)]
 
 
 def looks_like_context(text: str) -> bool:
-    """Tell whether a text holds something that could pass for the beginning or end of the block, or of a part of it."""
+    """Tell whether a text holds something that looks like the beginning or end of the block or of a part of it."""
     return first_tag(text) is not None

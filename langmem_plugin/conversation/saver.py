@@ -72,7 +72,7 @@ _CLOSED = "the checkpointer is closed: open another"
 def while_open(
     method: Callable[Concatenate[_Object, _Given], _Result],
 ) -> Callable[Concatenate[_Object, _Given], _Result]:
-    """The method, which raises StoreUnavailable once its object is closed."""
+    """Make a method raise StoreUnavailable once its object is closed."""
 
     @functools.wraps(method)
     def called(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
@@ -86,7 +86,7 @@ def while_open(
 def in_executor(
     method: Callable[Concatenate[_Object, _Given], _Result],
 ) -> Callable[Concatenate[_Object, _Given], Coroutine[Any, Any, _Result]]:
-    """The method for asynchronous code. Raises StoreUnavailable once the executor is shut down."""
+    """Make an async method that runs this one in the executor. Raises StoreUnavailable once that is shut down."""
 
     @functools.wraps(method)  # LangGraph looks at the signature
     async def forward(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
@@ -108,7 +108,7 @@ async def run_in(executor: Executor, function: Callable[[], _Result]) -> _Result
 
 
 class Done:
-    """May be awaited, and need not be."""
+    """A finished result: it may be awaited, but need not be."""
 
     def __await__(self) -> Generator[None, None, None]:
         yield from ()
@@ -123,7 +123,7 @@ def check_arguments(  # noqa: PLR0917 - all are needed
     turn_timeout: timedelta,
     executor: Executor | None,
 ) -> None:
-    """Raises InvalidInput."""
+    """Check the arguments of the checkpointer. Raises InvalidInput."""
     if region is not None and not (isinstance(region, str) and re.fullmatch("[A-Z]{2}", region)):
         raise InvalidInput(f'region={region!r}: pass two capital letters such as "IL", or leave it out')
     if isinstance(carry, str) or not isinstance(carry, Collection) or not all(isinstance(name, str) for name in carry):
@@ -221,7 +221,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         executor: Executor | None = None,
     ) -> Self:
-        """As the settings say, on their database unless another is given."""
+        """Open a checkpointer as the settings say, on their database unless another is given."""
         opened = database if isinstance(database, Database) else open_database(settings, database)
         try:
             made = cls(
@@ -246,18 +246,20 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     @classmethod
     def from_conn_string(cls, conn_string: str | Path, **arguments: Any) -> Self:
-        """For `with` or `async with`, as the stock savers have it: a path, `:memory:`, a URL or `host=… dbname=…`.
+        """Open a checkpointer for `with` or `async with`, on a path, `:memory:`, a URL or `host=… dbname=…`.
 
-        `arguments` are the constructor's other ones. What comes back is open already, and works without `with` too.
+        The stock savers take the same. `arguments` are the constructor's other ones. The result is open already, and
+        works
+        without `with` too.
         """
         return cls(conn_string, **arguments)
 
     def setup(self) -> Awaitable[None]:
-        """Does nothing: the tables are there. It may be called, and awaited, where a stock saver needs that."""
+        """Do nothing: the tables exist. It may be called, and awaited, as with a stock saver."""
         return Done()
 
     def close(self) -> None:
-        """Closes what this object opened: its threads, and the database unless an open one was given."""
+        """Close what this object opened: its threads, and the database unless it was given open."""
         self._turns.close()
         self.is_closed = True
         if self._own_executor:
@@ -280,37 +282,38 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     # Conversations
 
     def turn(self, thread_id: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> Turn:
-        """`with` or `async with`: one turn of this thread at a time, its session pinned in the config it gives.
+        """Begin a turn by `with` or `async with`: one of this thread at a time; its config names its session.
 
-        `arrival` is noted as its ticket is drawn, and taken as the turn begins; `opening` opens the session in another
-        way than the usual. Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
+        `arrival` is noted as the turn's ticket is drawn, and taken as the turn begins; `opening` replaces the usual way
+        to open
+        the session. Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
         """
         return self._turns.turn(self.sessions.thread(thread_id), arrival, opening)
 
     def stand_still(self, thread: str) -> Turn:
-        """A turn in which no session of the thread begins or ends: for whoever moves them. Raises as `turn` does."""
+        """Begin a turn in which no session of the thread begins or ends, so as to move them. Raises as `turn` does."""
         return self._turns.turn(thread, opening=StandsStill())
 
     @while_open
     def current_session(self, thread_id: str) -> Session:
-        """The session a message would go to now; a fresh one if there is none or the last one fell silent."""
+        """The session a message would go to now; a new one if there is none or the last one fell silent."""
         return self.sessions.current(thread_id)
 
     @while_open
     def end_session(self, thread_id: str) -> None:
-        """Archives the thread's current session, if it has one; the next message starts afresh."""
+        """Archive the thread's current session, if it has one; the next message begins a new one."""
         self.sessions.end(thread_id)
 
     @while_open
     def session_of(self, config: RunnableConfig) -> str | None:
-        """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
+        """The id of the session that holds the config's checkpoint; without one, of the thread's newest session."""
         return self.sessions.session_of(config)
 
     @while_open
     def load_media(self, thread_id: str, reference: MediaReference) -> bytes | None:
         """The data that a reference stands for, if a message of this very thread brought it; else None.
 
-        A message may hold any reference that somebody typed: what the database knows decides.
+        The database decides, since a message may hold any reference that somebody typed.
         """
         thread = self.sessions.thread(thread_id)
         with self.database.read() as connection:
@@ -326,8 +329,9 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint of the config, or the newest of the thread's session.
 
-        Read by a run that begins, it decides which session the run belongs to: None starts a fresh one. All
-        other reads show the newest session, ended or not, unless the config names one as `langmem_session`.
+        The first read of a run decides which session the run belongs to: None begins a new one. All other reads show
+        the
+        newest session, ended or not, unless the config names one as `langmem_session`.
         """
         return None if self._leaves_no_trace(config) else self._reader.get(config)
 
@@ -340,9 +344,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Newest first; without a config, of all threads. Of each its newest session, unless the config names one.
+        """The checkpoints of the config's thread, or of all threads without a config, the newest first.
 
-        `before` may be a checkpoint of any namespace; with a `limit` of 0 or less nothing comes, as from InMemorySaver.
+        Of each thread its newest session is listed, unless the config names one. `before` may be a checkpoint of any
+        namespace;
+        a `limit` of 0 or less gives none, as in InMemorySaver.
         """
         if self._keeps_nothing:
             return iter(())
@@ -356,7 +362,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         return {} if self._leaves_no_trace(config) else self._reader.delta_history(config, channels)
 
     def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002
-        """Versions look like the stock savers' but end in zeros: here no value is ever found by its version."""
+        """The next version, as the stock savers form it but with zeros at the end: nothing is found by version here."""
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{0:016}"
 
@@ -370,7 +376,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Stores the checkpoint; on disk when it returns.
+        """Store the checkpoint, on disk when this returns.
 
         Raises NotSerializable, StorageFull or StoreUnavailable, TurnLost in a turn that another has overtaken, and
         SessionExpired for an answer to a question of a session that is over.
@@ -387,7 +393,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Stores what a task wrote on top of the config's checkpoint; raises as `put` does.
+        """Store what a task wrote on top of the config's checkpoint. Raises as `put` does.
 
         It outlives the process at once. A power cut may undo a task's result until the next checkpoint, and the
         task then runs again; what a person is told of (an interrupt, an error) is on disk when this returns.
@@ -396,10 +402,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             self._writes.put_writes(config, writes, task_id, task_path)
 
     def write_along(self, config: RunnableConfig, work: Callable[[Connection, Session | None], None]) -> None:
-        """Has the run's next write take this along in its transaction; where none comes it is written here.
+        """Do this work in the transaction of the run's next write, or now if no write comes.
 
-        `work` is given the run's session, None for a run that this checkpointer does not store. Of a run outside of
-        turns that ends in an error it may be lost.
+        `work` is given the run's session, None for a run that this checkpointer does not store. The work may be lost if
+        a run
+        outside of turns ends in an error.
         """
         if self._turns.runs_here(config) or (ticket_of(config) is None and self.sessions.stores(config)):
             self._writes.leave(config, lambda checkpoints: work(checkpoints.connection, checkpoints.session))
@@ -408,7 +415,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 work(connection, None)
 
     def keep_media(self, config: RunnableConfig, blocks: Sequence[Any]) -> Sequence[Any]:
-        """Content blocks with references in place of their inline data, whose files belong to the config's session."""
+        """Content blocks with references in place of inline data; the files belong to the config's session."""
         with self._writes.open(config) as checkpoints:
             reduced = checkpoints.messages.reduced_content([*blocks])
             checkpoints.messages.flush()
@@ -416,17 +423,20 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     @while_open
     def delete_thread(self, thread_id: str) -> None:
-        """Deletes every session of the thread, current and archived."""
+        """Delete every session of the thread, current and archived."""
         self.deletion.delete_thread(self.sessions.thread(thread_id))
 
     @while_open
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """Deletes the checkpoints these runs wrote, their writes, and the messages and files only they held."""
+        """Delete the checkpoints these runs wrote, their writes, and the messages and files only they held."""
         self.deletion.delete_runs(self.checkpoints, run_ids)
 
     @while_open
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copies all sessions with everything in them; the target's current session, if any, ends."""
+        """Copy all sessions with everything in them; the target's current session, if any, ends.
+
+        Raises InvalidInput if both threads are one.
+        """
         source, target = self.sessions.thread(source_thread_id), self.sessions.thread(target_thread_id)
         if source == target:
             raise InvalidInput("a thread cannot be copied onto itself: give another target")
@@ -435,8 +445,9 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     @while_open
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """`keep_latest` keeps each namespace's newest checkpoint (and what a delta channel is rebuilt from);
-        `delete` deletes the threads.
+        """Keep only each namespace's newest checkpoint of these threads, or delete them with the strategy `delete`.
+
+        `keep_latest` also keeps what a delta channel is rebuilt from. Raises InvalidInput for another strategy.
         """
         if strategy not in ("keep_latest", "delete"):
             raise InvalidInput(f"unknown strategy {strategy!r}: use 'keep_latest' or 'delete'")
@@ -447,23 +458,23 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 self.deletion.keep_latest(self.checkpoints, thread)
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...] | type]) -> Self:
-        """Allows these types, (module, name) each, to be built from what is stored; this very object comes back.
+        """Allow these types, (module, name) each, to be built from stored data; return this same object.
 
-        A clone's graph would store what the turns, sessions and records of the first could not read.
+        A copy's graph would store what the turns, sessions and records of this one could not read.
         """
         with self._allowing:  # or of two at once one would be lost
             self.serde = super().with_allowlist(cast("Any", extra_allowlist)).serde
         return self
 
     def allow_state_of(self, graph: Pregel[Any, Any, Any, Any]) -> Self:
-        """Allows the classes that the state of this compiled graph and of its subgraphs is declared with.
+        """Allow the classes in the declared state of this compiled graph and of its subgraphs.
 
         `PhoneMemory.reply` and `check` do so with the graph that they are given.
         """
         return self.with_allowlist(classes_of(graph))
 
     def _leaves_no_trace(self, config: RunnableConfig) -> bool:
-        """True for a run of which nothing is read and nothing stored."""
+        """Tell whether nothing is read and nothing stored for this run."""
         return self._keeps_nothing or is_automated(config)
 
     # The same in asynchronous code
@@ -492,7 +503,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
 
 class SwitchedOffSaver(ConversationSaver):
-    """The checkpointer of a memory that is switched off: graphs run, and nothing is kept of them, not even in memory.
+    """The checkpointer of a memory that is switched off: graphs run, and nothing of them is kept, even in memory.
 
     A graph cannot wait for an answer.
     """
@@ -505,6 +516,6 @@ class SwitchedOffSaver(ConversationSaver):
         arrival: Arrival | None = None,  # noqa: ARG002
         opening: Conversations | None = None,  # noqa: ARG002
     ) -> Turn:
-        """The turn of a run that leaves no trace; turns of one thread wait for nobody."""
+        """The turn of a run that leaves no trace; it waits for no other turn of the thread."""
         unremembered = nullcontext(Opened(without_trace(self.sessions.thread(thread_id))))
         return Turn(unremembered, unremembered)

@@ -1,4 +1,4 @@
-"""Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
+"""Sessions and messages as records, for code that is not a graph: the same rows as the checkpointer's."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ class SessionManager:
         self.close()
 
     def get_session(self, chat: str | int) -> SessionRecord:
-        """The chat's current session; a fresh one if there is none or the last one fell silent."""
+        """The chat's current session; a new one if there is none or the last one fell silent."""
         return self.session(self._saver.current_session(self._thread(chat)).session_id)
 
     def add_message(  # noqa: PLR0917 - the order the interface is known by
@@ -155,13 +155,13 @@ class SessionManager:
         tool_call_id: str | None = None,
         tool_name: str | None = None,
     ) -> str:
-        """Adds to the chat's current session and returns the message's id; on disk when it returns.
+        """Add a message to the chat's current session and return its id; it is on disk when this returns.
 
         Raises ValueError (InvalidInput) for another role. Empty content is taken with a WARNING; a naive
-        instant is taken as UTC with a WARNING; a missing image keeps its path with a WARNING. What exceeds the
-        limit of `user_role` stays stored: the limit bounds what `get_conversation_history` gives.
-        Of a tool's message, `tool_call_id` is the call in this session that it answers. Without one the model is shown
-        it as what the assistant was told by `tool_name`.
+        instant is taken as UTC with a WARNING; a missing image keeps its path with a WARNING. A message over the
+        limit of `user_role` is stored whole: the limit bounds what `get_conversation_history` gives.
+        `tool_call_id` is the call in this session that a tool's message answers. Without one the model is shown
+        the message as the assistant's account of what `tool_name` told it.
         """
         if role not in get_args(Speaker):
             raise InvalidInput(f"role {role!r} is unknown: use one of {', '.join(get_args(Speaker))}")
@@ -195,9 +195,9 @@ class SessionManager:
             return self._append(config, message, client_name)
 
     def record(self, chat: str | int, message: AnyMessage) -> None:
-        """Adds a message as it is to the chat's current session, with an id if it has none; on disk at the end.
+        """Add a message as it is to the chat's current session, with an id if it has none; on disk at the end.
 
-        One whose id the session has is there already.
+        A message whose id is already in the session is not added.
         """
 
         def named(message_id: str) -> AnyMessage:
@@ -212,15 +212,13 @@ class SessionManager:
         return _said(self._saver.get_tuple(config))
 
     def add_to_turn(self, config: RunnableConfig, messages: Sequence[BaseMessage]) -> None:
-        """Adds messages, which have their ids, to the session of a turn: all of them or none."""
+        """Add messages, which have ids, to the session of a turn: all of them or none."""
         own: RunnableConfig = {"configurable": dict(config["configurable"])}
         self._put(own, messages, self._saver.get_tuple(own))
         self._saver.sessions.touch(own, None)
 
     def replace_last(self, config: RunnableConfig, message: BaseMessage) -> bool:
-        """Puts a message in place of the last one of a turn's session; False, and nothing is done, unless that has
-        its id.
-        """
+        """Replace the last message of a turn's session; return False, and do nothing, if it has another id."""
         own: RunnableConfig = {"configurable": dict(config["configurable"])}
         found = self._saver.get_tuple(own)
         said = _said(found)
@@ -234,11 +232,12 @@ class SessionManager:
     ) -> list[dict[str, Any]]:
         """The current session as a model is shown it, oldest first: whole turns within the role's token limit.
 
-        Each message is `{"role": …, "content": …}`, with `name`, `tool_calls` and `tool_call_id` where it has them:
-        LangChain's `convert_to_messages` takes them, and so does OpenAI's client. `max_messages` bounds them further; a
-        call always stays with its results, also where these alone are more. A picture is the line that stands for it.
-        Tokens are those counted when a message was stored. A role that is unknown is taken as `client`, with a
-        WARNING.
+        Each message is `{"role": …, "content": …}`, with `name`, `tool_calls` and `tool_call_id` where it has them;
+        LangChain's `convert_to_messages` and OpenAI's client take them. `max_messages` bounds them further; a call
+        stays
+        with its results, even if these alone are more. A picture is the line that stands for it.
+        Tokens are those counted when a message was stored. An unknown role is taken as `client`, with a WARNING.
+        Raises InvalidInput if `max_messages` is no whole number from 0 on.
         """
         thread = self._thread(chat)
         if max_messages is not None and (not isinstance(max_messages, int) or max_messages < 0):
@@ -260,11 +259,11 @@ class SessionManager:
         return [as_dict(message) for message in shown]
 
     def clear_session(self, chat: str | int) -> None:
-        """Archives the current session; the next message starts afresh. The client's name is kept."""
+        """Archive the current session; the next message begins a new one. The client's name is kept."""
         self._saver.end_session(self._thread(chat))
 
     def session(self, session_id: str) -> SessionRecord:
-        """Raises UnknownSession."""
+        """The session with this id. Raises UnknownSession."""
         with self._saver.checkpoints.reading(session_id) as checkpoints:
             found = checkpoints.session
             client = session_rows.client_of(checkpoints.connection, found)
@@ -283,14 +282,14 @@ class SessionManager:
         )
 
     def sessions(self, chat: str | None = None, *, limit: int = 50) -> list[SessionRecord]:
-        """The last active first, of one chat or of all; archived ones included."""
+        """The sessions of one chat or of all, archived ones included, the last active first."""
         thread = self._thread(chat) if chat else None
         with self._saver.database.read() as connection:
             found = session_rows.listed(connection, thread, limit)
         return [self.session(each.session_id) for each in found]
 
     def messages(self, session_id: str) -> list[MessageRecord]:
-        """The session's messages in order, whether it is current or archived. Raises UnknownSession."""
+        """The session's messages in order, current or archived. Raises UnknownSession."""
         with self._saver.checkpoints.reading(session_id) as checkpoints:
             found = checkpoints.session
             rows = checkpoints.listed(_CHANNEL)
@@ -302,16 +301,16 @@ class SessionManager:
         ]
 
     def restore(self, session_id: str) -> SessionRecord:
-        """Makes an archived session its chat's current one again; the one that was current is archived."""
+        """Make an archived session its chat's current one again; the present one is archived."""
         self._saver.sessions.restore(session_id)
         return self.session(session_id)
 
     def purge(self, session_id: str) -> None:
-        """Deletes a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
+        """Delete a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
         self._saver.deletion.delete_session(session_id)
 
     def expire(self) -> tuple[int, int]:
-        """Archives what fell silent and purges what was archived for `settings.archive_days`; how many of each."""
+        """Archive silent sessions and purge those archived for `settings.archive_days`; return both numbers."""
         ended, purged = self._saver.sessions.end_silent(), 0
         if self._settings.archived_for is not None:
             ended_before = self._saver.sessions.now() - self._settings.archived_for
@@ -319,7 +318,7 @@ class SessionManager:
         return ended, purged
 
     def _append(self, config: RunnableConfig, named: Callable[[str], AnyMessage], client_name: str | None) -> str:
-        """Stores the message under an id that no other of the session has, and returns that."""
+        """Store the message under an id that is new in the session; return that id."""
         found = self._saver.get_tuple(config)
         said = _said(found)
         message_id = new_id(said)
@@ -337,7 +336,7 @@ class SessionManager:
         *,
         instead: int = 0,
     ) -> None:
-        """One checkpoint more, with these messages behind those that were found, or in place of the last so many."""
+        """Store a checkpoint with these messages behind those found, or in place of the last `instead` ones."""
         before: Checkpoint = found.checkpoint if found else empty_checkpoint()
         version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
         checkpoint: Checkpoint = {

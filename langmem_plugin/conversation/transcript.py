@@ -1,4 +1,4 @@
-"""Messages as code that is no graph gives and takes them: made of a role and a text, and given as dictionaries."""
+"""Messages for code that is not a graph: made of a role and a text, and given as dictionaries."""
 
 import json
 import uuid
@@ -20,13 +20,13 @@ _LONGEST_KEY = 200
 
 
 def notes_of(message: BaseMessage) -> dict[str, Any]:
-    """The notes stored with a message. They may be anybody's work: only those of the right type count."""
+    """The notes stored with a message. Anybody may have written them: only those of the right type are used."""
     notes = message.response_metadata.get(NOTES)
     return notes if isinstance(notes, dict) else {}
 
 
 def written_at(message: BaseMessage) -> datetime | None:
-    """As its channel or `add_message` noted, with a time zone; None where neither did."""
+    """The time noted by the message's channel or `add_message`, with a time zone; None without one."""
     noted = notes_of(message).get("timestamp")
     try:
         instant = datetime.fromisoformat(noted) if isinstance(noted, str) else None
@@ -36,24 +36,24 @@ def written_at(message: BaseMessage) -> datetime | None:
 
 
 def key_of(message_id: str) -> str:
-    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    """The message's id, or its hash if it cannot be a key: a graph may give a message any id."""
     if len(message_id) <= _LONGEST_KEY and message_id.isprintable():
         return message_id
     return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def role_of(message: BaseMessage) -> str:
-    """`user`, `assistant`, `tool`, `system`, or whatever LangChain calls it."""
+    """The role of a message: `user`, `assistant`, `tool`, `system`, or LangChain's own name."""
     if isinstance(message, HumanMessage):  # chunks of a stream too
         return "user"
     return "assistant" if isinstance(message, AIMessage) else message.type
 
 
 def as_dict(message: BaseMessage) -> dict[str, Any]:
-    """For LangChain's `convert_to_messages` and OpenAI's client: `role` and `content`, and what the message has of
-    `name`, `tool_calls`, `tool_call_id` and, where a tool failed, `status`.
+    """The message as a dictionary for LangChain's `convert_to_messages` and OpenAI's client.
 
-    The id of a message is not in it: OpenAI refuses what it does not know.
+    It holds `role` and `content`, and those of `name`, `tool_calls`, `tool_call_id` and, if a tool failed, `status`
+    that the message has. It has no id: OpenAI refuses unknown keys.
     """
     said = {"role": "user" if isinstance(message, ChatMessage) else role_of(message), "content": _words(message)}
     name = message.role if isinstance(message, ChatMessage) else message.name
@@ -68,7 +68,7 @@ def as_dict(message: BaseMessage) -> dict[str, Any]:
 
 
 def _words(message: BaseMessage) -> str:
-    """The text; a picture that was given by its URL is a line like one that was kept."""
+    """The text of a message, with a line for each picture that was given by its URL."""
     if isinstance(message.content, str):
         return str(message.text)
     by_url = [f"[{each.kind}: {each.url}]" for each in references_in(message.content) if each.url]
@@ -84,7 +84,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def new_id(said: Sequence[BaseMessage]) -> str:
-    """An id that none of these has."""
+    """A new id that none of these messages has."""
     taken = {message.id for message in said}
     for _ in range(TRIES):
         message_id = str(uuid.uuid4())
@@ -94,7 +94,7 @@ def new_id(said: Sequence[BaseMessage]) -> str:
 
 
 def refuse_unasked(message: AnyMessage, said: Sequence[BaseMessage]) -> None:
-    """Raises InvalidInput for a result of a call that nobody made: it would never be shown to a model."""
+    """Raise InvalidInput for the result of a call that nobody made: it would never be shown to a model."""
     if not isinstance(message, ToolMessage) or message.tool_call_id == message.id:
         return
     asked = (call["id"] for each in said if isinstance(each, AIMessage) for call in each.tool_calls)
@@ -106,7 +106,7 @@ def refuse_unasked(message: AnyMessage, said: Sequence[BaseMessage]) -> None:
 
 
 def callable_only(message: BaseMessage) -> BaseMessage:
-    """Without calls that could not be parsed: no dictionary can hold one, and its result goes with it."""
+    """The message without calls that could not be parsed: no dictionary can hold them."""
     if isinstance(message, AIMessage) and message.invalid_tool_calls:
         return message.model_copy(update={"invalid_tool_calls": []})
     return message

@@ -1,7 +1,7 @@
 """The part of a conversation that a model is shown: whole turns, within a budget, every tool call with its result.
 
-Pure functions over messages, newest last. Nothing here changes what is stored. How many tokens a message is taken to
-have, where nobody brings a counter, is an estimate, and nothing is downloaded for it.
+The functions are pure; messages come newest last. Nothing here changes what is stored. Without a caller's counter the
+tokens of a message are an estimate, and nothing is downloaded for it.
 """
 
 import json
@@ -52,10 +52,10 @@ def window(
 
 
 def _first_shown(costs: Sequence[int], most: int, budget: int) -> int:
-    """The place of the first part that is shown, when parts of these costs came one after another.
+    """The place of the first part that is shown, among parts of these costs that came one after another.
 
-    Whenever they are too many or too dear, so many go that five like them have room, but no more than half. The last
-    two stay if they fit. How much goes does not depend on the newest part, which may still be growing.
+    If the parts are too many or cost too much, the oldest go, so many that five more have room, but no more than half.
+    The last two stay if they fit. The number that goes does not depend on the newest part, which may still grow.
     """
     first, held = 0, 0
     block = min(_BLOCK, max(most // 2, 1))
@@ -76,7 +76,7 @@ def _first_shown(costs: Sequence[int], most: int, budget: int) -> int:
 
 
 def newest_steps(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
-    """The newest messages, at most so many; the newest call stays whole with its results, however many they are."""
+    """The newest messages, at most `most`; the newest call stays whole with its results, however many they are."""
     shown: list[BaseMessage] = []
     for step in reversed(_steps(paired(messages))):
         if shown and len(shown) + len(step) > most:
@@ -89,8 +89,8 @@ def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The messages with each call followed by its results, as every provider demands.
 
     A call without a result gets one that says so (a crash, an interrupt answered by a new message); a result that came
-    later moves up to its call. A result whose call is gone is left out; one that never had a call is shown as what
-    the assistant was told.
+    later moves up to its call. A result whose call is gone is left out; one that never had a call is shown as the
+    assistant's own account of it.
     """
     results = _results(messages)
     of_calls = set(map(id, results.values()))
@@ -107,16 +107,16 @@ def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
 
 
 def _as_told(message: ToolMessage) -> AIMessage:
-    """A result that was stored as that of no call: it names itself.
+    """The assistant's message in place of a result without a call: such a result names itself.
 
-    A call made up for it would be one that the model never made, and is refused where no tools are bound.
+    The model never made a call for it, and a made-up one is refused if no tools are bound.
     """
     said = f"[Result of {message.name or 'a tool'}]\n{message.text}"
     return AIMessage(said, id=message.id, response_metadata=message.response_metadata)
 
 
 def _results(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], ToolMessage]:
-    """(place of the call, its id) → its result. Small models use an id again: a result is the latest call's."""
+    """The results by (place of the call, its id). Small models reuse an id: a result is the latest call's."""
     latest: dict[str, int] = {}
     results = {}
     for at, message in enumerate(messages):
@@ -158,7 +158,7 @@ def _shortened(turn: list[BaseMessage], budget: int, count_tokens: Callable[[Bas
 
 
 def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
-    """Groups that cannot be parted: a message and the results of its calls."""
+    """The messages in groups that must stay together: a message and the results of its calls."""
     steps: list[list[BaseMessage]] = []
     for message in messages:
         if steps and _is_result(message):
@@ -174,16 +174,18 @@ def _is_result(message: BaseMessage) -> bool:
 
 _CHARACTERS = 4  # for each token, of texts in most languages
 _PICTURE = 1_600
-"""The cost of the largest picture that providers do not make smaller, so that a limit holds for any: Anthropic takes up
-to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 = 1,445
-(platform.openai.com/docs/guides/images-vision).
+"""The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
+
+Anthropic takes up to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 =
+1,445 (platform.openai.com/docs/guides/images-vision).
 """
 
 
 def estimated_tokens(message: BaseMessage) -> int:
-    """A quarter of the characters of its text and of its calls' arguments as JSON, and 1,600 for each picture.
+    """The estimated tokens of a message: a quarter of its characters, and 1,600 for each picture.
 
-    A picture counts whether it is still in the message, given by its URL, or a line that stands for it.
+    The characters are those of its text and of its calls' arguments as JSON. A picture counts whether it is still in
+    the message, given by its URL, or a line that stands for it.
     """
     characters = len(message.text)
     if isinstance(message, AIMessage):
@@ -203,7 +205,7 @@ def _as_json(arguments: Any) -> str:
 
 
 def _pictures(blocks: list[Any]) -> int:
-    """A line that a person typed is in a text, not in a list of blocks: it is not taken for a picture."""
+    """The number of pictures in content blocks; a line that a person typed is a text, and counts as none."""
     return sum(_is_picture(block) for block in blocks if isinstance(block, dict))
 
 

@@ -1,6 +1,6 @@
 """Encrypts the pictures and files that were kept in plain, in a folder or in the database, one after another.
 
-Their rows are named anew with them: a name that is the hash of what is in a file tells whoever has that file too.
+Their rows get new names too: a name that is the hash of a file's content tells whoever has that file as well.
 """
 
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ _KEY = (media.c.thread, media.c.session, media.c.sha256)
 
 
 def encrypted_files(database: Database, folder: Media) -> Iterator[int]:
-    """After each row, whether it was one that was kept in plain. The plain files are left: see `Media.delete_plain`.
+    """Encrypt the files kept in plain; yield 1 after a row that was one of them, else 0.
 
-    A row whose file is missing stays as it is.
+    The plain files are left: see `Media.delete_plain`. A row whose file is missing stays as it is.
     """
     with database.read() as connection:
         keys = [tuple(row) for row in connection.execute(select(*_KEY))]

@@ -1,6 +1,6 @@
 """Takes inline data out of messages: content blocks, data URLs in any text, unlabelled base64, bytes.
 
-Pure functions. Whatever is found is replaced by a text that the caller gives for it; all the rest stays what it was.
+The functions are pure. Each piece of data is replaced by a text that the caller gives for it; the rest is unchanged.
 """
 
 import binascii
@@ -47,7 +47,7 @@ _SIGNATURES = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Inline:
-    """Data as it was found: bytes, base64 or a data URL, and what the block around it says of it."""
+    """Data as it was found (bytes, base64 or a data URL), and its description in the block around it."""
 
     data: str | bytes
     mime_type: str | None = None
@@ -86,7 +86,7 @@ def _of_openai(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one r
 
 
 def _of_langchain(block: dict[Any, Any]) -> Inline | None:
-    """Its own shapes: `base64` since 1.0, `source_type` before; a data URL where a URL is expected."""
+    """The data of a LangChain block: `base64` since 1.0, `source_type` before; a data URL where a URL is expected."""
     match block:
         case {"type": "image" | "audio" | "video" | "file" | "text-plain", "base64": str(data)}:
             return Inline(data, _type(block), _name(block.get("extras")) or _name(block), _kind(block))
@@ -98,7 +98,7 @@ def _of_langchain(block: dict[Any, Any]) -> Inline | None:
 
 
 def _of_others(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one return per shape
-    """Anthropic, Google, MCP and, last, Bedrock."""
+    """The data of a block of Anthropic, Google, MCP or, last, Bedrock."""
     match block:
         case {"source": {"type": "base64", "data": str(data), **rest}}:
             return Inline(data, _type(rest), _name(block), _kind(block))
@@ -137,7 +137,7 @@ def is_data_url(url: str) -> bool:
 
 
 def decoded(inline: Inline) -> tuple[bytes, str] | None:
-    """The bytes and their type, which they themselves tell if they can. None if the text is not base64."""
+    """The bytes and their type, taken from the bytes where they show it; None if the text is not base64."""
     data, label = inline.data, inline.mime_type
     if isinstance(data, str):
         if data[:5].lower() == "data:":
@@ -161,7 +161,7 @@ def type_of(data: bytes) -> str | None:
 
 
 def _bytes_of(text: str) -> bytes:
-    """Takes base64 in the forms that occur: the URL's alphabet, line breaks, escapes, no padding."""
+    """Decode base64 in all its forms: with the URL alphabet, line breaks, escapes, or without padding."""
     plain = unquote_to_bytes(text) if "%" in text else text.encode("ascii")
     plain = plain.replace(b"\\n", b"").translate(_TO_STANDARD, b" \t\r\n\\")
     return b64decode(plain + b"=" * (-len(plain) % 4), validate=True)
@@ -180,7 +180,7 @@ def _read(file: Path) -> bytes:
 
 
 def image_block(image: str | Path | bytes) -> dict[str, str]:
-    """A picture as a content block for any provider: a file's path, its bytes, or an http(s) URL.
+    """A picture as a content block for any provider, from a file's path, its bytes, or an http(s) URL.
 
     Raises InvalidInput if it cannot be read, is not a picture, or its address is refused (see `public_url`).
     """
@@ -199,7 +199,7 @@ def image_block(image: str | Path | bytes) -> dict[str, str]:
 
 
 _SHORTEST = 40
-"""No picture, sound or document fits into a shorter text."""
+"""The least length, in characters, of the text of a picture, a sound or a document."""
 
 # How those begin in base64: looked for first, because finding a word in a text is nearly free.
 _BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
@@ -222,7 +222,7 @@ _TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep t
 
 
 def refuse_too_deep(value: Any) -> None:
-    """For what is stored as it is. Raises NotSerializable, as everything here does, if it is nested without end."""
+    """Raise NotSerializable, as everything here does, if a value to be stored as it is is nested too deeply."""
     try:
         _walked(value)
     except RecursionError as error:
@@ -256,9 +256,9 @@ def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMess
 
 
 def state_without_inline(value: Any, describe: Describe) -> Any:
-    """Reduce the messages in a channel or a write that are written as data (a dict, a pair, under
-    `messages` a text); all else, whatever it looks like, is the graph's own. Gives the same value if nothing changes.
+    """Reduce the messages in a channel or a write that are written as data, or return the same value if there are none.
 
+    Such a message is a dict, a pair, or a text under `messages`; all else, whatever it looks like, is the graph's own.
     Messages that are objects are left as they are: `message_without_inline` is for those.
     """
     try:
@@ -268,7 +268,7 @@ def state_without_inline(value: Any, describe: Describe) -> Any:
 
 
 def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container
-    """A container with each part as `of` gives it; the very same object if none of them is another."""
+    """A container with each part replaced by `of(part)`; the very same object if no part changes."""
     match value:
         case dict():
             entries = {key: of(part) for key, part in value.items()}
@@ -294,7 +294,7 @@ def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - on
 
 
 def _changed(instance: Any, fields: dict[str, Any]) -> Any:
-    """A copy, also of what is frozen. `dataclasses.replace` would initialise it anew, and may not know with what."""
+    """Copy an instance, frozen or not, with other fields. `dataclasses.replace` would call its constructor again."""
     made = copy.copy(instance)
     for name, new in fields.items():
         object.__setattr__(made, name, new)
@@ -335,7 +335,7 @@ class _MessagesAsData:
 
 
 _WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
-"""Who a message written as data is by: what LangChain makes a message of."""
+"""The authors of a message written as data: the roles that LangChain makes a message of."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -375,14 +375,14 @@ class _Replacement:
         return text if cut == text else cut
 
     def _is_wrapped(self, text: str) -> bool:
-        """True where the text is base64 in short lines, and nothing else."""
+        """Tell whether the whole text is base64 in short lines."""
         if not (is_data_url(text) or (self.unlabelled and text.startswith(_BEGINNINGS))):
             return False
         found = decoded(Inline(text))
         return found is not None and (is_data_url(text) or type_of(found[0]) is not None)
 
     def _media(self, found: re.Match[str]) -> str:
-        """Only what truly is media: an ordinary word may begin like it."""
+        """Replace a match only if it is truly media: an ordinary word may begin like it."""
         inline = Inline(found[0])
         data = decoded(inline)
         return self.describe(inline) if data and type_of(data[0]) else found[0]

@@ -41,7 +41,7 @@ class MediaReference:
 
 
 def references_in(value: BaseMessage | Any) -> list[MediaReference]:
-    """Every reference a stored message (or any value) holds, pictures given by URL included, in order, each once."""
+    """Every reference in a stored message (or any value), pictures given by URL included, in order, each once."""
     return list(dict.fromkeys(_references(value)))
 
 

@@ -1,9 +1,9 @@
 """Pictures, sounds and documents of a conversation: kept once as private files, referred to by a line of text.
 
 A row says which session uses which file, and holds its data where the database keeps it. It names its file as
-`FileEncryption.name` does. A file is deleted when no session uses it any more. A writer announces itself before it
-looks for a file, until its reference is on disk; a deletion waits for such writers, and new ones wait for the deletion.
-SQLite has one writer.
+`FileEncryption.name` does. A file is deleted when no session uses it any more. A writer takes a lock before it looks
+for a file, and holds it until its reference is on disk; a deletion waits for such writers, and new ones wait for the
+deletion. SQLite has one writer.
 """
 
 import functools
@@ -81,14 +81,14 @@ class FileEncryption:
         return EXTRA_BYTES if self.encrypts else 0
 
     def name(self, digest: str) -> str:
-        """The name of a file of this SHA-256 in the database, and in a folder that keeps it."""
+        """The name in the database, and in a folder, of the file of this SHA-256."""
         return self.encryption.blinded(self.thread, f"{_TABLE}.sha256", digest).hex() if self.encrypts else digest
 
     def encrypted(self, name: str, data: bytes) -> bytes:
         return self.encryption.cipher.encrypt(self._place(name), data)
 
     def decrypted(self, name: str, stored: bytes) -> bytes:
-        """Raises DecryptionRefused."""
+        """The file's data in plain. Raises DecryptionRefused."""
         return self.encryption.cipher.decrypt(self._place(name), stored)
 
     def _place(self, name: str) -> RowPlace:
@@ -99,13 +99,13 @@ PLAIN_FILES = FileEncryption(NO_ENCRYPTION, "")
 
 
 Kept = Path | Literal["database", "drop", "leave"]
-"""A folder; in the database; nowhere; or inside the messages, which are then left as they are."""
+"""The place of the files: a folder; the database; nowhere; or the messages, which are then left as they are."""
 
 
 class Media:
-    """Where the pictures, sounds and documents of messages are kept, each under the SHA-256 of what is in it.
+    """The store of the pictures, sounds and documents of messages, each named by the SHA-256 of its content.
 
-    Where everything is encrypted that name is a keyed one, and each conversation has files of its own.
+    If everything is encrypted that name is a keyed one, and each conversation has files of its own.
     A folder is made (700) when the first file (600) comes. Raises StorageFull if a file cannot be written.
     """
 
@@ -115,12 +115,12 @@ class Media:
 
     @classmethod
     def beside(cls, database: Database) -> "Media":
-        """In `<database>-media` beside a SQLite file; inside of any other database."""
+        """The store `<database>-media` beside a SQLite file; the store inside any other database."""
         return cls("database" if database.path is None else database.path.with_name(f"{database.path.stem}-media"))
 
     @classmethod
     def by_setting(cls, setting: Path | str, database: Database) -> "Media":
-        """As Settings.media says: a word of it, or a folder."""
+        """The store that Settings.media names: by a word of it, or a folder."""
         match setting:
             case "beside":
                 return cls.beside(database)
@@ -134,9 +134,9 @@ class Media:
         return self.place if isinstance(self.place, Path) else None
 
     def reduced(self, message: BaseMessage, brought: "BroughtFiles | None" = None) -> BaseMessage:
-        """The message as it is to be stored: references in place of inline data. Itself if it has none.
+        """The message as it is stored, with references in place of inline data; the same object if it has none.
 
-        `brought` is told of each file whose data the message holds; what it only refers to is not among them.
+        `brought` is told of each file whose data the message holds, not of those it only refers to.
         """
         if self.place == "leave":
             refuse_too_deep(message)
@@ -144,11 +144,11 @@ class Media:
         return message_without_inline(message, self._describing(brought))
 
     def reduced_content(self, blocks: list[Any], brought: "BroughtFiles | None" = None) -> list[Any]:
-        """The same for the content blocks of a message."""
+        """The content blocks of a message as they are stored: see `reduced`."""
         return blocks if self.place == "leave" else content_without_inline(blocks, self._describing(brought))
 
     def reduced_state(self, value: Any, brought: "BroughtFiles | None" = None) -> Any:
-        """The same for what a channel or a write holds: of it, only messages that are written as data."""
+        """The value of a channel or a write as it is stored: only messages written as data change. See `reduced`."""
         if self.place == "leave":
             refuse_too_deep(value)
             return value
@@ -162,7 +162,7 @@ class Media:
         kind: str = "file",
         encryption: FileEncryption = PLAIN_FILES,
     ) -> MediaReference:
-        """The data's reference. In a folder it is on disk when this returns; what is there is not written again.
+        """Keep the data and return its reference. In a folder it is on disk when this returns; an existing file stays.
 
         `kind` is for a type that does not tell it.
         """
@@ -177,7 +177,7 @@ class Media:
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
     def write(self, name: str, data: bytes, encryption: FileEncryption) -> None:
-        """Keeps the data in the folder, under this name, on disk when it returns. Raises StorageFull."""
+        """Write the data into the folder under this name, on disk when this returns. Raises StorageFull."""
         assert self.folder is not None  # noqa: S101 - the caller has asked
         file = self.folder / name
         try:
@@ -201,7 +201,7 @@ class Media:
     def load(self, reference: MediaReference, encryption: FileEncryption = PLAIN_FILES) -> bytes | None:
         """Read a file of the folder; None if there is no folder, and, with a WARNING, if the file is missing.
 
-        Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
+        Anybody can write a reference that they know: `ConversationSaver.load_media` checks whose file it is.
         """
         file = self.file(reference, encryption)
         if file is None:
@@ -217,18 +217,18 @@ class Media:
         return data
 
     def file(self, reference: MediaReference, encryption: FileEncryption = PLAIN_FILES) -> Path | None:
-        """Where it is kept; None if it is not. Never outside of the folder, whatever a message claims."""
+        """The path of the reference's file; None without one. A message cannot make it lead outside of the folder."""
         name = PurePosixPath(reference.path or "").name
         if self.folder is None or not _FILE_NAME.fullmatch(name):
             return None
         return self.folder / (encryption.name(reference.sha256) if encryption.encrypts and reference.sha256 else name)
 
     def delete(self, names: Collection[str]) -> int:
-        """Deletes the files with these names; how many. Raises StoreUnavailable if a file resists."""
+        """Delete the files with these names; return their number. Raises StoreUnavailable if a deletion fails."""
         return self._delete(lambda file: file.name.partition(".")[0] in names)
 
     def delete_unreferenced(self, referenced: Collection[str], *, grace: timedelta = timedelta(hours=1)) -> int:
-        """Deletes the files whose name is not among these; how many.
+        """Delete the files whose name is not among these; return their number.
 
         Files used within `grace` stay: a turn in progress may not have stored its message yet. Raises as `delete`.
         """
@@ -238,7 +238,7 @@ class Media:
         )
 
     def delete_plain(self) -> int:
-        """Deletes the files that are not encrypted; how many."""
+        """Delete the files that are not encrypted; return their number. Raises as `delete`."""
         return self._delete(lambda file: not _begins_encrypted(file))
 
     def plain(self, digest: str) -> bytes | None:
@@ -275,7 +275,7 @@ class Media:
         return describe
 
     def _reference(self, inline: Inline, encryption: FileEncryption) -> MediaReference | None:
-        """To the data, kept; None if it cannot be read."""
+        """The reference to the data, which is kept; None if the data cannot be read."""
         # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
         key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
         known = self._known.get(key)
@@ -303,7 +303,7 @@ def _tidy(mime_type: str) -> str:
 
 
 def _is_there(file: Path | None, size: int) -> bool:
-    """Notes, for `delete_unreferenced`, that the file is in use."""
+    """Tell whether the file exists in this size, and mark it as used for `delete_unreferenced`."""
     if file is None:
         return False
     try:
@@ -321,7 +321,7 @@ def _begins_encrypted(file: Path) -> bool:
 
 
 def _write(file: Path, data: bytes) -> None:
-    """All of the file or nothing, even if the power fails: a message refers to it in a moment."""
+    """Write the whole file or nothing, even if the power fails: a message will refer to it."""
     for folder in reversed([each for each in (file.parent, *file.parent.parents) if not each.exists()]):
         folder.mkdir(mode=0o700, exist_ok=True)
     handle, part = tempfile.mkstemp(prefix="part-", dir=file.parent)
@@ -353,17 +353,17 @@ class BroughtFiles:
         self._announced = False
 
     def announce(self) -> None:
-        """Until the transaction ends no file is removed."""
+        """Take the lock that lets no file be removed until the transaction ends."""
         if not self._announced:
             _lock(self._connection, "pg_advisory_xact_lock_shared")
             self._announced = True
 
     def add(self, digest: str, data: Callable[[], bytes] | None) -> None:
-        """`data` gives what is to be kept here; None if a folder has it."""
+        """Add a file; `data` gives the content to store in the database, None if a folder has it."""
         self._files[digest] = data
 
     def flush(self) -> None:
-        """Sends what was added to the database; a file that is kept there already is not sent again."""
+        """Send what was added to the database, except files that it has already."""
         named = {self.encryption.name(digest): data for digest, data in self._files.items()}
         for name, data in sorted(named.items()):
             new = {**self._of_session, "sha256": name, "payload": None}
@@ -378,12 +378,12 @@ class BroughtFiles:
 
 
 def hold_files(connection: Connection) -> None:
-    """For a transaction that adds references to files that others refer to now: until it ends none is removed."""
+    """Let no file be removed until the transaction ends, which adds references to files of others."""
     _lock(connection, "pg_advisory_xact_lock_shared")
 
 
 def hand_on(connection: Connection, source: Session, target: Session, digests: Collection[str]) -> None:
-    """Those of these files that the source's conversation brought belong to the target as well."""
+    """Give to the target those of these files that the source's conversation brought; the source keeps them."""
     if digests:
         hold_files(connection)
         brought = BroughtFiles(connection, target.thread, target.number)
@@ -411,9 +411,9 @@ def files_of(connection: Connection, thread: str) -> Files:
 
 
 def bind_files_anew(connection: Connection, folder: Media, now_in: tuple[str, int], before_in: tuple[str, int]) -> None:
-    """For the files of a session whose rows were those of another thread's or number's: see `bind_anew`.
+    """Encrypt the files of a session anew after its rows came from another thread or number: see `bind_anew`.
 
-    What the folder keeps is written once more, for the other conversation. Raises DecryptionRefused, StorageFull.
+    A file of the folder is written once more, for the new conversation. Raises DecryptionRefused, StorageFull.
     """
     old, new = FileEncryption.of(connection, before_in[0]), FileEncryption.of(connection, now_in[0])
     if not new.encrypts:
@@ -433,7 +433,7 @@ def bind_files_anew(connection: Connection, folder: Media, now_in: tuple[str, in
 
 
 def files_in(connection: Connection, folder: Media, thread: str, session: int) -> list[str]:
-    """The SHA-256 of every file that this session's messages brought; of encrypted ones, those that are not missing.
+    """The SHA-256 of every file that this session's messages brought, without encrypted files that are missing.
 
     Raises DecryptionRefused.
     """
@@ -459,9 +459,9 @@ def _content(
 
 
 def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
-    """The data of a file that this thread's messages brought; None if none is kept here, or all of it is damaged.
+    """The data of a file that this thread's messages brought; None if the database has none that is whole.
 
-    Each session that was brought the file keeps it: one that is damaged, which a WARNING tells, is passed over.
+    Each session that was brought the file has its own row: a damaged one is skipped with a WARNING.
     """
     name = FileEncryption.of(connection, thread).name(digest)
     of_file = {"of_thread": thread, "of_sha256": name}
@@ -479,9 +479,11 @@ def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
 
 
 def remove_unreferenced(database: Database, folder: Media, names: Collection[str]) -> int:
-    """Removes those of these files that no session refers to; how many.
+    """Remove those of these files that no session refers to; return their number.
 
-    A transaction of its own, after the one that deleted the references: were it undone, the files would be missing.
+    It is a transaction of its own, after the one that deleted the references: if that one were undone after the
+    removal,
+    the files would be missing.
     """
     if not names or folder.folder is None:
         return 0
@@ -491,14 +493,14 @@ def remove_unreferenced(database: Database, folder: Media, names: Collection[str
 
 
 def remove_leftovers(database: Database, folder: Media) -> int:
-    """Removes the files that no session has referred to for an hour, such as those of a write that failed; how many."""
+    """Remove the files without a session for an hour, such as those of a failed write; return their number."""
     with database.read() as connection:
         referenced = _referenced(connection)
     return folder.delete_unreferenced(referenced)
 
 
 def _referenced(connection: Connection) -> set[str]:
-    """The hashes of files that a session refers to, or the held data of a person who may still come back."""
+    """The names of the files that a session, or the held data of a person who may come back, refers to."""
     referring = select(media.c.sha256).union(select(held_file.c.sha256))
     return set(connection.execute(referring).scalars())
 

@@ -1,8 +1,8 @@
-"""Which addresses of pictures are handed to a model's provider: none that leads into a private network.
+"""Decides which addresses of pictures go to a model's provider: none that leads into a private network.
 
-Nothing is fetched here, and no name is looked up: who fetches asks another resolver at another time, so an answer of
-ours would prove nothing. What an address itself says is judged: its scheme, its host in every spelling of a number, and
-names that are known to lead inside.
+Nothing is fetched here, and no name is looked up: the provider asks another resolver at another time, so an answer
+here would prove nothing. The address alone is judged: its scheme, its host in every spelling of a number, and
+names that are known to lead into private networks.
 """
 
 import ipaddress
@@ -25,14 +25,14 @@ _ISATAP = (0x5EFE, 0x0200_5EFE)  # in the bits before the last 32, whatever the 
 
 
 def public_url(url: str) -> str:
-    """The address itself. Raises InvalidInput for one that is not public."""
+    """Return the address unchanged. Raises InvalidInput if it is not public."""
     if (reason := why_refused(url)) is not None:
         raise InvalidInput(f"{reason}: give the picture's bytes")
     return url
 
 
 def why_refused(url: str) -> str | None:
-    """The reason why an address is refused; None for one that may be passed on."""
+    """The reason why an address is refused; None if it may be passed on."""
     if len(url) > _LONGEST or any(each.isspace() or unicodedata.category(each) in {"Cc", "Cf"} for each in url):
         return "the picture's address is too long, or holds what no address holds"
     try:
@@ -48,7 +48,7 @@ def why_refused(url: str) -> str | None:
 
 
 def _plain(host: str) -> str:
-    """As a resolver reads it: full-width digits, dots of other scripts and escapes are the plain ones."""
+    """The host as a resolver reads it: full-width digits, dots of other scripts and escapes become plain ones."""
     return unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").casefold().rstrip(".")
 
 
@@ -63,7 +63,7 @@ def _is_inside(host: str) -> bool:
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address of a host that is a number: dotted, or as C reads it, in octal, in hexadecimal and in fewer parts."""
+    """The address of a host that is a number: dotted, or as C reads it (octal, hexadecimal, fewer parts)."""
     try:
         return ipaddress.ip_address(host.partition("%")[0].strip("[]"))
     except ValueError:
@@ -75,7 +75,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """True for a public address; one of IPv6 with IPv4 ones inside is public only if all of these are."""
+    """Tell whether an address is public; an IPv6 one is only if all IPv4 addresses inside it are."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

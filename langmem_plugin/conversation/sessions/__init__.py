@@ -1,1 +1,1 @@
-"""Sessions: when one begins and ends, which one a run belongs to."""
+"""Sessions: their beginning and end, and the one that a run belongs to."""

@@ -37,10 +37,10 @@ class PastMessageOf:
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """`ended_at` is None where it goes on; it is archived all the same if the thread has a current one by then.
+    """One past session. `ended_at` is None if it goes on; it is archived if the thread has a current one by then.
 
-    `owner` is named where the thread's key does not say whose it is. Of `files`, SHA-256 by what is in them, those that
-    a folder keeps are there already and have None.
+    `owner` is named where the thread's key does not say whose it is. `files` maps the SHA-256 of a content to the
+    content, or to None if a folder has it already.
     """
 
     thread: str
@@ -56,7 +56,7 @@ class PastSession:
 
 
 def thread_with(connection: Connection, session_id: str) -> str | None:
-    """In which conversation there is a session of this id."""
+    """The key of the conversation that has a session of this id; None if none has."""
     found = connection.execute(select(table.c.thread).where(table.c.session_id == session_id)).first()
     return None if found is None else str(found[0])
 
@@ -66,7 +66,7 @@ def store(
     past: PastSession,
     along: Callable[[Connection, Session, Sequence[int]], None] = lambda *_: None,
 ) -> bool:
-    """On disk when it returns; False, and nothing is done, where a session of that id is there by now.
+    """Store the session, on disk when this returns; return False, and do nothing, if a session of that id exists.
 
     `along` writes in the same transaction; it is given the row of each message.
     """
@@ -109,7 +109,7 @@ def store(
 
 
 def _begun(connection: Connection, past: PastSession) -> Session:
-    """Its number is of the time it began at, so that it stands in its place among the others."""
+    """Begin the session under a number made from the time of its beginning, so that it is in order among the others."""
     if past.owner is not None:
         noted = upsert(connection, thread_owner).values(thread=past.thread, owner=past.owner, noted_at=past.last_active)
         connection.execute(noted.on_conflict_do_nothing())

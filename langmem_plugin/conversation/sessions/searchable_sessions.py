@@ -1,8 +1,8 @@
-"""Which sessions wait to become searchable as they stand, and whose they are.
+"""The sessions that wait to become searchable as they stand, and their owners.
 
 A session waits if it has ended or fallen silent, and has changed since its messages were taken. A session that was
-taken and then goes on waits after every change: a message that is removed from it must not be found. Who writes to a
-session notes so in its row (`to_take`), so that nobody looks through all of them.
+taken and then goes on waits after every change: a message that is removed from it must not be found. Each writer of a
+session notes this in its row (`to_take`), so that nobody looks through all of them.
 """
 
 from collections.abc import Collection
@@ -41,7 +41,7 @@ _LOOKED_AT_FOR = timedelta(days=7)
 class Waiting:
     """A session as it was when it was looked at.
 
-    `owner` is whom the runs of its thread named; None where they named nobody or, `contested`, more than one.
+    `owner` is the person that the runs of its thread named; None if they named nobody or, `contested`, more than one.
     """
 
     thread: str
@@ -76,9 +76,9 @@ def waiting(connection: Connection, silent_since: datetime, *, thread: str | Non
 
 
 def take(connection: Connection, found: Waiting) -> bool:
-    """Notes that the session's messages are taken as they stood; False, and nothing is noted, if it has changed.
+    """Note that the session's messages are taken as they stood; return False, and note nothing, if it has changed.
 
-    Until the transaction ends nobody else changes or deletes the session.
+    Nobody else changes or deletes the session until the transaction ends.
     """
     of_session = (session.c.thread == found.thread, session.c.number == found.number)
     if connection.execute(select(session.c.number).where(*of_session).with_for_update()).first() is None:
@@ -90,19 +90,19 @@ def take(connection: Connection, found: Waiting) -> bool:
 
 
 def is_claimed(connection: Connection, thread: str, owner: str) -> bool:
-    """True where a claim of this owner would change nothing."""
+    """Tell whether a claim of this owner would change nothing."""
     held = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
     return held is not None and held.owner in (owner, None)
 
 
 def owner_noted(connection: Connection, thread: str) -> str | None:
-    """Whose a thread is by its claims, None after those of two; the thread itself where there is none."""
+    """The owner of a thread by its claims; None if two claimed it; the thread itself if nobody did."""
     held = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
     return thread if held is None else held.owner
 
 
 def claim(connection: Connection, thread: str, owner: str, now: datetime) -> None:
-    """Notes whose a thread is. After claims of two it is nobody's, and what was taken for the first is taken back."""
+    """Note the owner of a thread. A second owner's claim leaves it without one, and takes back what the first had."""
     row = {"thread": thread, "owner": owner, "noted_at": now}
     fresh = connection.execute(_NEW_OWNER[connection.dialect.name], row).first() is not None
     other = (thread_owner.c.thread == thread, thread_owner.c.owner != owner)
@@ -113,20 +113,20 @@ def claim(connection: Connection, thread: str, owner: str, now: datetime) -> Non
 
 
 def of_nobody(now: datetime) -> ColumnElement[bool]:
-    """Select notes of threads that never got a session; one that was noted just now may get its first."""
+    """Select notes of threads that never got a session, but none so recent that its first may still come."""
     has_session = exists().where(session.c.thread == thread_owner.c.thread)
     return and_(thread_owner.c.noted_at.between(now - _LOOKED_AT_FOR, now - _FIRST_SESSION_WITHIN), ~has_session)
 
 
 def forget_threads(connection: Connection, threads: Collection[str]) -> None:
-    """Deletes what is noted of those of these threads that have no session any more."""
+    """Delete the owners noted for those of these threads that have no session any more."""
     has_session = exists().where(session.c.thread == thread_owner.c.thread)
     for part in in_parts(list(threads)):
         connection.execute(delete(thread_owner).where(thread_owner.c.thread.in_(part), ~has_session))
 
 
 def _newest_in(of: FromClause) -> ScalarSelect[Any]:
-    """The newest checkpoint of the root graph, of each session that is looked at."""
+    """The newest checkpoint of the root graph in each selected session."""
     mine = (checkpoint.c.thread == of.c.thread, checkpoint.c.session == of.c.number, checkpoint.c.namespace == "")
     newest = select(checkpoint.c.checkpoint_id).where(*mine).order_by(checkpoint.c.position.desc()).limit(1)
     return newest.correlate(of).scalar_subquery()

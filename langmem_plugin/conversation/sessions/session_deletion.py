@@ -1,6 +1,6 @@
-"""Deletes sessions, or stretches of their history, for good: rows first, then the files nobody else refers to.
+"""Deletes sessions, or parts of their history, for good: rows first, then files without another reference.
 
-What the rest still shares is not taken away.
+What other sessions or checkpoints still share stays.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,11 +27,11 @@ log = event_log(__name__)
 _One = TypeVar("_One")
 
 _AT_ONCE = 20
-"""Sessions in one transaction: each may have some hundred rows."""
+"""The number of sessions in one transaction: each may have some hundred rows."""
 
 
 class SessionDeletion:
-    """The one way by which anything of a conversation is deleted; `folder` holds its pictures and files."""
+    """The only way to delete anything of a conversation; `folder` holds its pictures and files."""
 
     def __init__(self, database: Database, folder: Media) -> None:
         self._database = database
@@ -41,8 +41,9 @@ class SessionDeletion:
     def transaction(self) -> Iterator[tuple[Connection, set[str]]]:
         """A transaction that deletes, and a set for the names of files that may not be needed after it.
 
-        They are removed when the deletion is on disk, unless another session refers to them or a write that goes on
-        just now brings them again.
+        They are removed when the deletion is on disk, unless another session refers to them or a write in progress
+        brings them
+        again.
         """
         files: set[str] = set()
         with self._database.write(patience=BULK_WORK) as connection:
@@ -50,21 +51,21 @@ class SessionDeletion:
         remove_unreferenced(self._database, self._folder, files)
 
     def delete_thread(self, thread: str) -> None:
-        """All sessions of the thread, current and archived."""
+        """Delete all sessions of the thread, current and archived."""
         self._delete(session.c.thread == thread)
 
     def delete_session(self, session_id: str) -> None:
-        """Raises UnknownSession."""
+        """Delete one session. Raises UnknownSession."""
         with self._database.read() as connection:
             found = session_rows.anywhere(connection, session_id)
         self._delete((session.c.thread == found.thread) & (session.c.number == found.number))
 
     def delete_archived(self, ended_before: datetime) -> int:
-        """Delete sessions of all threads that ended before then, and files of failed writes; counts the sessions."""
+        """Delete sessions of all threads that ended before then, and files of failed writes; count the sessions."""
         return sum(self.archived_deleted(ended_before))
 
     def archived_deleted(self, ended_before: datetime) -> Iterator[int]:
-        """The same a few sessions at a time; after each transaction, how many it deleted."""
+        """Do as `delete_archived`, a few sessions at a time; yield the number deleted after each transaction."""
         due = session.c.ended_at < ended_before
         while True:
             with self._database.read() as connection:
@@ -78,7 +79,7 @@ class SessionDeletion:
         remove_leftovers(self._database, self._folder)
 
     def delete_runs(self, store: CheckpointStore, run_ids: Sequence[str]) -> None:
-        """Deletes the checkpoints these runs wrote, their writes, and the messages and files only they held."""
+        """Delete the checkpoints these runs wrote, their writes, and the messages and files only they held."""
         with self.transaction() as (connection, files):
             for (thread, number), doomed in _checkpoints_of_runs(connection, run_ids).items():
                 for each in session_rows.all_of(connection, thread):
@@ -86,9 +87,7 @@ class SessionDeletion:
                         files.update(_drop(store.of(connection, each), doomed))
 
     def keep_latest(self, store: CheckpointStore, thread: str) -> None:
-        """Deletes all but each namespace's newest checkpoint and, for channels that are stored as deltas, the ancestors
-        their value is rebuilt from.
-        """
+        """Delete all but each namespace's newest checkpoint and the ancestors its delta channels are rebuilt from."""
         with self.transaction() as (connection, files):
             for each in session_rows.all_of(connection, thread):
                 checkpoints = store.of(connection, each)
@@ -108,7 +107,7 @@ class SessionDeletion:
 
 
 def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, int], dict[str, set[str]]]:
-    """(thread, session number) → namespace → ids of the checkpoints these runs wrote."""
+    """The ids of the checkpoints that these runs wrote, by (thread, session number), then by namespace."""
     found: dict[tuple[str, int], dict[str, set[str]]] = {}
     rows = connection.execute(
         select(checkpoint.c.thread, checkpoint.c.session, checkpoint.c.namespace, checkpoint.c.checkpoint_id).where(
@@ -121,9 +120,9 @@ def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict
 
 
 def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[str]:
-    """Deletes checkpoints (by namespace) with their writes, then every row that nothing refers to any more.
+    """Delete checkpoints (by namespace) with their writes, then every row that nothing refers to any more.
 
-    Returns the names of the files that the session does not refer to any more either.
+    Return the names of the files that the session does not refer to any more either.
     """
     session_rows.disturb(checkpoints.connection, checkpoints.session)
     for namespace, ids in doomed.items():
@@ -163,7 +162,7 @@ def _needed(checkpoints: SessionCheckpoints, namespace: str, newest: StoredCheck
 
 
 def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
-    """Deletes the rows that no checkpoint and no write refers to; the names of the files that go with them."""
+    """Delete the rows that no checkpoint and no write refers to; return the names of the files that go with them."""
     left = _values_in(checkpoints)
     messages = {row for each in left for row in codec.rows_in(checkpoints.serde, each)}
     values = {each.row for each in left if isinstance(each, ValueRow)}

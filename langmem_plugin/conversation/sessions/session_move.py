@@ -38,16 +38,16 @@ _WITH_CHECKPOINTS = (message, value, media, checkpoint, pending)
 _IN_SESSION = (*_WITH_CHECKPOINTS, decision, extraction_job)
 
 THREADS = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
-"""The columns that say whose a conversation, or what belongs to one, is."""
+"""The columns that name the conversation, or the owner, of a row."""
 
 _MOST_SHIFT = 1_000_000  # microseconds
 
 
 class StandsStill:
-    """For a turn in which sessions are moved: none begins, none ends, and who held the thread before is shut out."""
+    """The opening of a turn that moves sessions: none begins or ends, and the thread's former holder is shut out."""
 
     def prepare(self, thread: str) -> None:
-        """Needs nothing."""
+        """Do nothing: nothing is needed."""
 
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         newest = session_rows.newest(connection, thread, lock=True)
@@ -65,10 +65,10 @@ def move_sessions(
     *,
     only: Collection[str] | None = None,
 ) -> tuple[list[str], str | None]:
-    """All sessions of a thread, or those with these ids; the ids of those that moved, and of the one that was archived.
+    """Move all sessions of a thread, or those with these ids; return their ids, and that of the archived one.
 
     Of two current ones the one that was active last stays current. Raises DecryptionRefused: what cannot be read is
-    not moved to where it never could be.
+    not moved to a place where it never could be.
     """
     for thread in sorted((source, target)):  # in one order, whoever moves what
         session_rows.one_at_a_time(connection, thread)
@@ -89,7 +89,7 @@ def move_sessions(
 
 
 def copy_sessions(connection: Connection, folder: Media, source: str, target: str) -> None:
-    """Copies every session of a thread, under numbers and ids of their own. Raises DecryptionRefused."""
+    """Copy every session of a thread, under numbers and ids of their own. Raises DecryptionRefused."""
     originals = session_rows.all_of(connection, source, lock=True)
     hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
     for offset, original in enumerate(originals):
@@ -111,7 +111,7 @@ def copy_sessions(connection: Connection, folder: Media, source: str, target: st
 
 
 def set_current(connection: Connection, session_id: str, archived_at: datetime) -> None:
-    """Takes back that a session was archived at this instant, if its thread has no other current one."""
+    """Undo the archiving of a session at this instant, if its thread has no other current one."""
     current = session.alias()
     has_current = select(current.c.number).where(current.c.thread == session.c.thread, current.c.ended_at.is_(None))
     connection.execute(
@@ -122,7 +122,7 @@ def set_current(connection: Connection, session_id: str, archived_at: datetime) 
 
 
 def move_claims(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
-    """The threads whose key does not say whose they are, and which were the source's."""
+    """Move the source's threads whose key does not name an owner to the target; return the threads."""
     claimed = [thread_owner.c.owner == source]
     if only is not None:
         claimed.append(thread_owner.c.thread.in_(only))
@@ -133,8 +133,9 @@ def move_claims(connection: Connection, source: str, target: str, only: Collecti
 
 
 def move_incoming(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
-    """The messages that were answered, so that none is answered again, and those whose turns were cut short; one that
-    still waits for its turn draws another, and goes along with it.
+    """Move the answered messages, so that none is answered again, and those whose turns were cut short.
+
+    Return their ids. A message that still waits for its turn draws another ticket, and goes along with it.
     """
     there = incoming.alias()
     known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == incoming.c.message_id)
@@ -154,7 +155,7 @@ def move_incoming(connection: Connection, source: str, target: str, only: Collec
 
 
 def _move_acknowledged(connection: Connection, source: str, target: str) -> None:
-    """Move what a webhook acknowledged unanswered, since its key may go. Each message says itself whom to answer."""
+    """Move what a webhook acknowledged unanswered, since its key may go. Each message names its own recipient."""
     moved = update(acknowledged).where(acknowledged.c.identifier == source).values(identifier=target)
     delivery_ids = connection.execute(moved.returning(acknowledged.c.delivery_id)).scalars().all()
     for part in in_parts(delivery_ids):
@@ -163,7 +164,7 @@ def _move_acknowledged(connection: Connection, source: str, target: str) -> None
 
 
 def move_question(connection: Connection, source: str, target: str) -> bool:
-    """Move the open question to the target, unless the target was asked something too. Tells whether it moved."""
+    """Move the open question to the target, unless the target has one too. Return whether it moved."""
     there = question.alias()
     asked = select(there.c.thread).where(there.c.thread == target).exists()
     moved = connection.execute(update(question).where(question.c.thread == source, ~asked).values(thread=target))
@@ -174,12 +175,12 @@ def move_question(connection: Connection, source: str, target: str) -> bool:
 
 
 def is_there(connection: Connection, thread: str) -> bool:
-    """True where anything is stored of a conversation, or of a server's that this person owns."""
+    """Tell whether anything is stored of a conversation, or of a server's conversation that this person owns."""
     return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in THREADS)
 
 
 def bind_rows_anew(connection: Connection, folder: Media, table: Table, now_in: Session, before_in: Session) -> None:
-    """For the rows of a session, or its own, that were another session's. Raises DecryptionRefused, StorageFull."""
+    """Encrypt the rows of a session, or its own row, anew for it. Raises DecryptionRefused, StorageFull."""
     if table is media:
         places = (now_in.thread, now_in.number), (before_in.thread, before_in.number)
         bind_files_anew(connection, folder, *places)
@@ -199,7 +200,7 @@ def _one_current(connection: Connection, together: Collection[Session], now: dat
 
 
 def _move(connection: Connection, folder: Media, found: Session, arrived: Session, stand_in: Session) -> None:
-    """Move one session. A stand-in holds all that refers to it by its id meanwhile: no two sessions may have one id."""
+    """Move one session. A stand-in holds what refers to its id meanwhile: no two sessions may have one id."""
     by_id = history_message.c.of_session
     connection.execute(update(history_message).where(by_id == found.session_id).values(of_session=stand_in.session_id))
     leaving = update(session).where(*_of(found))
@@ -215,8 +216,9 @@ def _move(connection: Connection, folder: Media, found: Session, arrived: Sessio
 
 
 def _insert(connection: Connection, found: Session, twin: Session) -> None:
-    """All of the row of `found`, as its twin elsewhere. Its next row is raised: what a process
-    remembers of it may not be so any more.
+    """Insert the whole row of `found` as its twin elsewhere, with a raised next row.
+
+    A process may remember rows of it that are no longer right.
     """
     changed: dict[str, ColumnElement[Any]] = {
         "thread": literal(twin.thread),
@@ -241,14 +243,14 @@ def _insert_from(
 
 
 def _name() -> str:
-    """A name for a session that is there only during the transaction."""
+    """The name of a session that exists only during the transaction."""
     return f"moving-{uuid.uuid4()}"
 
 
 def _shift(numbers: set[int], taken: set[int]) -> int:
     """The number to raise all session numbers by: less than a second, so that the sessions stay in their order.
 
-    By chance, because a process may hold rows of another session that was here under the very number.
+    It is random, because a process may remember rows of another session that had the same number.
     """
     while True:
         shift = 1 + secrets.randbelow(_MOST_SHIFT)

@@ -1,4 +1,4 @@
-"""The session table: finds, begins, ends, restores and lists the stretches of conversation that silence ends."""
+"""The session table: finds, begins, ends, restores and lists the sessions of a conversation."""
 
 import os
 import time
@@ -49,19 +49,19 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who is on the other side, where the channel knows it."""
+    """The name and phone of the person on the other side, where the channel knows them."""
 
     name: str | None = None
     phone: str | None = None
 
 
 _PRECISION = timedelta(milliseconds=500)
-"""Activity is written down no more often than this: the steps of a quick turn are one sign of life."""
+"""The least time between two notes of activity: the steps of a quick turn count as one."""
 
 _MOST_IN_PRECISION = 64  # messages: of more within half a second, the newest
 
 _SKEW = timedelta(minutes=5)
-"""Clocks of machines that work together differ by less."""
+"""The most by which the clocks of machines that work together differ."""
 
 
 def newest(connection: Connection, thread: str, *, lock: bool = False) -> Session | None:
@@ -70,7 +70,7 @@ def newest(connection: Connection, thread: str, *, lock: bool = False) -> Sessio
 
 
 def by_id(connection: Connection, thread: str, session_id: str, *, lock: bool = False) -> Session:
-    """Raises UnknownSession if this thread has no such session: another thread's is never shown."""
+    """The session of this thread with this id. Raises UnknownSession, also for another thread's session."""
     found = _session(connection, _BY_ID, {"of_thread": thread, "of_id": session_id}, lock)
     if found is None:
         raise UnknownSession(f"this conversation has no session {session_id!r}: leave langmem_session out")
@@ -101,7 +101,7 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
 
 
 def _last_said(connection: Connection, found: Session) -> datetime:
-    """The last activity, also where it was too soon after the one before to be written down with the session."""
+    """The last activity, even if it came too soon after the one before to be noted in the session's row."""
     of_session = {"of_thread": found.thread, "of_number": found.number}
     instants = [row[0] for row in _LAST_SAID.all(connection, of_session)]
     soon_after = [each for each in instants if found.last_active < each < found.last_active + _PRECISION]
@@ -109,9 +109,9 @@ def _last_said(connection: Connection, found: Session) -> datetime:
 
 
 def begin(connection: Connection, thread: str, now: datetime, *, over: Session | None = None) -> Session:
-    """A new current session in place of the one that is over; the client stays the same.
+    """Begin a new current session in place of the one that is over, for the same client.
 
-    If somebody else has begun one meanwhile, it is that one.
+    If somebody else has begun one meanwhile, return that one.
     """
     one_at_a_time(connection, thread)
     latest = newest(connection, thread, lock=True)
@@ -142,12 +142,12 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
 
 
 def take(connection: Connection, found: Session, ticket: int) -> None:
-    """Binds the session, and every later one, to a turn: who wrote to it before can do so no more."""
+    """Bind the session, and every later one, to a turn: its former writer can write no more."""
     _TAKE.run(connection, {"of_thread": found.thread, "of_number": found.number, "of_ticket": ticket})
 
 
 def one_at_a_time(connection: Connection, thread: str) -> None:
-    """Until the transaction ends nobody else passes here for this thread; SQLite has one writer anyway."""
+    """Let only one transaction at a time go on from here for this thread; SQLite has one writer anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:thread, 0))"), {"thread": thread})
 
@@ -155,7 +155,7 @@ def one_at_a_time(connection: Connection, thread: str) -> None:
 def end(
     connection: Connection, thread: str, now: datetime, *, number: int | None = None, why: Action = "session.ended"
 ) -> bool:
-    """Archives the current session (only if it is still this one, with `number`). False if there is none."""
+    """Archive the current session (with `number`, only that one). Return False if there is none."""
     only = _END if number is None else _END.where(session.c.number == number)
     ended = connection.execute(only.returning(session.c.session_id), {"of_thread": thread, "at": now}).scalars().all()
     for session_id in ended:
@@ -165,7 +165,7 @@ def end(
 
 
 def restore(connection: Connection, found: Session, now: datetime) -> None:
-    """Makes an archived session the current one again, as if somebody had just written in it."""
+    """Make an archived session the current one again, as if somebody had just written in it."""
     end(connection, found.thread, now)
     connection.execute(
         update(session)
@@ -179,9 +179,11 @@ def restore(connection: Connection, found: Session, now: datetime) -> None:
 def idle(
     connection: Connection, now: datetime, silence: Silence, limit: int, after: Session | None = None
 ) -> tuple[list[Session], Session | None]:
-    """Current sessions that have been silent for too long, of all threads, those silent for longest first.
+    """Current sessions of all threads that have been silent for too long, the longest silent first.
 
-    `limit` of them are looked at, from `after` on; and the last one, to go on after, if there may be more.
+    `limit` of them are looked at, from `after` on. The second result is the last one looked at, to go on after it, or
+    None
+    if there are no more.
     """
     query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= silence.since(now))
     place = (session.c.last_active, session.c.thread)  # a thread has one current session
@@ -195,13 +197,13 @@ def idle(
 
 
 def none_ahead(connection: Connection, now: datetime) -> None:
-    """A session active in the future was written by a clock that ran ahead: it is silent from now on."""
+    """Let sessions active in the future, written by a clock that ran ahead, be silent from now on."""
     ahead = update(session).where(session.c.ended_at.is_(None), session.c.last_active > now + _SKEW)
     connection.execute(ahead.values(last_active=now, ahead=session.c.last_active))
 
 
 def client_of(connection: Connection, found: Session) -> Client:
-    """Nobody, with an ERROR, where what is stored was not encrypted for this session."""
+    """The client of a session; nobody, with an ERROR, if the stored text was not encrypted for this session."""
     row = connection.execute(
         select(session.c.client_name, session.c.client_phone).where(
             session.c.thread == found.thread, session.c.number == found.number
@@ -235,7 +237,7 @@ def _encrypted(connection: Connection, found: Session, client: Client) -> dict[s
 
 
 def advance(connection: Connection, found: Session, *, next_row: int, active_at: datetime | None) -> None:
-    """Records the rows used and, when a run wrote, that the conversation is alive."""
+    """Record the rows used and, when a run wrote, the time of the activity."""
     last_active, ahead = active_at or found.last_active, found.ahead
     if abs(last_active - found.last_active) < _PRECISION:
         last_active = found.last_active
@@ -258,7 +260,7 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
 
 
 def disturb(connection: Connection, found: Session) -> None:
-    """Tells every process that what it remembers of the session may be gone; other writers wait."""
+    """Tell every process to forget what it remembers of the session; other writers wait."""
     connection.execute(
         update(session)
         .where(session.c.thread == found.thread, session.c.number == found.number)
@@ -267,7 +269,7 @@ def disturb(connection: Connection, found: Session) -> None:
 
 
 def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequence[Session]:
-    """Every session of the thread, oldest first. `lock` makes whoever writes to one of them or deletes it wait."""
+    """Every session of the thread, oldest first. `lock` makes those who write to one or delete it wait."""
     query = select(*_COLUMNS).where(session.c.thread == thread).order_by(session.c.number)
     return [Session(*row) for row in connection.execute(query.with_for_update() if lock else query)]
 
@@ -281,7 +283,7 @@ def listed(connection: Connection, thread: str | None, limit: int | None = None)
 
 
 def anywhere(connection: Connection, session_id: str) -> Session:
-    """The session with this id, of whatever thread: for operators. Raises UnknownSession."""
+    """The session with this id, of any thread: for operators. Raises UnknownSession."""
     row = connection.execute(select(*_COLUMNS).where(session.c.session_id == session_id)).first()
     if row is None:
         raise UnknownSession(f"there is no session {session_id!r}: it may have been purged")
@@ -289,7 +291,7 @@ def anywhere(connection: Connection, session_id: str) -> Session:
 
 
 def copy_of(connection: Connection, source: Session, thread: str, offset: int) -> Session:
-    """The same session for another thread, under a number and an id of its own."""
+    """A copy of the session for another thread, under a number and an id of its own."""
     for _ in range(TRIES):
         session_id = _new_id()
         if connection.execute(select(session.c.number).where(session.c.session_id == session_id)).first() is None:
@@ -311,7 +313,7 @@ def _session(
 
 
 def _new_id() -> str:
-    """Not by `uuid.uuid4`: a test that seeds or counts what that gives must not notice us."""
+    """A new session id, made without `uuid.uuid4`: a test that seeds or counts that must not notice it."""
     return str(uuid.UUID(bytes=os.urandom(16), version=4))
 
 
@@ -320,7 +322,7 @@ def _log(event: str, found: Session) -> None:
 
 
 def _at_once_if(state: int) -> ColumnElement[int]:
-    """Its messages are taken at once, where that is how they stand; else they stand as they do."""
+    """The new value of `to_take`: AT_ONCE if it is this state, else unchanged."""
     return case((session.c.to_take == state, AT_ONCE), else_=session.c.to_take)
 
 

@@ -1,4 +1,4 @@
-"""Which session of a conversation a call belongs to; when one begins, changes hands, is touched and ends."""
+"""Finds the session that a call belongs to; begins, hands over, touches and ends sessions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,10 +40,10 @@ _MOST_RUNS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run, by its control object: the one thing that reaches every call of it.
+    """A run, found by its control object: the only thing that reaches every call of it.
 
-    A session of None means that it starts a fresh one at its first write, unless its person was erased after the
-    erasures it had seen; a run that `expired` writes nothing.
+    A session of None means that it begins a new one at its first write, unless its person was erased after the erasures
+    it had seen; a run that `expired` writes nothing.
     """
 
     control: object  # kept beside its id: it takes no weak reference, and an id is used again
@@ -86,7 +86,7 @@ class SessionStore:
     # Which conversation, which session
 
     def thread(self, thread_id: str) -> str:
-        """The key of the conversation, whatever form of a phone names it."""
+        """The key of the conversation, for a phone in any form."""
         return thread_id if isinstance(thread_id, IdentifierKey) else self._thread(thread_id)
 
     def thread_of(self, config: RunnableConfig) -> str:
@@ -103,7 +103,10 @@ class SessionStore:
             return connection.execute(select(session_table.c.thread).distinct()).scalars().all()
 
     def find(self, connection: Connection, config: RunnableConfig, *, lock: bool = False) -> Session | None:
-        """The session the config belongs to; None if the thread has none or the run begins a fresh one."""
+        """The session the config belongs to; None if the thread has none or the run begins a new one.
+
+        Raises SessionExpired for a run that has expired.
+        """
         thread, session_id, run = self.thread_of(config), session_id_of(config), self._run(config)
         if run is not None and run.expired:
             raise SessionExpired(_EXPIRED)
@@ -125,13 +128,13 @@ class SessionStore:
         return found
 
     def session_of(self, config: RunnableConfig) -> str | None:
-        """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
+        """The id of the session that holds the config's checkpoint; without one, of the thread's newest session."""
         with self._database.read() as connection:
             found = self.find(connection, config)
         return found.session_id if found else None
 
     def stores(self, config: RunnableConfig) -> bool:
-        """Tell whether this checkpointer stores the run of the config: then it has read the first state of that run."""
+        """Tell whether this checkpointer stores the config's run: it then has read the run's first state."""
         return self._run(config) is not None
 
     def _run(self, config: RunnableConfig) -> _Run | None:
@@ -147,7 +150,7 @@ class SessionStore:
     # What a run reads and writes
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:
-        """Tell whether the config's run begins and needs a fresh session, and remember it for the rest of the run."""
+        """Tell whether the config's run begins and needs a new session, and remember it for the rest of the run."""
         if not starts_run(config) or self._run(config) is not None:
             return False
         self.terms.look(connection, self.now())
@@ -158,8 +161,9 @@ class SessionStore:
         return over
 
     def begin_anew(self, config: RunnableConfig, over: Session) -> Session | None:
-        """Archives the session. Returns the one that follows if it begins with what is carried into it; else the
-        first write of the config's run opens it. Raises ErasedMeanwhile.
+        """Archive the session. Return the next one if it begins with carried values, else None.
+
+        In the other case the first write of the config's run begins the session. Raises ErasedMeanwhile.
         """
         now, run = self.now(), self._run(config)
         seen = run.erasures_seen if run else None
@@ -176,7 +180,7 @@ class SessionStore:
         return fresh
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
-        """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
+        """The config's session, a new one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
         config["configurable"].get(FIRST_STATE, []).clear()  # from here on it may be another
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
@@ -187,14 +191,14 @@ class SessionStore:
         return opened
 
     def wrote(self, config: RunnableConfig, written: Session) -> None:
-        """From now on the config's run stays in this session."""
+        """Keep the config's run in this session from now on."""
         self._remember(config, written.session_id)
 
     def count_as_activity(self, connection: Connection, found: Session, config: RunnableConfig, now: datetime) -> bool:
-        """Tell whether a write with this config keeps the session alive: that of a run does.
+        """Tell whether a write with this config keeps the session alive: only a run's write does.
 
-        `update_state` does not, but it takes up again what had fallen silent: the next run must see what it wrote.
-        A session that was ended on purpose, or that the config names by its id, is not opened again.
+        `update_state` does not, but it reopens a session that had fallen silent: the next run must see what it wrote. A
+        session that was ended on purpose, or that the config names by its id, is not opened again.
         """
         if control_of(config) is not None:
             return True
@@ -208,9 +212,9 @@ class SessionStore:
         return True
 
     def refuse_late_answer(self, config: RunnableConfig) -> None:
-        """For a run that answers a question. Raises SessionExpired if that was asked in a session that is over.
+        """Raise SessionExpired for a run that answers a question of a session that is over.
 
-        Whatever else the run writes is refused too. A thread without any session has not expired.
+        All other writes of the run are refused too. A thread without any session has not expired.
         """
         control = control_of(config)
         if control is None:
@@ -240,7 +244,7 @@ class SessionStore:
     # Turns
 
     def look(self, thread: str) -> Session | None:
-        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
+        """The thread's session, if it goes on and can be read; the state that a run needs is then decoded."""
         with self._database.read() as connection:
             self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
@@ -248,12 +252,12 @@ class SessionStore:
             return found if goes_on and found and self._contents.first_state(connection, found) else None
 
     def prepare(self, thread: str) -> None:
-        """Looks, but where this process held a turn of the thread lately: it has it decoded."""
+        """Look at the thread's session, unless this process held a turn of it lately and has it decoded."""
         if self._held_lately.get(thread) is None or self.terms.are_due(self.now()):
             self.look(thread)
 
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
+        """The session of a turn that begins, named in its config; the thread's former holder is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
         opened, first = self._opened(connection, thread, before)
         self._held_lately.put(thread, True, 1)
@@ -274,7 +278,7 @@ class SessionStore:
     # Beginning, ending, touching
 
     def current(self, thread_id: str) -> Session:
-        """The session a message would go to now; a fresh one if there is none or the last one fell silent."""
+        """The session a message would go to now; a new one if there is none or the last one fell silent."""
         thread = self.thread(thread_id)
         seen = self.look(thread)
         if seen is not None:
@@ -283,20 +287,23 @@ class SessionStore:
             return self._opened(connection, thread, session_rows.newest(connection, thread, lock=True))[0]
 
     def end(self, thread_id: str) -> None:
-        """Archives the thread's current session, if it has one; the next message starts afresh."""
+        """Archive the thread's current session, if it has one; the next message begins a new one."""
         with self._database.write() as connection:
             session_rows.end(connection, self.thread(thread_id), self.now())
 
     def silent_since(self) -> datetime:
-        """Who was active last at this instant or before has fallen silent."""
+        """The latest instant of a last activity that counts as silence now."""
         return self.silence.since(self.now())
 
     def end_silent(self) -> int:
-        """Archives the sessions that fell silent; how many."""
+        """Archive the sessions that fell silent; return their number."""
         return sum(self.silent_ended())
 
     def silent_ended(self, silence: Silence | None = None) -> Iterator[int]:
-        """The same a few at a time, by another silence if one is given; after each transaction, how many."""
+        """Archive silent sessions a few at a time; yield their number after each transaction.
+
+        `silence` replaces the store's own.
+        """
         now, after = self.now(), None
         silence = silence or self.silence
         with self._database.write() as connection:
@@ -314,12 +321,12 @@ class SessionStore:
                 return
 
     def restore(self, session_id: str) -> None:
-        """Makes an archived session the current one again; the one that was is archived. Raises UnknownSession."""
+        """Make an archived session the current one again; the present one is archived. Raises UnknownSession."""
         with self._database.write() as connection:
             session_rows.restore(connection, session_rows.anywhere(connection, session_id), self.now())
 
     def touch(self, config: RunnableConfig, client: Client | None = None) -> None:
-        """Counts as activity of the session, and says who its client is."""
+        """Count as activity of the session, and note its client. Raises TurnLost."""
         with self._database.write() as connection:
             found = self.find(connection, config, lock=True)
             _refuse_outrun(connection, found, config)
@@ -329,7 +336,7 @@ class SessionStore:
                     session_rows.set_client(connection, found, client)
 
     def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, FirstState | None]:
-        """The newest session `found`, with what a run starts from there, or a fresh one."""
+        """The newest session `found`, with the state a run starts from, or a new session."""
         now, first = self.now(), None
         if found is None:
             opened = session_rows.begin(connection, thread, now)
@@ -344,24 +351,24 @@ class SessionStore:
         return opened, first
 
     def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
-        """A session in place of the one that is over, with what is carried into it."""
+        """Begin a session in place of the one that is over, with the carried values."""
         fresh = session_rows.begin(connection, over.thread, now, over=over)
         if carried:
             self._contents.begin_with(connection, fresh, over, carried, now)
         return fresh
 
     def _carried(self, connection: Connection, over: Session, now: datetime) -> Mapping[str, Any]:
-        """Nothing is carried out of a session that was ended on purpose."""
+        """The values carried into the next session; none out of a session that was ended on purpose."""
         return self._contents.carried(connection, over) if self._fell_silent(connection, over, now) else {}
 
     def _fell_silent(self, connection: Connection, found: Session, now: datetime) -> bool:
-        """True where silence ended the session, or ends it now."""
+        """Tell whether silence ended the session, or ends it now."""
         at = found.ended_at or now
         return session_rows.has_ended(connection, replace(found, ended_at=None), at, self.silence)
 
 
 def _end_if_still_silent(connection: Connection, seen: Session, now: datetime, silence: Silence) -> bool:
-    """Somebody may have written in it since it was seen."""
+    """End a session if nobody has written in it since it was seen; return whether it was ended."""
     found = session_rows.newest(connection, seen.thread, lock=True)
     return (
         found is not None
@@ -373,7 +380,7 @@ def _end_if_still_silent(connection: Connection, seen: Session, now: datetime, s
 
 
 def _refuse_outrun(connection: Connection, found: Session | None, config: RunnableConfig) -> None:
-    """Nothing of a turn's run is written once another turn has begun; asked in the transaction that writes."""
+    """Raise TurnLost once another turn has begun; called in each transaction that writes for a turn's run."""
     ticket = ticket_of(config)
     if ticket is None or found is None:
         return

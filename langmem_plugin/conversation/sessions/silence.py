@@ -1,7 +1,7 @@
-"""When a conversation that nobody writes in is over, and how long the services of a database let one live.
+"""The silence that ends a conversation, and the lengths of it that the services of a database use.
 
-The rules are pure: the clock is an argument. What counts as activity is decided by `SessionStore`. The lengths are
-noted in the database: somebody who knows less, a command without the service's settings say, must not end what a
+The rules are pure: the clock is an argument. `SessionStore` decides what counts as activity. The lengths are noted in
+the database, so that a command without the service's settings, for example, does not end a conversation that the
 service counts as alive.
 """
 
@@ -22,9 +22,9 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """How long a conversation may be quiet before it is over; longer while it waits for a person's answer.
+    """The time that a conversation may be quiet before it is over; longer while it waits for a person's answer.
 
-    None is for ever. Raises InvalidInput for what is no timedelta, or not above zero.
+    None is for ever. Raises InvalidInput for a value that is no timedelta, or not above zero.
     """
 
     timeout: timedelta | None = SESSION_TIMEOUT
@@ -37,13 +37,13 @@ class Silence:
 
     @classmethod
     def of(cls, given: "Silence | timedelta | None") -> "Silence":
-        """As it may be given: a timedelta is for all but a conversation that waits for an answer, None is for all."""
+        """Make a Silence of an argument: a timedelta leaves the wait for an answer as it is; None is for ever."""
         if isinstance(given, Silence):
             return given
         return cls(None, None) if given is None else cls(given)
 
     def since(self, now: datetime) -> datetime:
-        """Who was active last at this instant or before has fallen silent."""
+        """The latest instant of a last activity that counts as silence at `now`."""
         if self.timeout is None:
             return _LONG_AGO
         return now - min(self.timeout, now - _LONG_AGO)
@@ -53,7 +53,7 @@ DEFAULT_SILENCE = Silence()
 
 
 def is_idle(last_active: datetime, now: datetime, timeout: timedelta | None) -> bool:
-    """Silence counts from the last write, whoever made it; the boundary itself is idle.
+    """Tell whether the time since the last write, of anybody, has reached the timeout; the boundary itself is idle.
 
     A time ahead of `now` comes from another clock, or one that was set back: it counts as just now, until the next
     write puts it right.
@@ -62,7 +62,7 @@ def is_idle(last_active: datetime, now: datetime, timeout: timedelta | None) -> 
 
 
 def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, timeout: timedelta | None) -> bool:
-    """As `is_idle`, whichever of two clocks was right: one that was set back for a while ends no conversation."""
+    """Tell whether a conversation is idle by both of two clocks: one that was set back ends no conversation."""
     if ahead is not None and ahead <= now and not is_idle(ahead, now, timeout):
         return False
     return is_idle(last_active, now, timeout)
@@ -93,7 +93,7 @@ class NotedTerms:
         return self._seen_at is None or abs(now - self._seen_at) >= _EVERY
 
     def look(self, connection: Connection, now: datetime) -> None:
-        """In a reading transaction before one that writes: what this reads was committed."""
+        """Check which terms must be noted, in a reading transaction before one that writes: it reads committed rows."""
         if not self.are_due(now):
             return
         rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
@@ -101,8 +101,10 @@ class NotedTerms:
         self._seen_at = None if self._is_due else now
 
     def note(self, connection: Connection, now: datetime) -> None:
-        """In a transaction that writes, after it has locked its session: in the other order two of one person would
-        wait for each other. A longer one that another service noted stays until it is out of date.
+        """Note the terms in a transaction that writes, after it has locked its session.
+
+        In the other order two transactions of one person would wait for each other. A longer term of another service
+        stays until it is out of date.
         """
         if not self._is_due:
             return
@@ -134,7 +136,7 @@ def is_longer(length: timedelta | None, than: timedelta | None) -> bool:
 
 
 def _is_due(name: str, row: Any, length: timedelta | None, now: datetime) -> bool:
-    """Tell whether the row must be written: to say this length instead, or that it still holds."""
+    """Tell whether the row must be written: with this length instead, or because its date is old."""
     if row is None or is_longer(length, noted_length := _length(row.seconds)):
         return True
     if is_longer(noted_length, length):
@@ -149,7 +151,7 @@ def _put(connection: Connection, name: str, now: datetime, length: timedelta | N
 
 
 def _seconds(length: timedelta) -> int:
-    """Rounded up: for a fraction of a second it is alive too."""
+    """The length in whole seconds, rounded up: in a fraction of a second a conversation is alive too."""
     return -(-length // timedelta(seconds=1))
 
 
@@ -158,7 +160,7 @@ def _length(seconds: int | None) -> timedelta | None:
 
 
 def _holds_for(name: str, length: timedelta | None) -> timedelta:
-    """For as long as a conversation under it may be alive; who keeps archived ones for less waits for a week."""
+    """The time that a noted term holds: as long as a conversation under it may live, a week for the archived term."""
     if name == ARCHIVED_TERM:
         return _A_WEEK
     return _FOR_EVER_HOLDS if length is None else min(length, _FOR_EVER_HOLDS) + _A_DAY

@@ -45,13 +45,13 @@ class FirstState(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """True where it waits with a question."""
+        """Tell whether it waits with a question."""
         writes = (self.found.pending_writes if self.found else None) or ()
         return any(channel == INTERRUPT for _, channel, _ in writes)
 
 
 class CheckpointStore:
-    """The checkpoints and messages of all sessions of one database; `serde` gives the serializer as it is now."""
+    """The checkpoints and messages of all sessions of one database; `serde` returns the current serializer."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class CheckpointStore:
     def of(
         self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False
     ) -> SessionCheckpoints:
-        """To read from, and with `now` to write to.
+        """The checkpoints of a session, to read from, and with `now` to write to.
 
-        What is damaged is reported and marked or left out. `fresh` reads every byte from the database, whatever is
+        Damaged parts are reported, and marked or left out. `fresh` reads every byte from the database, whatever is
         cached, and raises DamagedSession instead.
         """
         allocator = RowAllocator() if fresh else self._allocator
@@ -98,13 +98,14 @@ class CheckpointStore:
 
     @contextmanager
     def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[SessionCheckpoints]:
-        """Those of a session by its id alone, of whatever thread: for operators and records. Raises UnknownSession."""
+        """The checkpoints of a session of any thread, by its id: for operators and records. Raises UnknownSession."""
         with self._database.read() as connection:
             yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
 
     def first_state(self, connection: Connection, session: Session) -> FirstState | None:
-        """What a run that begins now starts from; None where none can: a session that is damaged must not silence its
-        person.
+        """The state that a run begins with now; None if the session is damaged.
+
+        A damaged session must not keep its person from being answered.
         """
         try:
             return FirstState(self.of(connection, session).read("", None))
@@ -113,12 +114,12 @@ class CheckpointStore:
             return None
 
     def has_run(self, connection: Connection, session: Session) -> bool:
-        """Tell whether it holds more than it began with."""
+        """Tell whether the session holds more than it began with."""
         newest = self.of(connection, session).load("", None)
         return newest is not None and codec.load(self._serde(), newest.metadata).get("step") != _BEFORE_INPUT
 
     def carried(self, connection: Connection, session: Session) -> dict[str, Any]:
-        """The last values of the channels that a session hands on to the next; none of one that is damaged."""
+        """The last values of the channels that a session hands on to the next; a damaged one hands on none."""
         if not self._carry:
             return {}
         checkpoints = self.of(connection, session)
@@ -135,7 +136,7 @@ class CheckpointStore:
     def begin_with(
         self, connection: Connection, fresh: Session, over: Session, carried: Mapping[str, Any], now: datetime
     ) -> None:
-        """Stores these channel values as the first checkpoint of a session, unless it has one.
+        """Store these channel values as the first checkpoint of a session, unless it has one.
 
         The channels get no version: to the graph the thread is new, so a resumption finds nothing to go on with.
         """

@@ -1,8 +1,8 @@
-"""How a value and a checkpoint become bytes: messages as row numbers, the rest through the serializer and zlib.
+"""Turns values and checkpoints into bytes: messages as row numbers, the rest through the serializer and zlib.
 
-Pure functions. A message inside a value is replaced by a mark that holds its row number; the value around it stays what
-it was. A list of messages is its row numbers; when those no longer fit in a few bytes it is what it adds to the parent
-checkpoint's list, with a full list now and then so that reading never walks far.
+The functions are pure. A message inside a value is replaced by a mark that holds its row number; the value around it is
+unchanged. A list of messages is stored as its row numbers; when those no longer fit in a few bytes only what it adds to
+the parent checkpoint's list is stored, with a full list now and then so that a read follows few parents.
 """
 
 import zlib
@@ -29,7 +29,7 @@ class RowNumbers:
     A negative number is the same row read without its message id: a message enters the graph before `add_messages`
     names it, and naming it must not store it twice. A conversation is mostly one run, however long it is.
 
-    What is asked of it takes time by its runs, not by its numbers.
+    Each operation takes time by the number of runs, not of row numbers.
     """
 
     runs: tuple[tuple[int, int], ...] = ()
@@ -88,11 +88,11 @@ class RowNumbers:
         return RowNumbers(tuple(self._cut(0, count)))
 
     def after(self, count: int) -> "RowNumbers":
-        """Without the first so many."""
+        """The numbers without the first `count`."""
         return RowNumbers(tuple(self._cut(count, len(self))))
 
     def in_common(self, other: "RowNumbers") -> int:
-        """How many numbers both begin with."""
+        """The count of numbers that both begin with."""
         count = 0
         for (start, length), (other_start, other_length) in zip(self.runs, other.runs, strict=False):
             if start != other_start:
@@ -142,7 +142,7 @@ def _varints(packed: bytes) -> Iterator[int]:
 
 
 MARK = "__langmem_rows__"
-"""Stands for messages stored as rows; a value that holds messages must not use this key itself."""
+"""The key of a dict that stands for messages stored as rows; a value that holds messages must not use this key."""
 
 TakeOut = Callable[[Sequence[BaseMessage]], RowNumbers]
 PutBack = Callable[[RowNumbers], list[BaseMessage]]
@@ -156,7 +156,7 @@ _DEFLATER = zlib.compressobj(6, zlib.DEFLATED, -14, 6, zlib.Z_DEFAULT_STRATEGY, 
 
 
 def compress(kind: str, payload: bytes) -> bytes:
-    """The serializer's `(type, bytes)` as one value with a checksum, deflated when that is shorter."""
+    """Make one value of the serializer's `(type, bytes)`, with a checksum, deflated when that is shorter."""
     name = kind.encode()
     framed = bytes([len(name)]) + name + payload
     deflater = _DEFLATER.copy()
@@ -166,7 +166,7 @@ def compress(kind: str, payload: bytes) -> bytes:
 
 
 def decompress(stored: bytes) -> tuple[str, bytes]:
-    """The pair `compress` was given. Raises DamagedSession if these are not the bytes that were stored."""
+    """The pair that `compress` was given. Raises DamagedSession if the bytes have changed."""
     how, checksum, framed = stored[:1], stored[1:5], stored[5:]
     if how == _DEFLATED:
         inflater = zlib.decompressobj(-15, zdict=_PRIMER)
@@ -181,7 +181,7 @@ def decompress(stored: bytes) -> tuple[str, bytes]:
 
 
 def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
-    """The serializer's own form. Raises NotSerializable if it cannot store the value, or not read it again."""
+    """The serializer's own form of a value. Raises NotSerializable if it cannot store the value or read it again."""
     try:
         typed = serde.dumps_typed(value)
         if not isinstance(serde, StrictSerializer):  # ours has compared what comes back
@@ -197,7 +197,7 @@ def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
 
 
 def load(serde: SerializerProtocol, typed: tuple[str, bytes]) -> Any:
-    """The value of the serializer's form. Raises TypeNotAllowed, and DamagedSession if it is no such form at all."""
+    """The value of the serializer's form. Raises TypeNotAllowed, and DamagedSession if it is not such a form."""
     refused: list[tuple[str, str]] = []
     token = _refused.set(refused)
     try:
@@ -212,7 +212,7 @@ def load(serde: SerializerProtocol, typed: tuple[str, bytes]) -> Any:
 
 
 def to_bytes(serde: SerializerProtocol, value: Any) -> bytes:
-    """A value as one that stands by itself is stored. Raises as `dump` does."""
+    """The bytes of a value that is stored alone. Raises as `dump` does."""
     return compress(*dump(serde, value))
 
 
@@ -258,9 +258,9 @@ def _is_message_type(kind: type) -> bool:
 
 
 def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return per shape
-    """`value` with every message in lists, tuples, dicts and Sends replaced by its row number.
+    """Copy `value` with every message in lists, tuples, dicts and Sends replaced by its row number.
 
-    The very same object comes back if there is none, so that large values are not copied.
+    The same object comes back if there is none, so that large values are not copied.
     """
     if is_message(value):
         return [] if is_automated(value) else {MARK: rows([value])[0]}
@@ -317,7 +317,7 @@ def referenced(value: Any) -> Iterator[int]:
 
 
 def _rows(held: bytes | int) -> RowNumbers:
-    """The row numbers in a mark: those of a list, or that of one message."""
+    """The row numbers in a mark: several for a list, one for a message."""
     return RowNumbers.unpacked(held) if isinstance(held, bytes) else RowNumbers.of([held])
 
 
@@ -331,7 +331,7 @@ Typed = tuple[str, bytes]
 class MessageList:
     """A channel that is a list of messages: their rows.
 
-    As stored: how many checkpoints back its last full list is, and about how many bytes a full list would take.
+    `depth` is the number of checkpoints back to its last full list, `size` about the bytes of a full list.
     """
 
     rows: RowNumbers
@@ -381,7 +381,7 @@ class StoredWrite:
 def encode(
     body: Typed, metadata: Typed, channels: Mapping[str, StoredValue], parent: StoredCheckpoint | None
 ) -> tuple[bytes, dict[str, StoredValue]]:
-    """The checkpoint's payload, and the channels as decoding it gives them."""
+    """The checkpoint's payload, and its channels as `decode` would give them."""
     before = parent.channels if parent else {}
     encoded = {name: _encode_held(held, before.get(name)) for name, held in channels.items()}
     packed = {name: packed for name, (packed, _) in encoded.items()}
@@ -396,7 +396,10 @@ def decode(
     payload: bytes,
     parent: Callable[[], StoredCheckpoint | None],
 ) -> StoredCheckpoint:
-    """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
+    """The inverse of `encode`; `parent` is called only when a list is stored against the parent's.
+
+    Raises DamagedSession.
+    """
     match unpack(payload):
         case [[str(), bytes()] as body, [str(), bytes()] as metadata, dict(held)]:
             channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
@@ -429,7 +432,7 @@ def rows_in(serde: SerializerProtocol, held: StoredValue) -> list[int]:
 
 
 def _encode_held(held: StoredValue, parent: StoredValue | None) -> tuple[list[Any], StoredValue]:
-    """How it is stored, and the same as read back."""
+    """The stored form of a channel, and the same as read back."""
     match held:
         case InlineValue(typed, marked):
             return ["s" if marked else "p", *typed], held

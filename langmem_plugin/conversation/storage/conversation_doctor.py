@@ -26,7 +26,7 @@ _BESIDE_CHECKPOINTS = [
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One thing of a session that cannot be read."""
+    """A part of a session that cannot be read."""
 
     session_id: str
     what: str
@@ -42,7 +42,7 @@ class Refused:
 
 
 def examine(saver: ConversationSaver) -> list[Damage]:
-    """Reads every checkpoint, write and message of every session, from the database and not from any cache."""
+    """Read every checkpoint, write and message of every session, past the caches; return what is damaged."""
     found: list[Damage] = []
     with saver.database.read() as connection:
         everything = session_rows.listed(connection, None)
@@ -56,7 +56,7 @@ def examine(saver: ConversationSaver) -> list[Damage]:
 
 
 def examine_beside(saver: ConversationSaver) -> list[Refused]:
-    """Reads what conversations hold beside their checkpoints, where it is encrypted."""
+    """Read the encrypted columns of conversations outside their checkpoints; return the rows refused."""
     if not saver.database.encryption.encrypts:
         return []
     found: list[Refused] = []
@@ -72,11 +72,11 @@ def examine_beside(saver: ConversationSaver) -> list[Refused]:
 
 
 def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
-    """Replaces the session's history by one checkpoint that lists its readable messages in order.
+    """Replace the session's history by one checkpoint that lists its readable messages in order.
 
-    Returns how many messages were kept and lost. State other than messages is lost; what is undamaged needs no
-    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed or SessionRefused
-    without changing anything: what holds a type that is not allowed, or lacks its key, is not damaged.
+    Return the numbers of messages kept and lost. State other than messages is lost; call it only for a session that
+    `examine` reports. Raises UnknownSession, and TypeNotAllowed or SessionRefused without changing anything: a session
+    with a type that is not allowed, or without its key, is not damaged.
     """
     with saver.checkpoints.reading(session_id, fresh=True) as checkpoints:
         for _, error in _errors_in(checkpoints):
@@ -110,7 +110,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
 
 
 def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSession]]:
-    """(checkpoint id, why it cannot be read)."""
+    """The id of each checkpoint that cannot be read, with the error."""
     for namespace, checkpoint_id in checkpoints.ids(None, None):
         try:
             checkpoints.read(namespace, checkpoint_id)
@@ -119,7 +119,7 @@ def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSe
 
 
 def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
-    """All of the session in their order, negative where a message was never named."""
+    """All message rows of the session in order, negative for a message that never got an id."""
     session = checkpoints.session
     mine = (message.c.thread == session.thread, message.c.session == session.number)
     rows = checkpoints.connection.execute(

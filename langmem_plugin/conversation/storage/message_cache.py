@@ -1,4 +1,4 @@
-"""Remembers what this process knows of sessions: decoded messages, reserved row numbers, the checkpoint stored last.
+"""Remembers parts of sessions in this process: decoded messages, reserved row numbers, the newest checkpoint.
 
 Messages are decoded once, compared quickly, and handed out as copies.
 """
@@ -26,7 +26,7 @@ SessionKey = tuple[str, int]
 
 @dataclass(slots=True)
 class DecodedMessage:
-    """One row, decoded and `lean`. `written` is what the graph handed over where decoding gives something else."""
+    """One row, decoded and `lean`. `written` is the graph's own message where decoding gives something else."""
 
     row: int
     message: BaseMessage
@@ -38,9 +38,9 @@ class DecodedMessage:
 
 
 class MessageTemplate:
-    """Makes copies of a message that share nothing that can change, with it or with each other.
+    """Makes copies of a message that share no changeable part, with it or with each other.
 
-    What of it can change is found out once, and most of that is empty: a copy takes a microsecond or two.
+    Its changeable parts are found once, and most are empty: a copy takes a microsecond or two.
     """
 
     __slots__ = ("_dicts", "_extra", "_fields", "_kind", "_lists", "_others", "_private", "_set")
@@ -105,14 +105,14 @@ class ListContents:
 
 @dataclass(frozen=True, slots=True)
 class DecodedList:
-    """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
+    """A list of messages as stored: the next list, most of it the same, is compared with it at once."""
 
     rows: RowNumbers
     known: ListContents
     size: int = 0  # of its versions
 
     def extended(self, rows: RowNumbers, versions: Sequence[DecodedMessage]) -> "DecodedList":
-        """The list with more at its end."""
+        """Make a list with these messages added at its end."""
         known = self.known
         if not self.rows or len(known.versions) != len(self.rows):  # it has grown in another way already
             known = ListContents()
@@ -121,11 +121,11 @@ class DecodedList:
         return DecodedList(self.rows + rows, known, self.size + sum(version.size for version in versions))
 
     def copies(self) -> list[BaseMessage]:
-        """The messages for a reader, who may change them."""
+        """Copies of the messages, which a reader may change."""
         return [template.copy() for template in self.known.templates[: len(self.rows)]]
 
     def find(self, message: BaseMessage) -> DecodedMessage | None:
-        """The version in this list, wherever it stands, that is the message."""
+        """The version in this list, at any place, that is the message; None if there is none."""
         size, known, at = len(self.rows), self.known, -1
         for _ in range(known.ids[:size].count(message.id)):
             at = known.ids.index(message.id, at + 1)
@@ -134,7 +134,7 @@ class DecodedList:
         return None
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
-        """True where `messages` starts with this whole list, nothing changed.
+        """Tell whether `messages` starts with this whole list, nothing changed.
 
         Compared in C and without copies of the lists, because it is done at every step of a run.
         """
@@ -164,7 +164,7 @@ class MessageCache:
         self._lists: LruCache[tuple[SessionKey, RowNumbers], DecodedList] = LruCache(limit // 2)
 
     def get(self, session: SessionKey, rows: Iterable[int]) -> dict[int, DecodedMessage]:
-        """Those of `rows` that are here, in their order."""
+        """The cached ones of `rows`, in their order."""
         found = ((row, self._versions.get((session, row))) for row in rows)
         return {row: version for row, version in found if version is not None}
 
@@ -176,14 +176,14 @@ class MessageCache:
         return self._lists.get((session, rows))
 
     def put_list(self, session: SessionKey, grown: DecodedList, before: DecodedList = NO_MESSAGES) -> None:
-        """Keeps the list, in place of the one it grew out of."""
+        """Keep the list, in place of the one it grew out of."""
         if before.known is grown.known:
             self._lists.drop((session, before.rows))
         self._lists.put((session, grown.rows), grown, grown.size)
 
 
 def same(left: BaseMessage, right: BaseMessage) -> bool:
-    """True where two messages are equal in every field, their ids included."""
+    """Tell whether two messages are equal in every field, their ids included."""
     if type(left) is not type(right):
         return False
     try:
@@ -204,9 +204,9 @@ def copied(message: BaseMessage) -> BaseMessage:
 
 
 def lean(message: BaseMessage) -> BaseMessage:
-    """The message itself, its empty lists and dicts those that all kept messages share: it must never change again.
+    """Make the message's empty lists and dicts those that all kept messages share; return it. It must never change.
 
-    What is compared with a whole conversation at every step then stays small enough for the processor's cache.
+    A whole conversation is compared with it at every step, and this keeps it small enough for the processor's cache.
     """
     fields = message.__dict__
     for key, value in fields.items():
@@ -249,7 +249,7 @@ _PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
 
 
 def weight(payload: bytes) -> int:
-    """A decoded message takes about this many bytes of memory."""
+    """The estimated size in memory, in bytes, of a decoded message."""
     return 3 * len(payload) + 2_000
 
 
@@ -264,7 +264,7 @@ _BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Valid while `at` is the session's next row. Deleting or rewriting in it raises that number."""
+    """Row numbers reserved for a session, valid while `at` is its next row; a deletion or rewriting raises that."""
 
     next_row: int
     free: range = range(0)  # row numbers that are this process's to give; they stay its own whatever others do
@@ -282,12 +282,12 @@ class RowAllocator:
         process_forks.register(after_in_child=self._begin_with_none)
 
     def of(self, session: SessionKey, next_row: int) -> Reservation:
-        """The reservation of the session whose next row is this now."""
+        """The reservation of a session that has this next row now."""
         with self._lock:
             return self._of(session, next_row)
 
     def expect(self, session: SessionKey, next_row: int, rows: Iterable[int]) -> None:
-        """Notes rows that were read when the session's next row was this."""
+        """Note rows that were read when the session had this next row."""
         with self._lock:
             known = self._reservations.get(session)
             if known is None or known.next_row <= next_row:
@@ -295,7 +295,7 @@ class RowAllocator:
                 self._keep(session, replace(before, expected=_latest(before.expected, rows)))
 
     def wrote(self, session: SessionKey, since: int, left: Reservation) -> None:
-        """Notes where a transaction left the session, its `expected` being what it added; it began at `since`."""
+        """Note the state in which a transaction left the session, with the rows it added; it began at `since`."""
         with self._lock:
             before = self._of(session, since)
             self._keep(session, replace(left, expected=_latest(before.expected, left.expected)))
@@ -303,8 +303,9 @@ class RowAllocator:
     def note_order(
         self, session: SessionKey, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]
     ) -> None:
-        """Notes that this checkpoint was made after `earlier`, of which these are not stored yet, and after whatever
-        those that are stored still wait for.
+        """Note that this checkpoint was made after `earlier`, of which `missing` are not stored yet.
+
+        It also comes after those that the stored ones of `earlier` still wait for.
         """
         with self._lock:
             for each in missing:
@@ -316,7 +317,7 @@ class RowAllocator:
                     later[made] = None
 
     def later_than(self, session: SessionKey, made: CheckpointKey) -> list[CheckpointKey]:
-        """The checkpoints that were stored here while this one, made before them, was missing."""
+        """The checkpoints stored here while this one, made before them, was missing."""
         with self._lock:
             found = self._later.get((session, made), {})
             for (of, _), later in self._later.items():
@@ -357,15 +358,15 @@ class RowLease:
 
     @property
     def expected(self) -> tuple[int, ...]:
-        """Rows whose messages the next list is likely to hold."""
+        """The rows whose messages the next list is likely to hold."""
         return self._reservation.expected
 
     def expect(self, rows: Iterable[int]) -> None:
-        """Notes rows read as pending writes: the list that comes next holds their messages."""
+        """Note rows read as pending writes: the next list holds their messages."""
         self._allocator.expect(self._session, self._began_at, rows)
 
     def take(self) -> int:
-        """A row number nobody else has, reserved in blocks so that most steps leave the session's row as it is."""
+        """A row number nobody else has, reserved in blocks so that most steps leave the session's row unchanged."""
         if not self._free:
             self._free = range(self.next_row, self.next_row + _BLOCK)
             self.next_row += _BLOCK
@@ -373,35 +374,35 @@ class RowLease:
         return number
 
     def parent(self, namespace: str, checkpoint_id: str) -> StoredCheckpoint | None:
-        """The checkpoint, if this process stored it last and nobody has touched the session's past since."""
+        """The checkpoint, if this process stored it last and nobody has changed the session's past since; else None."""
         match self._newest:
             case (known, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
                 return stored
         return None
 
     def note_order(self, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]) -> None:
-        """Notes which checkpoints were made before this one: the calls of a run come from several threads."""
+        """Note the checkpoints made before this one: the calls of a run come from several threads."""
         self._allocator.note_order(self._session, made, earlier, missing)
 
     def later_than(self, made: CheckpointKey) -> list[CheckpointKey]:
-        """Those that were stored before it and made after it."""
+        """The checkpoints stored before it but made after it."""
         return self._allocator.later_than(self._session, made)
 
     def stored(self, namespace: str, stored: StoredCheckpoint) -> None:
-        """Notes the checkpoint, for the one that continues it."""
+        """Note the checkpoint, for the one that continues it."""
         self._newest = namespace, stored
 
     def disturb(self) -> None:
-        """Tells every process that what it remembers of the session may not be so any more."""
+        """Tell every process to forget what it remembers of the session."""
         self.next_row += 1
 
     def publish(self, added: Iterable[int]) -> None:
-        """Once the transaction is on disk, with the rows it added."""
+        """Hand the added rows to the allocator, once the transaction is on disk."""
         left = Reservation(self.next_row, self._free, tuple(added), self._newest)
         self._allocator.wrote(self._session, self._began_at, left)
 
     def forget(self) -> None:
-        """Forget a transaction that failed: no number it reserved is given again, nothing it read is relied on."""
+        """Forget a transaction that failed: its reserved numbers are not given again, its reads are not relied on."""
         self._allocator.forget(self._session)
 
 

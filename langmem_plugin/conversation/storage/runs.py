@@ -1,8 +1,8 @@
 """Reads and writes checkpoints as the runs of graphs ask for it, and the writes of tasks on top of them.
 
 A step of a graph writes several times: what its tasks wrote, then the checkpoint. Writes that come within milliseconds
-of each other share a transaction. Each call returns only when its part is stored, but for what is left to the run's
-next write.
+of each other share a transaction. Each call returns only when its part is stored, except a part that is left to the
+run's next write.
 """
 
 import threading
@@ -48,7 +48,7 @@ from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, Un
 
 
 class CheckpointReader:
-    """Each read sees one consistent view of the database."""
+    """Reads checkpoints; each read sees one consistent view of the database."""
 
     def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
         self._database = database
@@ -56,7 +56,7 @@ class CheckpointReader:
         self._checkpoints = checkpoints
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The config's checkpoint, or the newest; for a run that begins, what a fresh session begins with."""
+        """The config's checkpoint, or the newest; for a run that begins, the one a new session begins with."""
         namespace, checkpoint_id = namespace_of(config), get_checkpoint_id(config)
         if not namespace and checkpoint_id is None and (handed := config["configurable"].get(FIRST_STATE)):
             first: FirstState = handed.pop()
@@ -83,7 +83,10 @@ class CheckpointReader:
         wanted: Mapping[str, Any] | None,
         before: RunnableConfig | None,
     ) -> Iterator[CheckpointTuple]:
-        """Newest first; of all threads without a config. `wanted` is what their metadata must hold."""
+        """The checkpoints of the config's session, or of all threads without a config, the newest first.
+
+        `wanted` is what their metadata must hold.
+        """
         if config is not None:
             yield from self._of_session(config, wanted, before)
             return
@@ -132,7 +135,7 @@ def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> b
 
 
 _COMPANY_SECONDS = 0.005
-"""How long a task's writes wait for the checkpoint that nearly always follows them at once."""
+"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
 
 _HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
 
@@ -141,7 +144,10 @@ Work = Callable[[SessionCheckpoints], Any]
 
 @dataclass(eq=False, slots=True)
 class _Part:
-    """Nobody waits for the `outcome` of what was `left`: whoever writes it fails with it."""
+    """One write that waits for its transaction.
+
+    If it was `left`, nobody waits for its `outcome`: whoever writes it fails with it.
+    """
 
     config: RunnableConfig
     work: Work
@@ -150,7 +156,7 @@ class _Part:
 
 
 class RunWrites:
-    """Gathers writes by turn, outside of turns by run: what is gathered goes to one session, in one transaction."""
+    """Gathers writes by turn, or outside of turns by run; they go to one session in one transaction."""
 
     def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
         self._database = database
@@ -161,7 +167,7 @@ class RunWrites:
         process_forks.register(after_in_child=self._begin_with_none)
 
     def _begin_with_none(self) -> None:
-        """Also in a forked child: what waits in the parent is written there."""
+        """Begin with no waiting writes; in a forked child too, since the parent writes its own."""
         self._waiting: dict[Hashable, list[_Part]] = {}
         self._lock = threading.Lock()
 
@@ -172,7 +178,10 @@ class RunWrites:
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """The config of what is stored. Raises SessionExpired for an answer to a question of a session that is over."""
+        """Store a checkpoint and return its config.
+
+        Raises SessionExpired for an answer to a question of a session that is over.
+        """
         namespace, parent_id = namespace_of(config), get_checkpoint_id(config)
         begins = metadata.get("source") == "input"
         if begins and _is_answer(checkpoint["channel_values"].get(START)):
@@ -193,7 +202,10 @@ class RunWrites:
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
     ) -> None:
-        """Special writes (an interrupt, an error) are on disk when this returns. Raises SessionExpired as `put`."""
+        """Store a task's writes; special ones (an interrupt, an error) are on disk when this returns.
+
+        Raises SessionExpired as `put`.
+        """
         if any(channel == RESUME for channel, _ in writes):
             self._sessions.refuse_late_answer(config)
         namespace, checkpoint_id = namespace_of(config), config["configurable"]["checkpoint_id"]
@@ -207,19 +219,19 @@ class RunWrites:
             self._soon(config, save)
 
     def leave(self, config: RunnableConfig, work: Work) -> None:
-        """Returns at once: the run's next write takes it along, or `settle` writes it."""
+        """Leave work to the run's next write, or to `settle`, and return at once."""
         self._add(_Part(config, work, left=True))
 
     def settle(self, config: RunnableConfig) -> None:
-        """Writes what is still left of the config's turn."""
+        """Write what is still left of the config's turn."""
         self._write(self._take(config), durable=True)
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
-        """Opens the run's session: all writes of the block are on disk when it ends, or none. Raises as
-        `open_to_write`.
+        """Open the run's session: all writes of the block are on disk when it ends, or none.
 
-        One writer per thread at a time, so that what it added is in the caches before the next one looks.
+        One writer per thread at a time, so that its rows are in the caches before the next one looks. Raises as
+        `open_to_write`.
         """
         now = self._sessions.now()
         opened: SessionCheckpoints | None = None
@@ -240,13 +252,13 @@ class RunWrites:
             self._sessions.wrote(config, session)
 
     def _now(self, config: RunnableConfig, work: Work, *, durable: bool = True) -> None:
-        """Writes it together with what waits of its run, which goes before it."""
+        """Write this work now, after what waits of its run, in one transaction."""
         part = _Part(config, work)
         self._write([*self._take(config), part], durable=durable)
         part.outcome.result()
 
     def _soon(self, config: RunnableConfig, work: Work) -> None:
-        """Lets the run's next write take it along, or writes it if none comes; returns when it is written."""
+        """Leave the work to the run's next write, or write it if none comes; return when it is written."""
         if _gathered_by(config) is None:
             return self._now(config, work, durable=False)
         part = self._add(_Part(config, work))
@@ -295,7 +307,7 @@ class RunWrites:
 
 
 def _gathered_by(config: RunnableConfig) -> Hashable | None:
-    """The turn's ticket or the run's control object; None for a call from outside of both."""
+    """The turn's ticket or the run's control object; None for a call outside of both."""
     ticket, control = ticket_of(config), control_of(config)
     return ("turn", ticket) if ticket is not None else control and id(control)
 

@@ -1,8 +1,8 @@
-"""Values as bytes of which exactly those values are built again, and no code is run that the bytes name.
+"""Turns values into bytes from which exactly these values are built again, and runs no code that the bytes name.
 
-Text, numbers, lists and dicts are MessagePack. All else is its class and the plain parts that it is made of; reading
-builds allowed classes only: Python's values, data of LangChain and LangGraph, those named. What LangGraph's own
-serializer wrote is read as that reads it.
+Text, numbers, lists and dicts are MessagePack. Any other value is its class and the plain parts that it is made of;
+reading builds allowed classes only: Python's values, data of LangChain and LangGraph, those named. Bytes of LangGraph's
+own serializer are read as that reads them.
 """
 
 import builtins
@@ -43,7 +43,7 @@ from pydantic import BaseModel
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, NotSerializable, TypeNotAllowed
 
 _TUPLE, _OBJECT, _DICT, _INT, _ARRAY, _CLASS = range(40, 46)
-"""Our own kinds of MessagePack's extensions; those below are LangGraph's. Stored, so they never change."""
+"""Our own MessagePack extension codes; those below are LangGraph's. They are stored, so they never change."""
 
 _OPTIONS = (
     ormsgpack.OPT_NON_STR_KEYS
@@ -78,7 +78,7 @@ class StrictSerializer(JsonPlusSerializer):
         return clone  # type: ignore[no-any-return]
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """Raises NotSerializable, and TypeNotAllowed."""
+        """The value's type and bytes. Raises NotSerializable, and TypeNotAllowed."""
         if obj is None or type(obj) in (bytes, bytearray):
             return super().dumps_typed(obj)
         reason: object = "something else comes back"
@@ -115,7 +115,7 @@ class StrictSerializer(JsonPlusSerializer):
 
 
 class _Packing:
-    """One value becomes bytes. `exactly` marks what MessagePack would take and give back as something else."""
+    """Turns one value into bytes. `exactly` marks values that MessagePack would give back as something else."""
 
     def __init__(self, types: "BuildableTypes", *, exactly: bool) -> None:
         self._types = types
@@ -166,7 +166,7 @@ class _Packing:
 
 
 class _Unpacking:
-    """One value is built of bytes; `stock` builds what LangGraph's serializer wrote."""
+    """Builds one value from bytes; `stock` builds those of LangGraph's serializer."""
 
     def __init__(self, types: "BuildableTypes", stock: Callable[[int, bytes], Any]) -> None:
         self._types = types
@@ -251,7 +251,10 @@ _DATA = (BaseModel, BaseException, Enum, Send, Item, dict, list, set, str, int, 
 
 
 class BuildableTypes:
-    """`named` are full names, as `shop.recipes.Recipe`; `classes` may be built whether or not a name leads to them."""
+    """The classes that may be built: by full names `named`, as `shop.recipes.Recipe`, or given as `classes`.
+
+    `classes` need no name that leads to them.
+    """
 
     def __init__(self, named: Iterable[str] = (), classes: Iterable[type] = ()) -> None:
         self._named = frozenset(named)
@@ -266,7 +269,7 @@ class BuildableTypes:
         return BuildableTypes(self._named | named, [*self._classes.values(), *classes])
 
     def find(self, module: str, name: str) -> type:
-        """The class. Raises TypeNotAllowed, and DamagedSession if it is allowed and not there."""
+        """The class of this name. Raises TypeNotAllowed, and DamagedSession if it is allowed but does not exist."""
         full_name = f"{module}.{name}"
         found = self._found.get(full_name)
         if found is None:
@@ -274,7 +277,7 @@ class BuildableTypes:
         return found
 
     def name(self, kind: type) -> tuple[str, str]:
-        """The module and the name that `find` finds the class by. Raises TypeNotAllowed and NotSerializable."""
+        """The module and the name by which `find` finds the class. Raises TypeNotAllowed and NotSerializable."""
         name = self._names.get(kind)
         if name is None:
             name = kind.__module__, kind.__qualname__
@@ -301,7 +304,7 @@ class BuildableTypes:
 
 
 def classes_of(graph: Pregel[Any, Any, Any, Any]) -> set[type]:
-    """The classes that the graph's own state, and those of its subgraphs, are declared with. Raises InvalidInput."""
+    """The classes in the declared state of the graph and of its subgraphs. Raises InvalidInput for no graph."""
     if not isinstance(graph, Pregel):
         raise InvalidInput(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
     found: set[type] = set()
@@ -335,7 +338,7 @@ def _annotations(kind: type) -> Iterator[Any]:
 
 
 def with_new_fields(made: Any) -> Any:
-    """Give the built object, with the defaults of fields that its class did not have when it was stored."""
+    """Add to the built object the defaults of fields that its class did not have when it was stored; return it."""
     if isinstance(made, BaseModel):
         for name, field in type(made).model_fields.items():
             if name not in made.__dict__ and not field.is_required():
@@ -368,7 +371,7 @@ _NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's c
 
 
 def parts_of(value: Any) -> list[Any]:
-    """As `build` takes them: whether the class is not to be called, its arguments, items, entries and state.
+    """The arguments of `build` for a value: whether its class is not called, its arguments, items, entries and state.
 
     Raises NotSerializable, and TypeError as `__reduce_ex__` does.
     """
@@ -427,7 +430,7 @@ def _set_state(made: Any, state: Any) -> None:
 
 
 def fields_of(message: BaseMessage) -> dict[str, Any] | None:
-    """All that a message consists of; None if there is more than its fields."""
+    """All the fields of a message, as a dict; None if it has more than its fields."""
     fields = message.__dict__
     if message.__pydantic_private__ or fields.keys() != type(message).model_fields.keys():
         return None
@@ -452,26 +455,26 @@ def build_message(kind: type[BaseMessage], fields: dict[str, Any]) -> BaseMessag
 
 
 def is_numpy(value: Any) -> bool:
-    """True for an array or a number of numpy's own. A module that is not imported yet has made no value."""
+    """Tell whether a value is an array or a number of numpy's own. numpy is not imported to find out."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic))
 
 
 def number_of(value: Any) -> Any:
-    """Python's own number or text of a scalar of numpy; None for an array, and where Python has no such number."""
+    """Python's own number or text for a scalar of numpy; None for an array, and if Python has no such number."""
     is_scalar = isinstance(value, sys.modules["numpy"].generic) and value.dtype.kind in _NUMBER_KINDS
     return plain if is_scalar and type(plain := value.item()) in _NUMBERS else None
 
 
 def plain_of(value: Any) -> Any:
-    """The text or number that a value of a class of its own is; None for all else, an Enum's members among it."""
+    """The plain text or number in a value of a class of its own; None for all else, an Enum's members among it."""
     if isinstance(value, Enum):
         return None
     return next((plain(value) for kind, plain in _PLAIN_OF.items() if isinstance(value, kind)), None)
 
 
 def array_parts(value: Any) -> list[Any]:
-    """As `build_array` takes them. Raises NotSerializable for records with objects in them."""
+    """The arguments of `build_array` for an array. Raises NotSerializable for records with objects in them."""
     numpy = sys.modules["numpy"]
     shape = [*value.shape] if type(value) is numpy.ndarray else None
     if value.dtype == object:
@@ -496,7 +499,7 @@ def build_array(description: Any, shape: list[int] | None, in_order: Any, held: 
 
 
 def is_same(left: Any, right: Any) -> bool:
-    """True where nobody could tell `right` from `left`; it may be Python's number in place of numpy's."""
+    """Tell whether `right` is the same as `left` in value and type; it may be Python's number in place of numpy's."""
     kind = type(left)
     if left is right or isinstance(left, type):
         return left is right

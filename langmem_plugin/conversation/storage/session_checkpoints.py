@@ -58,7 +58,7 @@ Place = tuple[str, int, str, str]
 
 
 class CheckpointCache:
-    """The checkpoints of all sessions that are kept decoded; the least recently used go."""
+    """The decoded checkpoints of all sessions; the least recently used go."""
 
     def __init__(self) -> None:
         self._entries: LruCache[Place, tuple[bytes, StoredCheckpoint]] = LruCache(_LIMIT_BYTES)
@@ -73,10 +73,10 @@ class CheckpointCache:
 
 
 OUTLIVES_SILENCE = "outlives_silence"
-"""The key by which a graph says of a question, in a dict, whether it may be answered after a session's silence."""
+"""The key in a graph's question, a dict, that says whether it may be answered after a session's silence."""
 
 CARRIED = "langmem_carried"
-"""In the body of a checkpoint as it is stored: which channels have what the session began with, and no version."""
+"""The key in a stored checkpoint's body: the channels with the session's first values and no version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class SessionCheckpoints:
         return None if stored is None else self.opened(namespace, stored)
 
     def opened(self, namespace: str, stored: StoredCheckpoint) -> CheckpointTuple:
-        """A checkpoint with copies of its values and its pending writes."""
+        """A stored checkpoint as LangGraph takes it, with copies of its values and its pending writes."""
         thread = self.session.thread
         body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": self.channel_values(stored)}
         body.pop(CARRIED, None)
@@ -143,7 +143,7 @@ class SessionCheckpoints:
         )
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
-        """(namespace, checkpoint id) of this session, newest first; `before` may be of any namespace.
+        """The (namespace, checkpoint id) pairs of this session, newest first; `before` may be of any namespace.
 
         A `before` that this session does not hold is compared by its id, which begins with the time it was made.
         """
@@ -162,7 +162,7 @@ class SessionCheckpoints:
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
 
     def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
-        """Copies, which the caller may change. A value that cannot be read is left out, as if it had never been set."""
+        """Copies of the values, which the caller may change; one that cannot be read is left out, as if never set."""
         loaded = {}
         for name, value in stored.channels.items():
             try:
@@ -172,7 +172,7 @@ class SessionCheckpoints:
         return loaded
 
     def _kept_unread(self, parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
-        """The channels of the parent whose value nobody could read: the row stays theirs, in case it is put right."""
+        """The parent's channels whose value nobody could read: they keep the row, in case it is repaired."""
         kept: dict[str, StoredValue] = {}
         for name, held in parent.channels.items() if parent else ():
             version = checkpoint["channel_versions"].get(name)
@@ -191,7 +191,7 @@ class SessionCheckpoints:
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them.
 
-        Where no checkpoint can be read, all message rows: what is left is in them.
+        If no checkpoint can be read, all message rows are given: they hold all that is left.
         """
         try:
             newest = self.load("", None)
@@ -215,7 +215,7 @@ class SessionCheckpoints:
         return self.messages.messages(RowNumbers.of(each.row if each.message_id else -each.row for each in listed))
 
     def ancestors(self, namespace: str, stored: StoredCheckpoint) -> Iterator[StoredCheckpoint]:
-        """Parent, its parent, and so on to the root."""
+        """The parent, its parent, and so on to the root."""
         above = stored.parent_id
         while above is not None and (found := self.load(namespace, above)) is not None:
             yield found
@@ -249,7 +249,7 @@ class SessionCheckpoints:
         new_versions: ChannelVersions,
         parent_id: str | None,
     ) -> None:
-        """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
+        """Store the checkpoint; a channel that did not change refers to its parent's value."""
         parent = (self.lease.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
         made = namespace, checkpoint["id"]
         # The graphs around a subgraph write from other threads.
@@ -291,7 +291,7 @@ class SessionCheckpoints:
         self.lease.stored(namespace, stored)
 
     def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
-        """(task id, write) of everything pending on the checkpoint, in the order the graph applies it."""
+        """The (task id, write) pairs pending on the checkpoint, in the order the graph applies them."""
         found = [
             (task_id, write)
             for task_id, payload in _WRITES.all(self.connection, self._on(namespace, checkpoint_id))
@@ -315,7 +315,7 @@ class SessionCheckpoints:
     def save_writes(
         self, namespace: str, checkpoint_id: str, task_id: str, path: str, writes: Sequence[tuple[str, Any]]
     ) -> None:
-        """Adds to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
+        """Add to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
         task, written = (namespace, checkpoint_id, task_id), []
         for position, (channel, value) in enumerate(writes):
             # A task's error is kept as its text, as by the stock savers: what any code may raise is not data.
@@ -344,7 +344,7 @@ class SessionCheckpoints:
         self.connection.execute(update(pending).where(*_OF_TASK).values(changed), key)
 
     def _written(self, task: Task, payload: bytes) -> list[StoredWrite]:
-        """A task whose writes cannot be read is one that has not run."""
+        """The writes of a task; none if they cannot be read, as if the task had not run."""
         try:
             return codec.decode_writes(PENDING.decrypted(self.connection, self._row(task), payload))
         except DamagedSession as error:
@@ -364,13 +364,13 @@ class SessionCheckpoints:
         return None if row is None else row[0]
 
     def _move_to_end(self, later: Iterable[tuple[str, str]]) -> None:
-        """Those that were made after the checkpoint just stored are the newer ones all the same."""
+        """Move these checkpoints behind the one just stored, since they were made after it."""
         found = [(position, made) for made in later if (position := self._position(made)) is not None]
         for _, (namespace, checkpoint_id) in sorted(found):
             _MOVE_TO_END.run(self.connection, self._on(namespace, checkpoint_id))
 
     def detach(self, namespace: str, parents: set[str]) -> None:
-        """Gives the children of these checkpoints full lists, so that the parents may change or go."""
+        """Give the children of these checkpoints full lists, so that the parents may change or go."""
         children = self.connection.execute(
             _CHECKPOINT.where(checkpoint_table.c.parent_id.in_(parents)), self._key(namespace)
         ).all()
@@ -414,7 +414,7 @@ class SessionCheckpoints:
 
 
 def outlives_silence(asked: Any) -> bool:
-    """As the graph says; else whatever is not about money may."""
+    """Tell whether a question may be answered after a silence: as the graph says, else if it is not about money."""
     if isinstance(asked, Mapping) and isinstance(told := asked.get(OUTLIVES_SILENCE), bool):
         return told
     text = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
@@ -433,14 +433,14 @@ def _money() -> re.Pattern[str]:
 
 
 def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
-    """Note whether a question may be answered after the silence that ends a session: not where it is about money."""
+    """The note whether a question may be answered after a session's silence: not if it is about money."""
     given = [value for channel, value in writes if channel == INTERRUPT and isinstance(value, list | tuple)]
     asked = [each.value for value in given for each in value if isinstance(each, Interrupt)]
     return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}
 
 
 def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:
-    """A special write (an index below 0) replaces its like; an ordinary one stays as it was first written."""
+    """Merge two lists of writes: a special one (an index below 0) replaces its like, an ordinary one stays."""
     merged = {write.index: write for write in before}
     for write in added:
         if write.index < 0 or write.index not in merged:
@@ -451,14 +451,14 @@ def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredW
 def _still_carried(parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
     """The channels with which the session began: with no version, the graph loads them and does not hand them back.
 
-    Somebody's first write gives such a channel a version, and from then on it is like any other.
+    The first write of such a channel gives it a version, and from then on it is like any other.
     """
     names = parent.body.get(CARRIED, ()) if parent else ()
     return {name: parent.channels[name] for name in names if parent and name not in checkpoint["channel_versions"]}
 
 
 def _own(part: Any) -> Any:
-    """A copy as deep as the parts of a checkpoint's body go."""
+    """Copy a part of a checkpoint's body, as deep as such parts go."""
     if isinstance(part, dict):
         return {key: _own(each) if isinstance(each, dict | list) else each for key, each in part.items()}
     return part.copy() if isinstance(part, list) else part

@@ -1,7 +1,7 @@
-"""The rows of a session's messages and values: which row a message is, and the message of a row.
+"""The rows of a session's messages and values: finds the row of a message, and the message of a row.
 
-A row is immutable but for its message id, which is filled in once. Whoever reads gets copies, so that a node
-that changes a message in place changes its copy; when that comes back it is another version, a new row.
+A row never changes, except for its message id, which is filled in once. Readers get copies, so that a node that changes
+a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -54,18 +54,18 @@ _MOST_REPORTED = 1_000
 
 
 _LARGE = 512
-"""A value longer than this, in bytes, is stored once as a row of its own, not in every checkpoint."""
+"""The length, in bytes, over which a value is stored once as a row of its own, not in every checkpoint."""
 
 CountTokens = Callable[[BaseMessage], int]
 OnDamage = Callable[[str, DamagedSession], None]
-"""(what, why); raises what must not be passed over."""
+"""A function of (what, why) that raises errors which must not be passed over."""
 
 
 @dataclass
 class SessionMessages:
     """The message and value rows of one session inside one transaction: finds, adds and reads them.
 
-    What was added reaches the cache by `publish`, to be called once the transaction is on disk.
+    `publish`, called once the transaction is on disk, puts the added rows into the cache.
     """
 
     connection: Connection
@@ -90,7 +90,7 @@ class SessionMessages:
         self._files = BroughtFiles(self.connection, *self._key)
 
     def store(self, messages: Sequence[BaseMessage], previous: RowNumbers = NO_ROWS) -> RowNumbers:
-        """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
+        """The row of each message, negative if it has no id; new messages get new rows, automated ones none.
 
         `previous` are the rows of the list this one grew from: most messages are where they were.
         """
@@ -122,12 +122,12 @@ class SessionMessages:
     def messages(self, rows: RowNumbers) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
 
-        Raises DamagedSession if a row is missing or its bytes are not those that were stored.
+        Raises DamagedSession if a row is missing or its bytes have changed.
         """
         return self._decoded(rows).copies()
 
     def value(self, stored: StoredValue) -> Any:
-        """A channel's value or a write: a copy that the caller may change. Raises DamagedSession if a row is lost."""
+        """Copy the value of a channel or a write; the caller may change it. Raises DamagedSession if a row is lost."""
         match stored:
             case MessageList(rows):
                 return self.messages(rows)
@@ -141,16 +141,16 @@ class SessionMessages:
                 return codec.from_bytes(self.serde, VALUE.decrypted(self.connection, (*self._key, row), found[0]))
 
     def check(self, stored: StoredValue) -> None:
-        """Raises DamagedSession as `value` does; messages are decoded for the next who asks."""
+        """Raise DamagedSession as `value` does; the decoded messages stay in the cache."""
         if isinstance(stored, MessageList):
             self._decoded(stored.rows)
         else:
             self.value(stored)
 
     def store_value(self, channel: str, value: Any, before: StoredValue | None = None) -> StoredValue:
-        """The value as it is to be stored: its messages as rows, large bytes as a row, the rest inline.
+        """The stored form of a value: its messages as rows, large bytes as a row, the rest inline.
 
-        `before` is what the channel held until now. The files that it brings are the session's. Raises NotSerializable
+        `before` is the former value of the channel. The files of the value become the session's. Raises NotSerializable
         with the channel's name.
         """
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
@@ -172,18 +172,18 @@ class SessionMessages:
         return ValueRow(row)
 
     def reduced_content(self, blocks: list[Any]) -> list[Any]:
-        """The content blocks of a message as they are to be stored."""
+        """The content blocks of a message as they are stored."""
         return self.media.reduced_content(blocks, self._files)
 
     def flush(self) -> None:
-        """Sends what was gathered to the database."""
+        """Send the gathered rows and files to the database."""
         self._files.flush()
         if self._inserts:
             _ADD_ROWS.run_each(self.connection, self._inserts)
             self._inserts = []
 
     def publish(self) -> None:
-        """Lets later transactions find what this one added; only after it is on disk."""
+        """Let later transactions find what this one added; call it only after that is on disk."""
         self.cache.put(self._key, self._added.values())
         self.lease.publish(self._added)
         for known, rows, versions in self._stored:
@@ -219,7 +219,7 @@ class SessionMessages:
         return self._read(RowNumbers.of([row]))[row]
 
     def _find(self, message: BaseMessage, before: DecodedList) -> DecodedMessage | None:
-        """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
+        """The known row that is this message: a task's recent write, or one elsewhere in the list before."""
         alike = [each for each in self._lately() if (each.written or each.message).content == message.content]
         for version in alike:
             if version.is_version_of(message):
@@ -232,7 +232,7 @@ class SessionMessages:
         return before.find(message)
 
     def _name(self, version: DecodedMessage, message: BaseMessage) -> bool:
-        """The graph has given an id to a message stored before without one. False if it has another id by now."""
+        """Note the id that the graph gave to a message stored without one. False if it has another id by now."""
         for waiting in self._inserts:
             if waiting["row"] == version.row:
                 waiting["message_id"] = message.id
@@ -309,7 +309,7 @@ class SessionMessages:
         return DecodedMessage(row, lean(message), None, weight(framed))
 
     def pass_over(self, what: str, error: DamagedSession) -> None:
-        """Reports what cannot be read; raises the error where nobody is to go on without it."""
+        """Report what cannot be read; raise the error if damage is not to be passed over."""
         if self.on_damage is None:
             raise error
         self.on_damage(what, error)
@@ -324,27 +324,28 @@ class SessionMessages:
 
 
 def stand_in(row: int, message_id: str | None) -> BaseMessage:
-    """The assistant's, whoever wrote the message: nobody is made to have said it, and it needs no call or result."""
+    """The message in place of an unreadable one. It is the assistant's: nobody else said it, and it needs no call."""
     return AIMessage(TEXT, id=message_id or f"unreadable-{row}", response_metadata={_NOTES: {_ROW: row}})
 
 
 def row_behind(message: BaseMessage) -> int | None:
-    """The row that a graph hands back a stand-in for."""
+    """The row of the message that a stand-in replaces; None for any other message."""
     notes = message.response_metadata.get(_NOTES)
     row = notes.get(_ROW) if isinstance(notes, dict) else None
     return row if isinstance(row, int) else None
 
 
 class DamageReports:
-    """Says once in the log that something of a session cannot be read, and what was met first: `langmem doctor` names
-    all of it. As long as this process lives.
+    """Logs once per session, in this process, that a part of it cannot be read, with the first such part.
+
+    `langmem doctor` names all of them.
     """
 
     def __init__(self) -> None:
         self._reported: LruCache[str, bool] = LruCache(_MOST_REPORTED)
 
     def note(self, session_id: str, what: str, error: DamagedSession) -> None:
-        """Raises TypeNotAllowed: what holds a type that is not allowed is not damaged, but to be allowed."""
+        """Report damage. Raises TypeNotAllowed: a value of a type that is not allowed is not damaged."""
         if isinstance(error, TypeNotAllowed):
             raise error
         self.report(session_id, what, error)

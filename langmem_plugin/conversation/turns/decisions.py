@@ -1,4 +1,4 @@
-"""A person's decisions so far on all that a run waits for: kept with the session, until the run has gone on."""
+"""A person's decisions so far on all that a run waits for: kept with the session until the run has gone on."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +21,8 @@ from langmem_plugin.database.encryption.encrypted_columns import DECISION
 class Told:
     """The part of a conversation a person was told: all before the place `until`, and the texts `behind` it.
 
-    Branches that go on are put in order when the last has ended, and until then what they said has another id each time
-    it is read: neither a place nor an id would tell.
+    Parallel branches are put in order only when the last has ended, and until then their messages have another id each
+    time they are read: neither a place nor an id would find them again.
     """
 
     until: int = 0
@@ -36,7 +36,7 @@ class Told:
         return cls(until, [str(each.text) for each in messages[until:] if isinstance(each, AIMessage)])
 
     def not_in(self, messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
-        """Those that came since."""
+        """The messages that the person was not told."""
         told = Counter(self.behind)
         for each in messages[self.until :]:
             if isinstance(each, AIMessage) and told[each.text]:
@@ -50,11 +50,11 @@ NOTHING_TOLD = Told()
 
 @dataclass(frozen=True)
 class Decided:
-    """`answers` by the id of the interrupt; `asked_again` names the question that was put a second time, and `wish` is
-    what the person asked for instead of answering it.
+    """The decisions so far: `answers` by the id of the interrupt.
 
-    Once they are complete, `by` is the message that completed them ("" for one without an id), `asked` what was asked,
-    and `told` what the person was told before the run went on.
+    `asked_again` names the question that was put a second time, and `wish` is what the person asked for instead of
+    answering it. Once the answers are complete, `by` is the message that completed them ("" for one without an id),
+    `asked` the questions, and `told` what the person was told before the run went on.
     """
 
     answers: dict[str, list[Any]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Decisions:
         self._serde = serde
 
     def of(self, config: RunnableConfig) -> Decided:
-        """In the session of a turn."""
+        """The decisions kept in the session of a turn."""
         with self._database.read() as connection:
             found = self._sessions.find(connection, config)
             if found is None:
@@ -86,12 +86,12 @@ class Decisions:
         return Decided(**{**stored, "told": Told(**stored["told"])})
 
     def keep(self, config: RunnableConfig, decided: Decided) -> None:
-        """In place of what was kept before. Raises TurnLost."""
+        """Keep these decisions in place of those before. Raises TurnLost."""
         with self._sessions.fenced(config), self._database.write() as connection:
             self.kept(config, decided)(connection)
 
     def kept(self, config: RunnableConfig, decided: Decided) -> Callable[[Connection], None]:
-        """The same, to be written in a transaction of the caller: with the answer to what was said."""
+        """A function that keeps the decisions in a transaction of the caller, together with the answer."""
         payload = to_bytes(self._serde(), asdict(decided))
 
         def keep_in(connection: Connection) -> None:

@@ -1,8 +1,8 @@
-"""Messages that came in, claimed by their ids: each is answered once, whatever is delivered twice or cut short.
+"""Messages that came in, claimed by their ids: each is answered once, even if delivered twice or cut short.
 
-A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn; what
-needs no turn is done, claimed and answered in one. Its answer is kept with it, for whoever delivers it again, for as
-long as housekeeping.py says. Which deliveries are of one message, `IncomingMessage.claim_id` says.
+A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn; a message
+that needs no turn is handled, claimed and answered in one. Its answer is kept with it for later deliveries, for as long
+as housekeeping.py says. `IncomingMessage.claim_id` says which deliveries are of one message.
 """
 
 import uuid
@@ -36,16 +36,16 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 MOST_ATTEMPTS = 3
-"""How often a message is begun with: one that ends the process each time must not end all that come after it."""
+"""The most turns that begin with one message: one that always ends the process must not stop all after it."""
 
 _NO_TURN = 0  # the ticket of what needed no turn; tickets begin with 1
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message that is to be answered; `attempts` counts the turns that began with it before and were cut short.
+    """A message that is to be answered; `attempts` counts earlier turns that began with it and were cut short.
 
-    `waited` says that other turns came between it and the first of its own: what these asked it does not answer.
+    `waited` says that other turns came between it and its own first turn: it does not answer their questions.
     """
 
     message_id: str | None
@@ -67,19 +67,19 @@ class Claimed(Exception):
 
 
 class _Nothing(Exception):
-    """There was nothing to be answered without a turn."""
+    """The work without a turn gave no answer."""
 
 
 @dataclass
 class Claim:
     """One delivery of a message, on its way through the turns: an Arrival.
 
-    Once its turn has begun, `answer` is what was answered already, to an earlier delivery. If nothing was, `before`
+    Once its turn has begun, `answer` is the answer given already, to an earlier delivery. If there is none, `before`
     are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
-    `together` those to be answered in one run, in their order: what was refused as busy, the message itself, and with
-    `joins` what came after it and waits for a turn of its own. `session_id` is the session of its turn. `lost` is that
-    of an earlier turn, which another took away: where it is gone by now, as after an erasure, UnknownSession is raised
-    and nothing begins.
+    `together` those to be answered in one run, in their order: those refused as busy, the message itself, and with
+    `joins` those that came after it and wait for a turn of their own. `session_id` is the session of its turn. `lost`
+    is the session of an earlier turn, which another took away: if it is gone by now, as after an erasure,
+    UnknownSession is raised and nothing begins.
     """
 
     _claims: "MessageClaims"
@@ -97,7 +97,7 @@ class Claim:
         self._waits_in: str | None = None
         self._drawn_with: Connection | None = None
         self.position = 0
-        """In the order in which messages came in: the ticket of its first delivery."""
+        """The place in the order of arrival: the ticket of the message's first delivery."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         self._refuse_gone(connection)
@@ -147,7 +147,7 @@ class Claim:
             session_rows.anywhere(connection, self.lost)
 
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
-        """Takes what has come since the turn began, with `joins`; whether anything had."""
+        """Take the messages that came since the turn began, with `joins`; return whether there were any."""
         taken = {each.message_id for each in (*self.before, *self.together)}
         if any(each.attempts for each in self.together):  # as when the turn began
             return False
@@ -168,7 +168,7 @@ class MessageClaims:
         self._serde = serde
 
     def claim(self, message: HumanMessage, message_id: str | None, *, joins: bool, lost: str | None = None) -> Claim:
-        """For `Turns.turn`. Without an id the message is answered as any, and nobody can ask for its answer again."""
+        """A claim for `Turns.turn`. Without an id the message is answered, but its answer cannot be asked for again."""
         return Claim(self, message, message_id, joins, lost)
 
     def once(
@@ -180,10 +180,11 @@ class MessageClaims:
         whose: Callable[[], str] | None = None,
         anyway: bool = False,
     ) -> str | None:
-        """Do `work` that needs no turn; its text is kept as the answer in one transaction with all that it writes.
+        """Do `work` that needs no turn; its text is kept as the answer in one transaction with its writes.
 
-        None where it says nothing, and then it has written nothing. The answer is kept for `whose` conversation it is
-        when the work is done. Raises Claimed where another delivery is answered, or, unless `anyway`, to be answered.
+        Return the text, or None if the work says nothing; it has then written nothing. `whose` gives the conversation
+        that keeps the answer when the work is done. Raises Claimed if another delivery is answered, or, unless
+        `anyway`, to be answered.
         """
         if message_id is None:
             return work()
@@ -200,18 +201,18 @@ class MessageClaims:
         return None
 
     def _refuse_claimed(self, connection: Connection, *, thread: str, message_id: str, anyway: bool) -> None:
-        """The first thing in the transaction of what needs no turn: of two deliveries at once one waits here."""
+        """Raise Claimed if the message is claimed; first in its transaction, so that a second delivery waits here."""
         session_rows.one_at_a_time(connection, message_id)
         row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
         if row is not None and not (anyway and row[0] is None):
             raise Claimed
 
     def answer_to(self, thread: str, message_id: str) -> Answer | None:
-        """The answer to an earlier delivery of the message."""
+        """The answer to an earlier delivery of the message; None without one."""
         return self._database.select(lambda connection: self.answer_in(connection, thread, message_id))
 
     def is_known(self, thread: str, message_id: str) -> bool:
-        """True where the message was delivered before, answered or not."""
+        """Tell whether the message was delivered before, answered or not."""
         mine = {"of_thread": thread, "of_id": message_id}
         return self._database.select(lambda connection: _ANSWER.first(connection, mine)) is not None
 
@@ -228,7 +229,7 @@ class MessageClaims:
         return Answer(from_bytes(self._serde(), plain), row[1])
 
     def refuse(self, thread: str, claim: Claim) -> None:
-        """Nobody waits for its answer any more: it is answered together with the next message."""
+        """Note that nobody waits for its answer any more: it is answered together with the next message."""
         message_id = claim.message_id or uuid.uuid4().hex
         payload = self.packed(claim.message)
         with self._database.write() as connection:
@@ -236,7 +237,10 @@ class MessageClaims:
             _REFUSE.run(connection, {"of_thread": thread, "of_id": message_id})
 
     def join(self, config: RunnableConfig, claim: Claim) -> bool:
-        """Has the claim take what has come since its turn began, with `joins`; whether anything had."""
+        """Take into the claim the messages since its turn began, with `joins`; return whether there were any.
+
+        Raises TurnLost.
+        """
         thread, ticket = self._sessions.thread_of(config), ticket_of(config) or 0
         with self._sessions.fenced(config), self._database.write(durable=False) as connection:
             return claim.join(connection, thread, ticket)
@@ -250,10 +254,10 @@ class MessageClaims:
         *,
         along: Callable[[Connection], None] | None = None,
     ) -> None:
-        """Keeps the answer, unless there is one; on disk when it returns, with what `along` writes.
+        """Keep the answer, unless there is one; on disk when this returns, with what `along` writes.
 
-        A code, a token or a password that it tells is kept as MASK: whoever reads the file must not be let in by it.
-        `config` is that of the turn that answers. Raises TurnLost if another has begun.
+        A code, a token or a password in it is kept as MASK: a reader of the file must not get in by it. `config` is
+        that of the turn that answers. Raises TurnLost if another has begun.
         """
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
@@ -270,7 +274,7 @@ class MessageClaims:
             _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
 
     def went_out(self, thread: str, message_ids: Sequence[str], sent_as: str, *, is_last: bool) -> None:
-        """A part of the answer is out, `sent_as` the digest of the id that the channel gave it ("" without one)."""
+        """Note that a part of the answer is sent; `sent_as` is the digest of its id in the channel ("" without one)."""
         with self._database.write(durable=not is_last) as connection:
             for part in in_parts(message_ids):
                 mine = (incoming.c.thread == thread, incoming.c.message_id.in_(part))
@@ -281,14 +285,14 @@ class MessageClaims:
                     connection.execute(update(incoming).where(*own).values(**values))
 
     def parts_sent(self, thread: str, message_ids: Sequence[str]) -> int:
-        """How many parts of the answer to these messages are out."""
+        """The number of parts of the answer to these messages that are sent."""
         with self._database.read() as connection:
             mine = (incoming.c.thread == thread, incoming.c.message_id.in_(message_ids))
             found = connection.execute(select(incoming.c.sent_as).where(*mine)).scalars()
             return max((len(each or ()) for each in found), default=0)
 
     def text_sent_as(self, thread: str, sent_as: str) -> tuple[str | None, bool]:
-        """The answer that went out under this id of the channel, and whether it is the newest; None if none did."""
+        """The answer that was sent under this id of the channel, or None, and whether it is the newest."""
         newest = select(incoming.c.message_id, incoming.c.sent_as, incoming.c.received_at).where(
             incoming.c.thread == thread, incoming.c.reply.is_not(None), incoming.c.sent_as.is_not(None)
         )
@@ -301,14 +305,14 @@ class MessageClaims:
             return (answer.text if answer else None), found.received_at == rows[0].received_at
 
     def is_recent(self, thread: str, message_id: str, within: timedelta) -> bool:
-        """True where the message came within this time."""
+        """Tell whether the message came within this time."""
         mine = (incoming.c.thread == thread, incoming.c.message_id == message_id)
         with self._database.read() as connection:
             came = connection.execute(select(incoming.c.received_at).where(*mine)).scalar_one_or_none()
         return came is None or self._sessions.now() - came < within
 
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
-        """The message waits under this ticket. False if it was there before."""
+        """Let the message wait under this ticket. Return False if it was there before."""
         row = {"of_thread": thread, "of_id": message_id, "of_ticket": ticket}
         stored = INCOMING.encrypted(connection, (thread, message_id), payload)
         values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": stored}
@@ -319,7 +323,7 @@ class MessageClaims:
         return False
 
     def follow(self, connection: Connection, source: str, target: str, message_id: str) -> None:
-        """A message that waited goes to another conversation, unless it is there already."""
+        """Move a waiting message to another conversation, unless it is there already."""
         there = incoming.alias()
         known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == message_id)
         mine = (incoming.c.thread == source, incoming.c.message_id == message_id, _UNANSWERED)
@@ -329,7 +333,7 @@ class MessageClaims:
         connection.execute(delete(incoming).where(*mine))
 
     def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
-        """The turn of this ticket answers them."""
+        """Note that the turn of this ticket answers these messages."""
         rows = [
             {"of_thread": thread, "of_id": each.message_id, "of_ticket": ticket, "has_waited": each.waited}
             for each in taken
@@ -349,7 +353,10 @@ class MessageClaims:
         *,
         waited: bool,
     ) -> list[Waiting]:
-        """One that cannot be read is left out, with an ERROR: it must not silence its person."""
+        """The waiting messages in these rows, without those that cannot be read, each an ERROR.
+
+        An unreadable message must not keep its person from being answered.
+        """
         found = []
         for message_id, _, _, attempts, payload, had_waited in rows:
             try:
@@ -407,7 +414,7 @@ log = event_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ClaimRecord:
-    """`message` is there until it is answered, `reply` from then on."""
+    """One message and its answer: `message` is there until it is answered, `reply` from then on."""
 
     message_id: str
     received_at: datetime
@@ -417,13 +424,13 @@ class ClaimRecord:
 
 
 class ClaimRecords:
-    """`serde` is the one that MessageClaims packs with."""
+    """Reads and writes the claims of a thread; `serde` is the one that MessageClaims packs with."""
 
     def __init__(self, serde: Callable[[], SerializerProtocol]) -> None:
         self._serde = serde
 
     def of_thread(self, connection: Connection, thread: str) -> list[ClaimRecord]:
-        """In the order they came in. One that cannot be read is left out, with an ERROR."""
+        """The claims of a thread in order of arrival. An unreadable one is left out, with an ERROR."""
         mine = select(incoming).where(incoming.c.thread == thread).order_by(incoming.c.position, incoming.c.message_id)
         found = []
         for row in connection.execute(mine):
@@ -438,15 +445,17 @@ class ClaimRecords:
         return found
 
     def reply(self, connection: Connection, thread: str, message_id: str) -> str | None:
-        """The answer that is kept under one id; None where there is none."""
+        """The answer that is kept under one id; None if there is none."""
         row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
         return None if row is None else self._unpacked(REPLY.decrypted(connection, (thread, message_id), row[0]))
 
     def keep(
         self, connection: Connection, thread: str, record: ClaimRecord, position: int, *, masks: bool = True
     ) -> bool:
-        """False where it is there. What was not answered is answered together with the person's next message. Without
-        `masks` the reply is kept letter by letter, with secrets that it tells.
+        """Keep a claim; return False if it is there already.
+
+        A message without an answer is answered together with the person's next one. Without `masks` the reply is kept
+        letter by letter, with its secrets.
         """
         key = (thread, record.message_id)
         reply = without_secrets(record.reply) if record.reply and masks else record.reply

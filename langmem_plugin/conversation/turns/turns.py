@@ -1,9 +1,9 @@
 """One turn at a time per conversation, first come first served, across threads, tasks and processes.
 
-How long a turn waits for its place is TURN_TIMEOUT of settings.py.
+TURN_TIMEOUT of settings.py is the longest wait of a turn for its place.
 
-A turn takes a ticket in the database and runs when no older one is left. Its process keeps renewing the ticket, so
-a killed process frees its conversations within seconds. A process that was only frozen finds its ticket outrun: the
+A turn takes a ticket in the database and runs when no older one is left. Its process keeps renewing the ticket, so a
+killed process frees its conversations within seconds. A process that was only frozen finds its ticket outrun: the
 ticket is the epoch of the session from the turn's begin, and every write of the turn's run is conditional on it.
 """
 
@@ -34,18 +34,18 @@ from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, TurnTimeout
 
 RENEW_SECONDS = 1.0
-"""How often a holder counts its ticket up. Well below the longest gap, and that well below the silence."""
+"""The seconds between two renewals of a ticket: well below the longest gap, which is well below SILENT_SECONDS."""
 
 _LONGEST_GAP_SECONDS = 2.0
 
 SILENT_SECONDS = 4.0
-"""A ticket not renewed for so long while somebody looked is nobody's any more."""
+"""The seconds after which a ticket that was watched and not renewed belongs to nobody."""
 
 Ticket = tuple[str, int]
 
 
 class Watch:
-    """Looks again and again, in a transaction that could write: only then could the holders have renewed, too."""
+    """Looks at tickets again and again, in a transaction that could write: only then could holders have renewed too."""
 
     def __init__(self) -> None:
         self._seen: dict[Ticket, tuple[int, float]] = {}
@@ -54,8 +54,8 @@ class Watch:
     def gone(self, renewals: Mapping[Ticket, int], at: float) -> list[tuple[Ticket, int]]:
         """The tickets whose holders are gone, with the count at which they stopped; `at` is in monotonic seconds.
 
-        After a gap (this process was frozen, or the database away) the watch begins anew: the gap may have kept
-        the others from renewing as well.
+        After a gap (this process was frozen, or the database away) the watch begins anew: the gap may have kept the
+        others from renewing as well.
         """
         if at - self._looked_at > _LONGEST_GAP_SECONDS:
             self._seen = {}
@@ -72,9 +72,9 @@ _LONGEST_SECONDS = SILENT_SECONDS + 3 * RENEW_SECONDS
 
 
 def stale_tickets_deleted(database: Database, stopwatch: Callable[[], float] = time.monotonic) -> Iterator[int]:
-    """After each look how many were taken away; the caller waits for RENEW_SECONDS before the next.
+    """Delete stale tickets; yield their number after each look. The caller waits for RENEW_SECONDS before the next.
 
-    By the rule of `Watch`: a holder counts its ticket up every second, whatever any clock says.
+    The rule is that of `Watch`: a holder counts its ticket up every second, whatever any clock says.
     """
     with database.read() as connection:
         first: dict[Ticket, int] = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
@@ -107,14 +107,14 @@ class Opened:
 
 
 class Conversations(Protocol):
-    """Opens the session that a turn goes on in."""
+    """Opens the session of a turn."""
 
     def prepare(self, thread: str) -> None:
-        """Finds out what can be before the place is taken, without holding up other writers."""
+        """Read what can be read before the place is taken, without holding up other writers."""
         ...
 
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        """In the transaction that makes the ticket the first; from then on only its run may write."""
+        """Open the session in the transaction that makes the ticket the first; from then on only its run may write."""
         ...
 
 
@@ -122,17 +122,17 @@ class Arrival(Protocol):
     """A message that came in and wants the turn: it is noted, and taken, in the turn's own transactions."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
-        """In the transaction that draws the ticket."""
+        """Note the message, in the transaction that draws the ticket."""
         ...
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
-        """In the transaction that makes the ticket the first."""
+        """Take the message, in the transaction that makes the ticket the first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """How one turn is noted and opened."""
+    """The opening and the arrival of one turn."""
 
     conversations: Conversations
     arrival: Arrival | None
@@ -186,7 +186,7 @@ class Turns:
         process_forks.register(after_in_child=self.reset)
 
     def reset(self) -> None:
-        """As a process starts that holds nothing: tickets, locks and threads of a parent process are not its own."""
+        """Begin as a process that holds nothing: tickets, locks and threads of a parent process are not its own."""
         self._places: dict[int, _Place] = {}
         self._lines: dict[str, list[int]] = {}  # of these, by thread and in their order
         self._changed = threading.Condition()
@@ -195,12 +195,12 @@ class Turns:
         self._renewing: threading.Thread | None = None
 
     def turn(self, thread: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> "Turn":
-        """`opening` opens it in another way than the usual."""
+        """A turn of this thread; `opening` opens it in another way than the usual."""
         opens = _Opening(opening or self._conversations, arrival)
         return Turn(self._hold(thread, opens), self._ahold(thread, opens))
 
     def close(self) -> None:
-        """Takes no more turns, and waits for those that run here, up to the longest wait for a place."""
+        """Take no more turns, and wait for those that run here, up to the longest wait for a place."""
         mine = threading.get_ident()
         with self._changed:
             self._closing = True
@@ -214,7 +214,7 @@ class Turns:
 
     @contextmanager
     def _hold(self, thread: str, opening: _Opening) -> Iterator[Opened]:
-        """Waits for its place, then holds the conversation until the block ends."""
+        """Wait for a place, then hold the conversation until the block ends."""
         self._refuse_own(thread, threading.get_ident())
         ticket, opened = self._take(thread, opening, threading.get_ident())
         try:
@@ -232,7 +232,7 @@ class Turns:
 
     @asynccontextmanager
     async def _ahold(self, thread: str, opening: _Opening) -> AsyncIterator[Opened]:
-        """The same for a task; a waiting task holds no thread."""
+        """Do as `_hold` for a task; a waiting task holds no thread."""
         self._refuse_own(thread, None)
         drawing = self._executor.submit(self._take, thread, opening)
         try:
@@ -255,7 +255,7 @@ class Turns:
             await asyncio.shield(self._in_thread(self._give_back, thread, ticket))
 
     def _pauses(self, opened: Opened | None) -> Iterator[float]:
-        """How long to sleep before looking again; nothing to wait for if the place is the first."""
+        """The seconds to sleep before each look; none if the place is the first. Raises TurnTimeout."""
         deadline, pause = time.monotonic() + self._timeout, _FIRST_POLL_SECONDS
         while opened is None:
             self._refuse_closed()
@@ -267,7 +267,7 @@ class Turns:
             pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
 
     def _take(self, thread: str, opening: _Opening, thread_id: int | None = None) -> tuple[int, Opened | None]:
-        """A ticket, and the turn if the ticket is the first in line."""
+        """A new ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
         opening.prepare(thread)
         with self._database.write(durable=False) as connection:
@@ -304,7 +304,7 @@ class Turns:
         return opened
 
     def _may_be_next(self, thread: str, ticket: int) -> bool:
-        """Who waits behind others of this process asks the database now and then: hundreds would keep it busy."""
+        """Tell whether to ask the database now; behind others of this process only now and then, to spare it."""
         with self._changed:
             place, now = self._places[ticket], time.monotonic()
             if self._lines[thread][0] != ticket and now - place.looked_at < _BEHIND_POLL_SECONDS:
@@ -329,12 +329,12 @@ class Turns:
             self._give_back(thread, drawing.result()[0])
 
     def runs_here(self, config: RunnableConfig) -> bool:
-        """True where this process holds the turn of the config."""
+        """Tell whether this process holds the turn of the config."""
         place = self._places.get(ticket_of(config) or 0)
         return place is not None and place.begun
 
     def _refuse_own(self, thread: str, thread_id: int | None) -> None:
-        """A turn that waits for the one it runs in waits in vain."""
+        """Raise InvalidInput for a turn inside a turn of the same conversation: it would wait in vain."""
         run = var_child_runnable_config.get() or {}
         of_run = self._places.get(ticket_of(run) or 0)
         of_thread = [each for each in list(self._places.values()) if thread_id and each.thread_id == thread_id]
@@ -348,7 +348,7 @@ class Turns:
             raise StoreUnavailable("the checkpointer is closed: open another")
 
     def renew(self, watch: Watch) -> None:
-        """One round: this process's tickets are renewed, and those of processes that are gone taken away."""
+        """Renew this process's tickets once, and take away those of processes that are gone."""
         with self._changed:
             own = {(place.thread, ticket) for ticket, place in self._places.items()}
         if not own:
@@ -378,12 +378,12 @@ def line(connection: Connection, thread: str) -> set[int]:
 
 
 def holds(connection: Connection, thread: str, ticket: int) -> bool:
-    """True where the ticket is still in the line."""
+    """Tell whether the ticket is still in the line."""
     return _HELD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is not None
 
 
 def _renew(turns: "weakref.ref[Turns]", stopped: threading.Event) -> None:
-    """The thread that renews; it keeps no object alive."""
+    """Renew in a loop, in a thread of its own, without keeping the object alive."""
     watch = Watch()
     while (found := turns()) is not None:
         with contextlib.suppress(StoreUnavailable):  # the next round may reach it
@@ -401,7 +401,7 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
         self._held_by_task = held_by_task
         self._used = False
         self.awaits_answer = False
-        """True where the conversation's last run stopped to ask the person something; known once the turn has begun."""
+        """True if the conversation's last run stopped to ask the person something; known once the turn has begun."""
 
     def __enter__(self) -> RunnableConfig:
         self._use()
