@@ -194,12 +194,12 @@ def _kinds(annotation: Any) -> set[type]:
 
 
 def _as(name: str) -> _Take:
-    """Return what takes a key's value as the setting of this name."""
+    """Return a function that takes a key's value as the setting of this name."""
     return lambda found, key, value: found.take(name, key, value)
 
 
 def _folder(name: str, prefix: str, file: str = "") -> _Take:
-    """Return what takes a key's value, the folder in which something lies, as the setting of this name."""
+    """Return a function that takes a key's value, a folder, as the setting of this name."""
 
     def take(found: _Found, key: str, value: Any) -> None:
         if isinstance(value, str) and value.strip() and "\0" not in value:

@@ -1,4 +1,4 @@
-"""The environment variables LANGMEM_…: errors in one, said in one line, and unknown names."""
+"""The environment variables LANGMEM_…: one-line reports of values that cannot be used, and of unknown names."""
 
 import difflib
 import json

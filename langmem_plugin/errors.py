@@ -110,7 +110,7 @@ class SessionRefused(DecryptionRefused, DamagedSession):
 
 
 class UnknownSession(LangMemError, LookupError):
-    """The id is no session's."""
+    """The id names no session."""
 
 
 class EmbeddingUnavailable(LangMemError):

@@ -445,10 +445,10 @@ class PhoneMemory(Parts):
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:
-    """Return `memory.recall_node()`, under the name that some look for."""
+    """Return `memory.recall_node()`, for callers who look for it by this name."""
     return memory.recall_node()
 
 
 def memory_write_node(memory: PhoneMemory) -> Node:
-    """Return `memory.write_node()`, under the name that some look for."""
+    """Return `memory.write_node()`, for callers who look for it by this name."""
     return memory.write_node()

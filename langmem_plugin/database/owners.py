@@ -1,4 +1,4 @@
-"""Owner' keys: the one place where an identifier, in any form, becomes an owner's key."""
+"""The keys of owners: the one place where an identifier, in any form, becomes an owner's key."""
 
 from sqlalchemy import Connection, bindparam, select
 

@@ -140,7 +140,7 @@ def media_of(settings: Settings) -> Path | str:
 def vector_index_of(settings: Settings) -> tuple[str | None, str]:
     """Return the vector index of the settings, and the name of the account owner's collection in it, or "".
 
-    A tenant has a folder of its own. pgvector's tables lie in a schema of their own already.
+    A tenant has a folder of its own. pgvector's tables lie in a schema beside the tenant's, and so are apart already.
     """
     index, _, collection = (settings.vector_index or "").partition("#")
     kind, colon, folder = index.partition(":")

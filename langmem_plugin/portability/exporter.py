@@ -84,7 +84,7 @@ class Questions(Protocol):
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """The amounts stored of a person. `pending` counts memories that wait for their consent; `messages` counts every
-    change of a message.
+    version of a message.
     """
 
     sessions: int
