@@ -1,4 +1,4 @@
-"""The server over HTTP: whose memory a request reaches is what its token says, and without one it reaches nothing."""
+"""The server over HTTP: a request reaches the memory that its token names, and none without a token."""
 
 import json
 
@@ -25,11 +25,11 @@ _UNAUTHORIZED = 401
 
 
 def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) -> Starlette:
-    """An ASGI application with the server at /mcp; `host` and `port` are where it will be reached.
+    """Make an ASGI application with the server at /mcp, to be reached at `host` and `port`.
 
-    Every request is looked at by itself and nothing is held between two: a token that is taken back opens nothing
-    from then on, and no request can continue another's. Bound to loopback, it answers no other host's name.
-    Raises ConfigurationError where the memory is switched off.
+    Every request is handled by itself and nothing is held between two: a token that is taken back opens nothing from
+    then on, and no request can continue another's. Bound to loopback, it answers no other host's name. Raises
+    ConfigurationError if the memory is switched off.
     """
     tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
     rates = Rates()
@@ -52,7 +52,7 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
 
 
 class _Verifier:
-    """The SDK asks it once for every request."""
+    """Verifies tokens for the SDK, once for every request."""
 
     def __init__(self, tokens: AccessTokens, rates: Rates) -> None:
         self._tokens = tokens
@@ -68,8 +68,10 @@ class _Verifier:
 
 
 class _Guarded:
-    """As the API has it: 413 for a body that is too large, 429 for who asks, or guesses, too often, and 503 where even
-    the token cannot be looked up.
+    """ASGI middleware that refuses requests as the API does.
+
+    It answers 413 for a body that is too large, 429 for a caller that asks, or guesses, too often, and 503 if the token
+    cannot be looked up.
     """
 
     def __init__(self, app: ASGIApp, rates: Rates) -> None:
@@ -83,7 +85,7 @@ class _Guarded:
         read, is_over = 0, False
 
         async def part() -> Message:
-            """The next part of the body, which ends where it becomes too large."""
+            """The next part of the body, which is cut off where it becomes too large."""
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))

@@ -1,4 +1,4 @@
-"""The refusals told to a model: each says what to do next, and nothing of the work inside."""
+"""The refusals told to a model: each says what to do next, and nothing of the inner workings."""
 
 import functools
 from collections.abc import Callable
@@ -50,12 +50,12 @@ def told(error: LangMemError) -> str:
 
 
 def as_tool_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """The work of a tool, whose failures are sentences for the model."""
+    """Wrap the work of a tool so that its failures are sentences for the model."""
     return _in_sentences(work, lambda _: ToolError)
 
 
 def as_resource_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """The same for what is read as a resource."""
+    """Wrap the reading of a resource so that its failures are sentences for the model."""
     missing = tuple(_NOT_THERE)
     return _in_sentences(work, lambda error: ResourceNotFoundError if isinstance(error, missing) else ResourceError)
 

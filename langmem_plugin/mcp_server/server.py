@@ -34,7 +34,10 @@ def memory_server(
     auth: AuthSettings | None = None,
     token_verifier: TokenVerifier | None = None,
 ) -> MCPServer:
-    """`identifier` says whose connection the present call came over. Raises ConfigurationError as MemoryTools."""
+    """Make the server; `identifier` returns the person of the present call's connection.
+
+    Raises ConfigurationError as MemoryTools.
+    """
     tools = MemoryTools(memory, identifier)
     server = MCPServer(
         "langmem",
@@ -51,15 +54,16 @@ def memory_server(
 
 
 def serve_stdio(memory: PhoneMemory, who: str | int) -> None:
-    """Serves this person over standard input and output until the program that started it closes them. Raises
-    InvalidInput or ConfigurationError before it begins.
+    """Serve this person over standard input and output until the program that started it closes them.
+
+    Raises InvalidInput or ConfigurationError before it begins.
     """
     identifier = links.typed(memory.database, who)
     memory_server(memory, lambda: identifier).run("stdio")
 
 
 def _add_resources(server: MCPServer, tools: MemoryTools) -> None:
-    """Each is of the person of the connection and of nobody else; whatever its address says, it names no person."""
+    """Add the resources; each shows only the person of the connection, and no address names a person."""
     memory = tools.memory
 
     @server.resource("memory://memories", mime_type=_JSON)

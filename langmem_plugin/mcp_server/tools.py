@@ -51,7 +51,7 @@ _HINTS = "langmem_hints"
 
 
 def tool(hints: ToolAnnotations) -> Callable[[_Work], _Work]:
-    """Marks a method of MemoryTools as a tool that does no more than the hints say."""
+    """Mark a method of MemoryTools as a tool that does no more than the hints say."""
 
     def marked(work: _Work) -> _Work:
         setattr(work, _HINTS, hints)
@@ -61,10 +61,10 @@ def tool(hints: ToolAnnotations) -> Callable[[_Work], _Work]:
 
 
 class MemoryTools:
-    """The person whom a connection serves is fixed when it was made, and never changed by what is said over it:
-    `identifier` says whose connection the present call came over; links and merges are followed at each call.
+    """The tools for the person of a connection, who is fixed as it is made; nothing said over it changes that.
 
-    Raises ConfigurationError where the memory is switched off: there is nothing to serve.
+    `identifier` returns the person of the present call's connection; links and merges are followed at each call. Raises
+    ConfigurationError if the memory is switched off: there is nothing to serve.
     """
 
     def __init__(self, memory: PhoneMemory, identifier: Callable[[], str]) -> None:
@@ -79,7 +79,7 @@ class MemoryTools:
         return self.memory.people.resolve(self._identifier())
 
     def tools(self) -> list[PlainTool]:
-        """All that are marked as one, in their order."""
+        """All methods that are marked as tools, in their order."""
         marked = ((name, getattr(each, _HINTS, None)) for name, each in vars(type(self)).items())
         return [PlainTool.of(getattr(self, name), hints) for name, hints in marked if hints is not None]
 

@@ -1,4 +1,4 @@
-"""Over HTTP: the API for programs, each person's own page, the operator's console. Of the extra `web`."""
+"""The HTTP part, of the extra `web`: the API for programs, each person's own page, the operator's console."""
 
 try:
     import fastapi as _fastapi  # noqa: F401

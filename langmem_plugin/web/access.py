@@ -25,7 +25,10 @@ _COOKIES: dict[str, tuple[str, Kind, timedelta]] = {
 
 @dataclass(frozen=True)
 class Caller:
-    """`identifier` is whose memory the token opens, "" for an operator's, which opens everybody's."""
+    """The holder of a token.
+
+    `identifier` names the person whose memory it opens; "" for an operator's token, which opens everybody's.
+    """
 
     token_id: str
     identifier: str
@@ -55,14 +58,14 @@ def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:
 
 
 def caller_by_cookie(request: Request, tokens: AccessTokens, door: str) -> Caller | None:
-    """The caller whose browser it is; None for one that was not let in, or too long ago."""
+    """The caller whose browser it is; None without a valid cookie."""
     name, kind, _ = _COOKIES[door]
     access = tokens.access_by(request.cookies.get(name, ""), kind)
     return None if access is None else _caller(access)
 
 
 def let_in(request: Request, response: Response, token: str, door: str) -> None:
-    """The browser is known from now on; no script sees the cookie, and no other site can send it."""
+    """Set the cookie by which the browser is known; no script sees it, and no other site can send it."""
     name, _, valid_for = _COOKIES[door]
     is_secure = request.url.scheme == "https"
     if door == PAGE and not is_secure:  # behind a proxy that does not say how it was reached; the browser's page does
@@ -93,8 +96,9 @@ RETRY_AFTER = {"retry-after": "600"}
 
 
 class Attempts:
-    """The failed attempts of each address, in this process: after 20 in ten minutes the next ones must wait. An attempt
-    that succeeds never waits: a proxy or a mobile network is one address of many people.
+    """The failed attempts of each address, in this process: after 20 in ten minutes the next ones must wait.
+
+    An attempt that succeeds never waits: a proxy or a mobile network is one address of many people.
     """
 
     def __init__(self) -> None:

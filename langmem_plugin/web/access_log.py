@@ -1,4 +1,4 @@
-"""A line of the log for each request: the name of the route, and neither whose it was nor any key in its path."""
+"""Logs a line for each request with the name of its route, but without the person or any key in its path."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ _SERVER_ERROR = 500
 
 
 class AccessLog:
-    """ASGI middleware around the whole application. INFO for what was answered, WARNING for what failed here."""
+    """ASGI middleware around the whole application. Logs INFO for an answer, WARNING for a failure of this service."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

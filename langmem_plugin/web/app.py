@@ -27,10 +27,10 @@ def _to_the_console(request: Request) -> Response:
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
-    """An ASGI application: /api, /me, /console and /health, to run by itself or to mount into another.
+    """Make an ASGI application: /api, /me, /console and /health, to run by itself or to mount into another.
 
-    `graph` answers `POST /api/chat`. Nothing is served without a token (`langmem token`). The memory stays the
-    caller's to close. Raises ConfigurationError where the memory is switched off.
+    `graph` answers `POST /api/chat`. Nothing is served without a token (`langmem token`). The caller closes the memory.
+    Raises ConfigurationError if the memory is switched off.
     """
     if not memory.settings.enable_memory_system:
         raise ConfigurationError("the memory is switched off: there is nothing to serve")

@@ -1,4 +1,4 @@
-"""The headers and checks that keep a browser safe: no script but ours, no other site's forms, no frames, no copies."""
+"""The headers and checks that keep a browser safe: only our scripts, no other site's forms, no frames or copies."""
 
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ _READS = {"GET", "HEAD", "OPTIONS"}
 
 
 class BrowserSafety:
-    """ASGI middleware around the whole application. A response may set a header of these itself, such as caching."""
+    """ASGI middleware around the whole application. A response may set one of the headers itself, such as caching."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,8 +51,10 @@ class BrowserSafety:
 
 
 def _is_of_another_site(headers: Headers) -> bool:
-    """Browsers say so by one header or another: older ones, and those that came by plain HTTP, send the origin alone,
-    or hide it and send the page. A program that sends none of them carries no cookie by itself.
+    """Tell whether a browser sends the request from another site's page.
+
+    Older browsers, and those on plain HTTP, send only the origin, or hide it and send the page. A program that sends no
+    such header carries no cookie by itself.
     """
     if site := headers.get("sec-fetch-site"):
         return site not in {"same-origin", "none"}

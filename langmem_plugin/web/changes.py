@@ -1,4 +1,4 @@
-"""Changes of a person's memories at one of the doors: many at once, and those of late that can be undone."""
+"""Changes of a person's memories: many at once, and the recent ones that can be undone."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _RECENT, _LOOKED_AT, _SHOWN = timedelta(days=30), 200, 40
 
 
 def each_by_itself(ids: Sequence[str], change: Callable[[str], object]) -> dict[str, Outcome]:
-    """What became of each: one that cannot be changed does not keep the others."""
+    """Change each memory and return the outcomes by id; one that cannot be changed does not stop the others."""
     return {each: _became(change, each) for each in dict.fromkeys(ids)}
 
 
@@ -33,14 +33,14 @@ def _became(change: Callable[[str], object], memory_id: str) -> Outcome:
 
 @dataclass(frozen=True)
 class Recent:
-    """Memories that were forgotten, and those that were replaced with what is in their place now, the last first."""
+    """Memories that were forgotten, and those that were replaced, each with its replacement, the last first."""
 
     forgotten: list[Memory]
     replaced: list[tuple[Memory, Memory | None]]
 
 
 def recent(service: MemoryService, owner: OwnerKey, *, forgotten_within: timedelta) -> Recent:
-    """The changes of the last thirty days that can be undone; of what was forgotten those of a shorter time."""
+    """The changes of the last thirty days that can be undone, and the memories forgotten within a shorter time."""
     now = service.now()
     with service.database.read() as connection:
         forgotten = service.repository.forgotten_since(connection, owner, now - forgotten_within)

@@ -1,4 +1,4 @@
-"""A person's conversations to be looked at: who said what when, which tools were called, what a "number 2" meant."""
+"""A person's conversations for a reader: who said what when, which tools were called, what a "number 2" meant."""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _LONGEST_RESULT = 4_000  # letters of a tool's answer that are shown
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that the assistant called, with its arguments by name, as they are read."""
+    """A tool that the assistant called, with its arguments by name, as texts to read."""
 
     tool: str
     arguments: dict[str, str]
@@ -35,7 +35,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class PointedAt:
-    """The things that some words of a message pointed at, the reason, and the tool in whose result they stood."""
+    """The things that some words of a message pointed at, the reason, and the tool whose result had them."""
 
     words: str
     things: tuple[str, ...]
@@ -45,8 +45,10 @@ class PointedAt:
 
 @dataclass(frozen=True)
 class Line:
-    """One message. `meant` is what its words pointed at among `shown`, and `to_ask` the question where that is unclear.
-    `files` are what was sent with it, and `is_error` says that a tool failed.
+    """One message of a transcript.
+
+    `meant` is what its words pointed at among `shown`, and `to_ask` the question if that is unclear. `files` are those
+    sent with it, and `is_error` says that a tool failed.
     """
 
     message_id: str
@@ -63,14 +65,14 @@ class Line:
 
 
 def sessions_of(memory: PhoneMemory, person: OwnerKey) -> list[Session]:
-    """The sessions of all their identifiers, and of their threads on a server; the last active first."""
+    """The sessions of all the person's identifiers, and of their threads on a server; the last active first."""
     with memory.database.read() as connection:
         mine = [each for thread in threads_of(connection, person) for each in session_rows.listed(connection, thread)]
     return sorted(mine, key=attrgetter("last_active"), reverse=True)
 
 
 def session_of(memory: PhoneMemory, person: OwnerKey, session_id: str) -> Session:
-    """Raises UnknownSession, also for another person's."""
+    """The session of the person. Raises UnknownSession, also for another person's."""
     with memory.database.read() as connection:
         found = session_rows.anywhere(connection, session_id)
         if found.thread not in threads_of(connection, person):
@@ -81,10 +83,9 @@ def session_of(memory: PhoneMemory, person: OwnerKey, session_id: str) -> Sessio
 def transcript(
     memory: PhoneMemory, person: OwnerKey, session_id: str, *, first: int = 0, around: str = "", limit: int = 200
 ) -> tuple[int, list[Line]]:
-    """The lines in order, from the `first` on, counted from 0, or the part with the message `around`; where it begins,
-    too.
+    """The lines in order, at most `limit`, and the place of the first of them, counted from 0.
 
-    Raises UnknownSession, also for another person's.
+    They begin at `first`, or are the part with the message `around`. Raises UnknownSession, also for another person's.
     """
     session_of(memory, person, session_id)
     with memory.saver.checkpoints.reading(session_id) as checkpoints:

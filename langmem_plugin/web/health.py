@@ -1,6 +1,4 @@
-"""The checks for a monitor of the service: whether it lives, whether it can do its work, and its figures for
-Prometheus.
-"""
+"""The checks for a monitor of the service: whether it lives and is ready, and its figures for Prometheus."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -30,7 +28,7 @@ _HOURS = 1
 
 
 def add_health(app: FastAPI) -> None:
-    """`/health/live` and `/health/ready` need no token, `/metrics` an operator's, and the extra `metrics`.
+    """Add `/health/live` and `/health/ready`, open to all, and `/metrics` for an operator, of the extra `metrics`.
 
     `/api/health` is `/health/ready` too: clients of the API look for it there.
     """
@@ -43,7 +41,7 @@ def add_health(app: FastAPI) -> None:
 
 
 async def _live(_: Request) -> Response:
-    """Asks nothing: a process that answers is not to be started anew because its database is away."""
+    """Answer without asking the database: while that is away, a restart of this process would not help."""
     return JSONResponse({"status": "ok"})
 
 
@@ -82,9 +80,7 @@ def _answers(ask: Callable[[], object]) -> bool:
 
 
 def _folders(memory: PhoneMemory) -> Iterator[Path]:
-    """The folders on this machine's disk that hold the data; a folder that is not made yet counts by the one it will be
-    in.
-    """
+    """The folders on this machine's disk that hold the data; for one that does not exist yet, its nearest parent."""
     for each in (memory.database.path, memory.media.folder):
         if each is not None:
             yield next(parent for parent in each.absolute().parents if parent.exists())
@@ -104,7 +100,7 @@ def _figures(request: Request) -> bytes | None:
 
 
 class _Figures:
-    """Gauges over all processes, from the database: whichever worker is asked gives the same."""
+    """The gauges over all processes, from the database: every worker gives the same."""
 
     def __init__(self, memory: PhoneMemory) -> None:
         self._memory = memory

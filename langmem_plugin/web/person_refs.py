@@ -17,20 +17,20 @@ _PURPOSE = b"langmem console person"
 
 
 class PersonRefs:
-    """Under this database's own secret: the same for every process, and nothing to anybody without the database."""
+    """Seals keys with this database's own secret: alike in every process, and unreadable without the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @cached_property
     def _cipher(self) -> AESSIV:
-        """Made when it is needed: a service also starts while the database is away."""
+        """The cipher, made when it is needed: a service also starts while the database is away."""
         with self._database.read() as connection:
             held = bytes(connection.execute(select(secret.c.value).where(secret.c.name == "audit")).scalar_one())
         return AESSIV(HKDF(SHA256(), 64, salt=None, info=_PURPOSE).derive(held))
 
     def ref(self, person: str) -> str:
-        """The same for the same person, so that an address can be kept."""
+        """The reference of a person, always the same, so that an address can be kept."""
         sealed = self._cipher.encrypt(person.encode("utf-8", "surrogatepass"), [_PURPOSE])
         return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 

@@ -1,6 +1,4 @@
-"""The objects that every part of the web application serves: one memory, the tokens that open it, the graph that
-answers.
-"""
+"""The objects that every part of the web application serves: one memory, its tokens, and the graph that answers."""
 
 import tempfile
 from collections.abc import Iterator
@@ -22,7 +20,7 @@ from langmem_plugin.portability import document_files
 
 @dataclass(frozen=True)
 class Served:
-    """`graph` answers chats; without one there is no chat."""
+    """The memory, its tokens, and the `graph` that answers chats; without a graph there is no chat."""
 
     memory: PhoneMemory
     tokens: AccessTokens
@@ -34,7 +32,7 @@ _LOGGED = ("path", "raw_path", "query_string")  # by servers, of which a link's 
 
 
 class RootNoted:
-    """ASGI middleware around the whole application: what is mounted in it no longer sees where it begins itself."""
+    """ASGI middleware around the whole application: notes its root path, which mounted applications do not see."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -45,7 +43,7 @@ class RootNoted:
 
 
 class HeadAsGet:
-    """ASGI middleware: HEAD is answered as GET is, without the body."""
+    """ASGI middleware that answers HEAD as GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -65,7 +63,7 @@ class HeadAsGet:
 
 
 def root_of(request: Request) -> str:
-    """The path that the whole application is mounted under in another one: "" where it runs by itself."""
+    """The path that the whole application is mounted under in another one; "" if it runs by itself."""
     return str(request.scope[_ROOT])
 
 
@@ -75,8 +73,9 @@ _CHUNK = 2**16
 def exported(
     memory: PhoneMemory, person: OwnerKey, form: Literal["json", "csv"], *, name: str = "langmem-export"
 ) -> Response:
-    """All that is stored of a person, as a file that stays nowhere; noted. It is written whole before anything is sent:
-    an answer that breaks off would look like a shorter one.
+    """Send all that is stored of a person as a file that is kept nowhere, and note it.
+
+    The file is complete before anything is sent: an answer that breaks off would look like a shorter one.
     """
     with memory.database.write() as connection:
         record(connection, "data.exported", owner=person)

@@ -1,4 +1,4 @@
-"""One request: who asks, whom it is about, and that an operator's look at a person is noted."""
+"""One request: its caller, the person it is about, and the note that an operator looks at a person."""
 
 import re
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _DIGITS = 10
 
 
 def admitted(request: Request) -> Caller:
-    """Admits a call by the token of the request. Raises NotAuthorized, or TooManyRequests where it asks too often."""
+    """Admit a call by the token of the request. Raises NotAuthorized, or TooManyRequests if it asks too often."""
     rates: Rates = request.app.state.api_rates
     try:
         caller = caller_by_header(request, request.app.state.served.tokens)
@@ -41,7 +41,7 @@ def admitted(request: Request) -> Caller:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, the headers of its answer, the served application and the caller, as a route is given them."""
+    """A request as a route is given it, with the headers of its answer, the served application and the caller."""
 
     request: Request
     response: Response
@@ -54,14 +54,17 @@ class Call:
 
     @property
     def service(self) -> MemoryService:
-        """Raises ConfigurationError where there is no long-term memory."""
+        """The long-term memory. Raises ConfigurationError if there is none."""
         if not self.memory.settings.remembers:
             raise ConfigurationError("the long-term memory is switched off here: there are conversations alone")
         return self.memory.service
 
     @cached_property
     def identifier(self) -> str:
-        """The identifier of the person that the request is about; with a person's token always their own."""
+        """The identifier of the person that the request is about; with a person's token always their own.
+
+        Raises Refused for a request that names nobody, or must not.
+        """
         named = self.request.headers.get(PERSON_HEADER)
         if not self.caller.is_operator:
             if named is not None:
@@ -77,11 +80,11 @@ class Call:
         return links.typed(self.memory.database, _as_written(named))
 
     def person(self) -> OwnerKey:
-        """The key of whom it is about; their links are followed at each call."""
+        """The key of the person that the request is about; links are followed at each call."""
         return self.memory.people.resolve(self.identifier)
 
     def reads(self, what: str, *, also_of_strangers: bool = False) -> OwnerKey:
-        """The same, once it is noted that an operator looks at this of theirs. Raises Refused for a stranger."""
+        """The key of the person, after noting that an operator looks at `what`. Raises Refused for a stranger."""
         person = self.person()
         if self.caller.is_operator:
             with self.memory.database.read() as connection:
@@ -92,26 +95,26 @@ class Call:
         return person
 
     def note(self, action: Action, person: str | None, what: str | None = None) -> None:
-        """Notes an action in the audit log."""
+        """Note an action in the audit log."""
         with self.memory.database.write() as connection:
             record(connection, action, owner=person, subject=what)
 
     def carries_away(self) -> None:
-        """Raises LinkedLately where a person deletes or exports all of theirs: see `People.refuse_newly_linked`."""
+        """Raise LinkedLately if a person may not yet delete or export all of theirs: see `People.refuse_newly_linked`."""
         if not self.caller.is_operator:
             self.memory.people.refuse_newly_linked(self.identifier)
 
     def tagged(self, tag: object) -> None:
-        """The answer says which state of the thing it tells of."""
+        """Name in the answer, as its ETag, the state of the thing it tells of."""
         self.response.headers["etag"] = f'"{tag}"'
 
     def made_at(self, path: str) -> None:
-        """The answer says where what was made is found."""
+        """Name in the answer the address of the new thing."""
         self.response.headers["location"] = f"{root_of(self.request)}{path}"
 
 
 def _as_written(header: str) -> str:
-    """Headers are read as Latin-1; who writes more than that sends UTF-8."""
+    """The text of a header, which is read as Latin-1; clients send other letters as UTF-8."""
     try:
         return header.strip().encode("latin-1").decode()
     except UnicodeError:
@@ -175,7 +178,7 @@ def _if_match(
 
 
 def _revision(asked: Annotated[str | None, Depends(_if_match)]) -> int | None:
-    """The same as a revision; one that no row has where it is no number."""
+    """The tag of `If-Match` as a revision; -1, which no row has, if it is not a number."""
     if asked is None:
         return None
     return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < _DIGITS else -1

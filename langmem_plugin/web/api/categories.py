@@ -97,8 +97,9 @@ def delete_category(call: Called, category_id: Id) -> Any:
 
 
 def spelled(call: Call, owner: OwnerKey, names: list[str]) -> list[str]:
-    """The names that memories have for these categories and those below them, in whatever case; none, and then none
-    fits, is the name itself.
+    """The names that memories have for these categories and those below them, in any letter case.
+
+    If there are none, return the names as they are, which then match nothing.
     """
     categories = call.service.categories
     wanted = {each for name in names for each in categories.under(owner, name)}

@@ -263,7 +263,7 @@ def _thread(owner: OwnerKey) -> RunnableConfig:
 def _answered(  # noqa: PLR0917 - of one reply
     call: Call, owner: OwnerKey, message_id: str, reply: Reply, before: str | None, began: datetime
 ) -> ChatAnswer:
-    """The answer with what its run was given; a command needs no run, and is given nothing."""
+    """The answer, with what its run was given; a command needs no run, and is given nothing."""
     memory = call.memory
     newest, state = _newest(call, owner)
     answered = ChatAnswer(

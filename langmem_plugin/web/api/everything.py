@@ -42,7 +42,7 @@ _DEEPEST = 6
 
 
 def add_api(app: FastAPI) -> None:
-    """`app.state.served` is what it serves."""
+    """Add the API to an application that has what it serves in `app.state.served`."""
     app.state.api_rates = Rates()
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)
@@ -53,7 +53,7 @@ def add_api(app: FastAPI) -> None:
 
 
 async def _nothing_here(request: Request) -> Response:
-    """Refuses a request that no route takes: the path is not there, or it does not have the method."""
+    """Refuse a request that no route takes: the path does not exist, or does not have the method."""
     allowed: set[str] = set()
     for route in (route for router in _ROUTERS for route in router.routes):
         match, _ = route.matches(request.scope)
@@ -65,7 +65,7 @@ async def _nothing_here(request: Request) -> Response:
 
 
 def _describe(app: FastAPI) -> None:
-    """Adds what routes refer to by name; the page is at /api/docs, for everybody, as the document itself."""
+    """Add the schemas that routes refer to by name, and a page at /api/docs, open to everybody as the document is."""
     described, pages = app.openapi, Pages(Path(__file__).parent / "templates")
 
     def openapi() -> dict[str, Any]:

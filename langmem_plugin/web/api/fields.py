@@ -1,4 +1,4 @@
-"""The kinds of values that requests are made of: bounded, and of nothing that no database stores."""
+"""The kinds of values in requests: bounded, and without characters that a database cannot store."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -60,7 +60,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     def changes(self, *emptied: str) -> dict[str, Any]:
-        """What is named, by our own names; null, but for those that can be `emptied`, leaves a thing as it is."""
+        """The fields that were sent, by our own names, without those that are null, unless they can be `emptied`."""
         named = self.model_dump(exclude_unset=True)
         return {name: value for name, value in named.items() if value is not None or name in emptied}
 

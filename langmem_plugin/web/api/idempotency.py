@@ -25,14 +25,14 @@ IdempotencyKey = Annotated[
 
 
 class _DoneMeanwhile(Exception):
-    """Another delivery of the same request was faster: what this one did is taken back."""
+    """Another delivery of the same request was faster: the work of this one is undone."""
 
 
 def once(call: Call, key: str, wanted: BaseModel, make: Callable[[], Any]) -> Any:
-    """Makes it, and keeps the answer in the same transaction; or gives the answer that is kept for this caller's key.
+    """Call `make` and keep its answer in the same transaction, or return the answer kept for this caller's key.
 
-    It is kept as the answers to messages are: encrypted, erased with the person, and for three days. Raises Refused for
-    the key of another request.
+    An answer is kept as the answers to messages are: encrypted, erased with the person, and for three days. Raises
+    Refused for the key of another request.
     """
     if not key:
         return make()

@@ -107,7 +107,7 @@ def delete_instruction(call: Called, instruction_id: Id, if_match: IfMatch) -> A
 
 
 def _asked_for(call: Call, owner: OwnerKey, instruction_id: str, if_match: str | None) -> Instruction | None:
-    """The instruction that If-Match names; None where it names none. Raises StaleMemory where it is another by now."""
+    """The instruction that If-Match names; None if it names none. Raises StaleMemory if it has changed since."""
     if if_match is None:
         return None
     held = call.service.instructions.get(owner, instruction_id)

@@ -151,7 +151,7 @@ def restore_person(call: Called, erasure_id: Id) -> Any:
 
 
 def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
-    """The receipt, found by the hashes of whoever was erased: their identifiers are not kept."""
+    """The receipt, found by the hashes of the person's identifiers, which are not kept. Raises UnknownErasure."""
     receipt = call.memory.erasure.receipt(erasure_id)
     key = normalised(call.identifier, call.memory.settings.default_region)
     with call.memory.database.read() as connection:
@@ -194,7 +194,7 @@ def export_memory(call: Called, form: Annotated[Literal["json", "csv"], Query(al
 
 
 async def _uploaded(request: Request) -> AsyncIterator[Path]:
-    """The body as a file while it is answered; nothing of it is held in memory as a whole."""
+    """The body as a file, until the answer is sent; it is never held in memory as a whole."""
     with tempfile.TemporaryDirectory(prefix="langmem-import-") as folder:
         path = Path(folder) / "document.json"  # or a zip, whatever it is called
         with path.open("wb") as file:
@@ -219,7 +219,7 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
 
 @contextmanager
 def _one_at_a_time(person: str) -> Iterator[None]:
-    """Allows one import of a person at a time: the limit on the memory it takes is for each alone."""
+    """Allow one import of a person at a time: the limit of its memory is for one. Raises TooManyRequests."""
     with _importing_lock:
         if person in _importing:
             raise TooManyRequests("an import of this person is still on its way: wait for it to end", retry_after=10)

@@ -21,7 +21,7 @@ MEDIA_TYPE = "application/problem+json"
 _URN = "urn:langmem:problem:"
 
 _KINDS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "problems.json").read_text(encoding="utf-8"))
-"""By the name of an error's class. A `detail` is for those whose own text is for whoever runs this."""
+"""The problems by the name of an error's class. A `detail` replaces an error's own text if that is for operators."""
 _UNKNOWN: dict[str, Any] = {"status": 500, "title": "It could not be done"}
 _TITLES = {400: "The request cannot be read", 404: "There is nothing here", 405: "Not in this way", 413: "Too much"}
 _BAD_REQUEST, _UNAUTHORIZED, _SERVER_ERROR = 400, 401, 500
@@ -55,7 +55,7 @@ class Refused(HTTPException):
 
 
 async def told(request: Request, error: Exception) -> Response:
-    """Answers an error with its problem document; one that is a mistake of ours is not caught here."""
+    """Answer an error with its problem document; a mistake of this program is not caught here."""
     if isinstance(error, LangMemError):
         return _of_ours(error, request)
     if isinstance(error, RequestValidationError):

@@ -1,4 +1,4 @@
-"""How routes are served: the token first, then FastAPI's own way, and one envelope for all that is answered."""
+"""Serves routes: the token is checked first, then FastAPI goes on, and all answers have one envelope."""
 
 import inspect
 from collections.abc import Callable, Coroutine
@@ -68,13 +68,13 @@ class Answer(BaseModel, Generic[Data]):
 
 
 def answer(name: str = "", /, **fields: Any) -> type[Answer[Any]]:
-    """The envelope of these fields, each with its type; without a `name` they name it."""
+    """Make the envelope of these fields, each with its type; without a `name` the fields name it."""
     return _answer(name or "".join(each.title().replace("_", "") for each in fields), tuple(fields.items()))
 
 
 @cache
 def _answer(name: str, fields: tuple[tuple[str, Any], ...]) -> type[Answer[Any]]:
-    """The same fields are the same model: programs that are made from the description have it once."""
+    """The same model for the same fields: programs made from the description then have it once."""
     made: Any = create_model(f"{name}Data", **dict(fields))
     of: type[Answer[Any]] = Answer[made]
     return of
@@ -132,7 +132,7 @@ class ApiRoute(APIRoute):
         return handled
 
     def _refuse_unknown(self, request: Request) -> None:
-        """A filter with a slip in its name would otherwise be no filter."""
+        """Refuse unknown query parameters: a filter with a typing error would otherwise filter nothing."""
         known = {each.alias for each in get_flat_params(self.dependant) if isinstance(each.field_info, Query)}
         if unknown := sorted(request.query_params.keys() - known):
             told = f"it knows {', '.join(sorted(known))}" if known else "it knows none"
@@ -146,7 +146,7 @@ def routes_of(tag: str) -> APIRouter:
 
 
 def _bounded(request: Request, largest: int) -> Receive:
-    """Gives the body, and raises where it is larger, said or not."""
+    """A body that raises HTTPException if it is larger than `largest` bytes, announced or not."""
     receive, read = request.receive, 0
     too_large = HTTPException(413, f"the body may have {largest:,} bytes: send less at once")
     said = request.headers.get("content-length", "")
@@ -166,10 +166,10 @@ def _bounded(request: Request, largest: int) -> Receive:
 
 
 def tell_place(call: Call, *, total: int, limit: int, offset: int, after: str | None = None) -> None:
-    """Tells how many there are in all, and the addresses of the parts beside this one (RFC 8288); `after` is the cursor
-    of the last here, None where nothing comes after it.
+    """Tell in the headers the total, and the addresses of the neighbouring parts (RFC 8288).
 
-    The addresses name no host: whatever stands before this service knows its own.
+    `after` is the cursor of the last item here, None if nothing comes after it. The addresses name no host: a proxy
+    before this service knows its own.
     """
     request, headers = call.request, call.response.headers
     path = root_of(request) + request.scope["path"].removeprefix(root_of(request))

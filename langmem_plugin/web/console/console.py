@@ -1,4 +1,4 @@
-"""The console as an application of its own, mounted at /console: its door, its pages, and what a refusal looks like."""
+"""The console as an application of its own, mounted at /console: its sign-in, its pages, and its refusals."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ _DOWN, _MISSING, _CHANGED, _WRONG = 503, 404, 409, 422
 
 
 def console_app(served: Served) -> FastAPI:
-    """Every page asks for an operator by itself; the door is in front of them."""
+    """Make the console: every page asks for an operator by itself, and the sign-in page needs none."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.state.served, app.state.refs = served, PersonRefs(served.memory.database)
     app.state.attempts = Attempts()
@@ -46,7 +46,7 @@ def _door(request: Request) -> Response:
 
 
 def _sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "") -> Response:
-    """An operator's token once, then a cookie."""
+    """Exchange an operator's token for a cookie."""
     attempts: Attempts = request.app.state.attempts
     entered = request.app.state.served.tokens.let_in(token.strip(), "operator")
     if entered is None:  # only then: others may guess from the address of who holds a token

@@ -1,4 +1,4 @@
-"""An operator at work: who they are, whom a page is about, its frame, and the note of who looked."""
+"""An operator at work: who they are, the person a page is about, its frame, and the note of who looked."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _pages = Pages(Path(__file__).parent / "templates")
 
 
 def shown(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page, or where the browser asked for a part of one (htmx), what the template gives for that."""
+    """The template as a whole page, or as a part of one if the browser asked for a part (htmx)."""
     return _pages.page(
         request,
         template,
@@ -41,13 +41,13 @@ def shown(request: Request, template: str, *, status: int = 200, **values: Any) 
 
 
 def gone(request: Request, place: str) -> RedirectResponse:
-    """Goes to a page of the console by GET, after something was done."""
+    """Redirect to a page of the console by GET, after something was done."""
     return RedirectResponse(f"{root_of(request)}{CONSOLE}/{place}", 303)
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What a page of the console is given: the operator is known, and noted as who does what it does."""
+    """The arguments of a page of the console; the operator is known, and each of their actions is noted."""
 
     request: Request
     memory: PhoneMemory
@@ -56,7 +56,7 @@ class Desk:
     caller: Caller
 
     def note(self, subject: str, action: Action = "operator.read", person: str | None = None) -> None:
-        """Notes it in the audit log, before they are shown what people said or what is known of them."""
+        """Note in the audit log what the operator is about to be shown, or does."""
         with self.memory.database.write() as connection:
             record(connection, action, owner=person or None, subject=subject)
 
@@ -69,7 +69,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class PersonDesk(Desk):
-    """The same for a page about one person; places are below theirs."""
+    """A desk for a page about one person; its places are below theirs."""
 
     person: OwnerKey
 
@@ -81,12 +81,12 @@ class PersonDesk(Desk):
         super().note(subject, action, person or self.person)
 
     def go(self, place: str) -> RedirectResponse:
-        """The key of the person may be another one by now."""
+        """Redirect to a page of the person, whose key may be another one by now."""
         ref = self.refs.ref(self.memory.people.resolve(self.person))
         return gone(self.request, f"people/{ref}/{place}".rstrip("/"))
 
     def page(self, template: str, *, status: int = 200, noted: str = "", **values: Any) -> HTMLResponse:
-        """`noted` is what the operator is shown of the person."""
+        """The page; `noted` is the part of the person's data that the operator is shown."""
         if noted:
             self.note(noted)
         return super().page(template, status=status, person=self.person, zone=self.zone, **values)
@@ -109,7 +109,7 @@ def _about(desk: AtDesk, ref: str) -> PersonDesk:
 
 
 def unsealed(desk: Desk, ref: str) -> str:
-    """The key that a page of ours sealed in an address or a form; 404 for what was not made here."""
+    """The key that a page of ours sealed in an address or a form. Raises 404 if it was not made here."""
     person = desk.refs.person(ref)
     if person is None:
         raise HTTPException(404)

@@ -1,4 +1,4 @@
-"""A person's memories: looked for as one types, filtered, told, put right by a form, and changed many at once."""
+"""A person's memories: searched as one types, filtered, shown, corrected by a form, and changed many at once."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
@@ -28,7 +28,7 @@ _Category = Annotated[str, Field(max_length=200)]
 
 
 class Wanted(BaseModel):
-    """The form above the list; what is empty asks for nothing."""
+    """The form above the list; an empty field filters nothing."""
 
     q: str = Field(default="", max_length=1_000)
     mode: Literal["hybrid", "text", "semantic"] = "hybrid"
@@ -44,7 +44,7 @@ class Wanted(BaseModel):
     page: int = Field(default=0, ge=0, le=100_000)
 
     def filter(self, zone: ZoneInfo) -> Filter:
-        """Days begin and end where the person lives."""
+        """The filter for the memories; days begin and end in the person's time zone."""
         return Filter(
             fact_types=[self.type] if self.type else (),
             categories=[self.category] if self.category else (),
@@ -79,21 +79,21 @@ class Typed(BaseModel):
     private: bool = False
 
     def fields(self) -> dict[str, Any]:
-        """The fields of the memory, beside its text."""
+        """The fields of the memory, apart from its text."""
         tags = [each.strip() for each in self.tags.split(",") if each.strip()]
         category = self.category.strip() or None
         return {"fact_type": self.fact_type, "category": category, "tags": tags, "private": self.private}
 
 
 class Changed(Typed):
-    """The form of a memory as it is sent; `revision` is of the memory that it showed."""
+    """The form of a memory as it is sent; `revision` is that of the memory that it showed."""
 
     revision: int
     expires_at: str = Field(default="", max_length=10)
 
 
 class Chosen(BaseModel):
-    """Memories that were ticked, and what is done with them."""
+    """Memories that were ticked, and the action on them."""
 
     ids: list[str] = Field(default_factory=list, max_length=_MOST_CHOSEN)
     action: Literal["forget", "restore", "tag", "categorise", "private", "public"] = "tag"
@@ -113,7 +113,7 @@ def tell(at: AboutPerson, told: Annotated[Typed, Form()]) -> Response:
 
 @router.post("/memories/chosen")
 def change_many(at: AboutPerson, chosen: Annotated[Chosen, Form()], wanted: Annotated[Wanted, Query()]) -> Response:
-    """The list is shown again as it was."""
+    """Change the ticked memories and show the same list again."""
     if not chosen.ids:
         raise InvalidInput("tick at least one memory: nothing was changed")
     value = chosen.value.strip()
@@ -157,7 +157,7 @@ def _list(
 
 
 def _found(at: PersonDesk, wanted: Wanted) -> tuple[list[tuple[Memory, Found | None]], int]:
-    """Searched among what is recalled; without a question listed, newest first."""
+    """The memories to show and their number: those that the question finds, or without one a list, newest first."""
     service, where = at.memory.service, wanted.filter(at.zone)
     if wanted.q.strip():
         found = service.search(at.person, wanted.q, mode=wanted.mode, limit=_MOST_FOUND, min_relevance=0.3, where=where)
@@ -169,7 +169,7 @@ def _found(at: PersonDesk, wanted: Wanted) -> tuple[list[tuple[Memory, Found | N
 
 @router.get("/recent")
 def show_recent(at: AboutPerson) -> Response:
-    """The latest changes of their memories, each to be undone: what was forgotten until it is deleted."""
+    """Show the latest changes, each of which can be undone: a forgotten memory until it is deleted."""
     return at.page("recent.html", noted="recent", **vars(recent(at.memory.service, at.person, forgotten_within=_MONTH)))
 
 
@@ -203,7 +203,7 @@ def restore(at: AboutPerson, memory_id: str) -> Response:
 
 
 def _one(at: PersonDesk, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200) -> Response:
-    """A memory with what it says and from where, and what it took the place of."""
+    """Show a memory with its text and source, and the memories that it replaced."""
     chain = at.memory.service.fact_history(at.person, memory_id)
     held = next(each for each in chain if each.id == memory_id)
     return at.page(
@@ -222,7 +222,7 @@ def _one(at: PersonDesk, memory_id: str, *, did: str = "", typed: Changed | None
 
 @router.get("/memories/{memory_id}/row")
 def show_row(at: AboutPerson, memory_id: str, form: bool = False, card: bool = False) -> Response:
-    """One memory in its place in the list: as it is, or as a form to change it there."""
+    """Show one memory in its place in the list: as it is, or as a form to change it there."""
     held = at.memory.service.get(at.person, [memory_id]) if form else []
     return _row(at, memory_id, card, _form_of(held[0], at.zone) if held else None)
 
@@ -254,7 +254,7 @@ def _row(at: PersonDesk, memory_id: str, card: bool, typed: Changed | None = Non
 
 
 def _put(at: PersonDesk, memory_id: str, changed: Changed) -> Memory:
-    """Changes what the form changed and nothing else. Raises StaleMemory where it was changed after it was shown."""
+    """Change only what the form changed. Raises StaleMemory if the memory was changed after it was shown."""
     shown = _form_of(_held(at, memory_id), at.zone)
     values = changed.fields() | {"text": changed.text, "expires_at": _midnight(changed.expires_at, at.zone, after=1)}
     given = {name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)}
@@ -262,7 +262,7 @@ def _put(at: PersonDesk, memory_id: str, changed: Changed) -> Memory:
 
 
 def _newest(at: PersonDesk, memory_id: str) -> Memory:
-    """The memory, or what is in its place now."""
+    """The memory, or the one that replaced it."""
     held = _held(at, memory_id)
     return at.memory.service.instead_of(held) or held
 
@@ -272,7 +272,7 @@ def _held(at: PersonDesk, memory_id: str) -> Memory:
 
 
 def _form_of(held: Memory, zone: ZoneInfo) -> Changed:
-    """A fact expires with the end of the day that the form shows."""
+    """The form of a memory; its fact expires with the end of the day that the form shows."""
     return Changed(
         revision=held.revision,
         text=held.text,
@@ -285,7 +285,7 @@ def _form_of(held: Memory, zone: ZoneInfo) -> Changed:
 
 
 def _midnight(day: str, zone: ZoneInfo, *, after: int = 0) -> datetime | None:
-    """The beginning of a day, or of so many days later; None for an empty text. Raises InvalidInput for no day."""
+    """The beginning of a day, or of `after` days later; None for an empty text. Raises InvalidInput for no date."""
     if not day:
         return None
     try:

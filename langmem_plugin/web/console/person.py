@@ -32,7 +32,7 @@ def reveal(at: AboutPerson) -> Response:
 
 @router.post("/page-link")
 def page_link(at: AboutPerson) -> Response:
-    """Shown this once: what is stored of it opens nothing."""
+    """Make a link to the person's page and show it this once: its stored form opens nothing."""
     token, access = at.tokens.new_link(at.person)
     at.note(access.token_id, "token.made")
     served_at = at.memory.settings.page_address or str(at.request.base_url.replace(path=root_of(at.request)))
@@ -63,7 +63,7 @@ def _who(
 
 @router.post("/link")
 def link(at: AboutPerson, identifier: Annotated[str, Form(max_length=500)] = "") -> Response:
-    """At once where nothing is stored under it, else after a look at what would become one."""
+    """Link an identifier, at once if nothing is stored under it, else after a look at both."""
     if not identifier.strip():
         raise InvalidInput("type the identifier that is to be linked")
     other = at.memory.people.typed(identifier)
@@ -115,7 +115,10 @@ def show_conversation(
     first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     message: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """With the tools that were called, and what a "number 2" meant; from the `first` message on, or with `message`."""
+    """Show a conversation from the `first` message on, or the part with `message`.
+
+    It shows the tools that were called, and what a "number 2" meant.
+    """
     first, lines = transcript(at.memory, at.person, session_id, first=first, around=message, limit=_LINES)
     session = at.memory.sessions.session(session_id)
     return at.page("conversation.html", noted=session_id, session=session, lines=lines, first=first, step=_LINES)

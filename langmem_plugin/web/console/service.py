@@ -56,7 +56,7 @@ def list_people(at: AtDesk, order: Order = "active", page: Annotated[int, Query(
 
 @router.post("/people/find")
 def find(at: AtDesk, identifier: Annotated[str, Form(max_length=500)] = "") -> Response:
-    """Posted, so that a phone stands in no address. A whole identifier, in any spelling, opens its person."""
+    """Find a person; by POST, so that no address holds a phone. A whole identifier, however spelt, opens its person."""
     words = identifier.strip()
     if not words:
         raise InvalidInput("type a phone, its last digits, or another identifier")
@@ -71,7 +71,10 @@ def undo_erasure(at: AtDesk, erasure_id: str) -> Response:
 
 
 def _people(at: Desk, words: str, order: Order, page: int) -> Response:
-    """Everybody of whom something is stored, masked; with `words`, whose identifier has them in it."""
+    """Show the people of whom something is stored, masked; with `words`, only those whose identifier contains them.
+
+    Raises InvalidInput if nobody's identifier does.
+    """
     with at.memory.database.read() as connection:
         found, total = looked_for(connection, words, order=order, limit=_PAGE, offset=page * _PAGE)
         if words and not found:
@@ -95,7 +98,7 @@ def _people(at: Desk, words: str, order: Order, page: int) -> Response:
 
 
 def _whole(memory: PhoneMemory, words: str) -> str | None:
-    """Whom these words name as a whole."""
+    """The key of the person whose whole identifier the words are; None if they are nobody's."""
     if words.isascii() and words.isdigit() and len(words) < _FEWEST_DIGITS:
         return None
     try:
@@ -106,7 +109,7 @@ def _whole(memory: PhoneMemory, words: str) -> str | None:
 
 
 def _name(connection: Connection, key: str) -> str | None:
-    """The name that their channel gave with their newest session."""
+    """The name that the person's channel gave with their newest session."""
     newest = session_rows.listed(connection, key, 1)
     return session_rows.client_of(connection, newest[0]).name if newest else None
 
@@ -191,7 +194,7 @@ def revoke_token(at: AtDesk, token_id: str) -> Response:
 
 
 def _tokens(at: Desk, made: tuple[str, Access] | None = None) -> Response:
-    """A new one is told once."""
+    """Show the tokens; a new one is shown once."""
     return at.page(
         "tokens.html",
         found=at.tokens.listed(),

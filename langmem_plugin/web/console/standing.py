@@ -1,4 +1,4 @@
-"""What stands for a person beside their memories: instructions, categories, what waits for their word, and advice."""
+"""A person's standing data beside their memories: instructions, categories, pending memories, and advice."""
 
 from typing import Annotated
 
@@ -111,7 +111,7 @@ def remove_category(at: AboutPerson, category_id: str) -> Response:
 
 @router.get("/waiting")
 def list_waiting(at: AboutPerson) -> Response:
-    """An operator may give the word for a person, knowing better."""
+    """Show the memories that wait for a word, which an operator may give for the person."""
     asked = at.memory.confirmations
     return at.page("waiting.html", noted="pending", found=asked.waiting(at.person), rate=asked.approval_rate(at.person))
 
@@ -130,7 +130,7 @@ def decline(at: AboutPerson, memory_id: str) -> Response:
 
 @router.get("/advice")
 def advice(at: AboutPerson) -> Response:
-    """Memories that are worth a look, and figures."""
+    """Show memories that are worth a look, and figures."""
     found = at.memory.insight.recommendations(at.person)
     ids = [each for one in found for each in one.memory_ids]
     texts = {each.id: each.text for each in at.memory.service.get(at.person, ids)}
@@ -150,7 +150,7 @@ def follow(
     kind: Annotated[str, Form(max_length=50)] = "",
     memory_id: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
-    """Does as the advice proposes, if it still does."""
+    """Do what the advice proposes, if it still proposes it. Raises InvalidInput if not."""
     service, advices = at.memory.service, at.memory.insight.recommendations(at.person)
     found = next((each for each in advices if (each.kind, each.memory_ids[-1]) == (kind, memory_id)), None)
     if found is None:
@@ -166,7 +166,7 @@ def follow(
 
 @router.get("/playground")
 def playground(at: AboutPerson, q: Annotated[str, Query(max_length=1_000)] = "") -> Response:
-    """A question as a person would text it: every candidate, its signals, and why it was kept or not."""
+    """Show how a person's question is answered: every candidate, its signals, and why it was kept or not."""
     asked = q if q.strip() else ""
     found = at.memory.service.explain(at.person, asked) if asked else []
     return at.page("playground.html", noted="recall" if asked else "", q=q, found=found)

@@ -1,4 +1,4 @@
-"""How both pages look: templates, one style sheet, and the script that exchanges parts of a page."""
+"""The look of both pages: templates, one style sheet, and the script that exchanges parts of a page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Templates made into pages: every value is escaped, and texts are in the language of who reads them."""
+"""Makes pages from templates: every value is escaped, and texts are in the reader's language."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ _RIGHT_TO_LEFT = frozenset({"he"})
 
 
 class Pages:
-    """Templates of `folder` and those that both pages share."""
+    """The templates of `folder`, and those that both pages share."""
 
     def __init__(self, folder: Path) -> None:
         self._folders = [folder, FOLDER / "templates"]
@@ -31,7 +31,7 @@ class Pages:
     def page(
         self, request: Request, name: str, *, language: LanguageCode = "en", status: int = 200, **values: Any
     ) -> HTMLResponse:
-        """One template filled in; `values` are what it names."""
+        """The page of one template; `values` are the names in it."""
         template = self._in(language).get_template(name)
         root = root_of(request)
         text = template.render(
@@ -47,7 +47,10 @@ class Pages:
         return self._in("en").list_templates()
 
     def _in(self, language: LanguageCode) -> Environment:
-        """One for each language, which keeps its templates compiled. Two would share their texts as overlays of one."""
+        """The environment of a language, which keeps its templates compiled.
+
+        Each language has one of its own: two overlays of one environment would share their texts.
+        """
         made = self._environments.get(language)
         if made is None:
             made = Environment(

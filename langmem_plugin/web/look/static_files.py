@@ -1,4 +1,4 @@
-"""Style sheets and scripts under addresses that name their content: a browser keeps each until it is another one."""
+"""Style sheets and scripts under addresses that name their content, so that a browser keeps each while it is valid."""
 
 from functools import cache
 from hashlib import sha256
@@ -14,12 +14,12 @@ _STATIC = FOLDER / "static"
 
 @cache
 def address_of(name: str) -> str:
-    """The address of a file, below the address of all of them."""
+    """The address of a file, relative to that of all static files."""
     return f"{sha256((_STATIC / name).read_bytes()).hexdigest()[:12]}/{name}"
 
 
 class StaticLook(StaticFiles):
-    """The static files: the address of another content gives the file as it is now, and is not cached."""
+    """The static files; the address of an older content gives the present file, and is not cached."""
 
     def __init__(self) -> None:
         super().__init__(directory=_STATIC)

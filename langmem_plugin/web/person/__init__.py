@@ -1,4 +1,4 @@
-"""The page of a person who texts: what is remembered, what was said, what may be; all of it is theirs to change."""
+"""The page of a person who texts: their memories, conversations and permissions, all theirs to change."""
 
 from pathlib import Path
 

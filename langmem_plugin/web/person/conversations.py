@@ -28,7 +28,7 @@ _BEGINNING = 140  # letters of a conversation that its place in the list shows
 
 @dataclass(frozen=True)
 class Line:
-    """A conversation in the list; `begins` is what was said first, None where that cannot be read."""
+    """A conversation in the list; `begins` is its first words, None if they cannot be read."""
 
     session: Session
     begins: str | None
@@ -37,13 +37,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Bubble:
-    """One message: its text, and what was sent with it, named by kind."""
+    """One message: its text, and the kinds of the files that were sent with it."""
 
     message: MessageRecord
     text: str
     files: tuple[str, ...]
     pictures: tuple[str, ...]
-    """Those that were kept, each by what names it."""
+    """The names of the pictures that were kept."""
 
 
 @router.get("")
@@ -68,7 +68,7 @@ def listed(visit: Here, q: str = "", page: int = 1) -> Response:
 
 @router.get("/{session_id}")
 def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
-    """A long one is on pages; without a page, the one with the message `of`, or the first."""
+    """Show a conversation in pages; without `page`, the page of the message `of`, or the first."""
     session = session_of(visit.memory, visit.owner, session_id)
     try:
         bubbles = [_bubble(each) for each in visit.memory.sessions.messages(session_id) if each.role in _SPEAKERS]
@@ -110,7 +110,7 @@ def _bubble(message: MessageRecord) -> Bubble:
 
 
 def _shown(content: str) -> tuple[str, tuple[str, ...]]:
-    """The words, and the kinds of what stands for a file in them."""
+    """The words of a text, and the kinds of the files that it has lines for."""
     lines = list(_told(content))
     words = "\n".join(line for kind, line in lines if not kind).strip()
     return words, tuple(kind for kind, _ in lines if kind)

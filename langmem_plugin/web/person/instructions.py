@@ -40,7 +40,7 @@ def listed(visit: Here, done: str = "", of: str = "") -> Response:
 
 @router.post("")
 def add(visit: Here, text: _Text = "") -> Response:
-    """As it would be taken in the chat: "stop …" takes back, and what is there already is not there twice."""
+    """Add an instruction as the chat does: "stop …" takes one back, and one that exists already is not added twice."""
     if not text.strip():
         return _list(visit, status=422, typed=text, done="empty")
     if len(text) > _LONGEST:
@@ -98,7 +98,7 @@ def _changed(
 
 
 def _as_seen(visit: Visit, instruction_id: str, seen: str) -> Instruction:
-    """The instruction, still as the page showed it. Raises StaleMemory where it has changed since."""
+    """The instruction, still as the page showed it. Raises StaleMemory if it has changed since."""
     held = visit.memory.instructions.get(visit.owner, instruction_id)
     if seen != version_of(held):
         raise StaleMemory(f"instruction {instruction_id} has changed since: read it again")
@@ -106,7 +106,7 @@ def _as_seen(visit: Visit, instruction_id: str, seen: str) -> Instruction:
 
 
 def version_of(instruction: Instruction) -> str:
-    """Which of its states was shown."""
+    """The version of an instruction that a page showed."""
     return instruction.updated_at.isoformat()
 
 
@@ -133,7 +133,7 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
 
 
 def _parts_of(condition: str, language: LanguageCode) -> list[dict[str, str]]:
-    """The parts of a condition, for a template to tell in the person's language; none where one is of no known form."""
+    """The parts of a condition, for a template to tell in the person's language; none if a part has no known form."""
     found, place = [], 0
     while place < len(condition):
         part = _PART.match(condition, place)

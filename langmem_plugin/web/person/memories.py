@@ -46,7 +46,7 @@ class Group:
 
 @router.get("/")
 def listed(visit: Here, q: str = "", kind: str = "", page: int = 1, done: str = "", of: str = "") -> Response:  # noqa: PLR0917
-    """`done` and `of` say what has just been done, to which memory."""
+    """Show the memories; `done` and `of` are the last action and its memory."""
     if not visit.memory.settings.remembers:
         return visit.go("conversations")
     return _list(visit, q=q.strip(), kind=kind, page=page, done=done, of=of)
@@ -54,7 +54,7 @@ def listed(visit: Here, q: str = "", kind: str = "", page: int = 1, done: str = 
 
 @router.post("/memories")
 def add(visit: Here, text: _Text = "") -> Response:
-    """As if they had asked for it in the chat; what it contradicts is replaced by it."""
+    """Remember a text as if they had asked for it in the chat; it replaces what it contradicts."""
     refused = _refusal(text)
     if refused is not None:
         return _list(visit, done=refused, typed=text, status=422)
@@ -67,7 +67,7 @@ def add(visit: Here, text: _Text = "") -> Response:
 
 @router.post("/memories/forget")
 def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None) -> Response:
-    """Those that were ticked and are still there; each can be taken back."""
+    """Forget those of the ticked memories that still exist; each can be taken back."""
     for each in dict.fromkeys(ids or ()):
         with contextlib.suppress(MemoryNotFound):
             visit.memory.service.forget(visit.owner, each)
@@ -76,7 +76,7 @@ def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None)
 
 @router.get("/recent")
 def show_recent(visit: Here) -> Response:
-    """The latest changes, each to be undone."""
+    """Show the latest changes, each of which can be undone."""
     changes = recent(visit.memory.service, visit.owner, forgotten_within=_UNDO_WITHIN)
     return visit.page("recent.html", at="memories", forgotten=changes.forgotten, changed=changes.replaced)
 
@@ -88,7 +88,7 @@ def one(visit: Here, memory_id: str) -> Response:
 
 @router.post("/memories/{memory_id}/correct")
 def correct(visit: Here, memory_id: str, revision: _Revision, text: _Text = "") -> Response:
-    """What stood there is kept as history; the person's own word replaces it, whatever the rules say."""
+    """Replace a memory by the person's own words, whatever the rules say; the former text is kept as history."""
     refused = _refusal(text)
     if refused is not None:
         return _detail(visit, memory_id, status=422, typed=text, refused=refused)
@@ -119,7 +119,7 @@ def forget(visit: Here, memory_id: str, revision: _Revision) -> Response:
 
 @router.post("/memories/{memory_id}/back")
 def take_back(visit: Here, memory_id: str) -> Response:
-    """What was forgotten, for a moment; what was replaced, in the place of what replaced it."""
+    """Restore a memory: a forgotten one for a short time, a replaced one in the place of its replacement."""
     held = _look(visit, memory_id)
     if held is not None and held.status == "superseded":
         visit.memory.service.restore(visit.owner, memory_id)
@@ -144,7 +144,7 @@ def make_private(visit: Here, memory_id: str, revision: _Revision, private: _Tex
 
 @router.post("/memories/{memory_id}/decide")
 def decide(visit: Here, memory_id: str, revision: _Revision, word: _Text) -> Response:
-    """To what waits, yes or no; to what is in doubt, whether it is still so."""
+    """Take the person's answer: yes or no to a waiting memory, or whether a doubtful one is still true."""
     asked = visit.memory.confirmations
     verdicts = {
         "yes": asked.confirm,
@@ -217,7 +217,7 @@ def _groups(visit: Visit, many: dict[FactType, int], chosen: str, page: int) -> 
 
 
 def _found(visit: Visit, q: str) -> list[Memory]:
-    """Finds memories by words and meaning; by words alone where there is no model just now."""
+    """The memories found by words and meaning; by words alone while there is no model."""
     service, words = visit.memory.service, storable(q)[:_LONGEST]
     try:
         return [each.memory for each in service.search(visit.owner, words, limit=_FOUND)]
@@ -233,7 +233,7 @@ def _questions(visit: Visit) -> list[Question]:
 
 
 def _detail(visit: Visit, memory_id: str, *, status: int = 200, typed: str = "", refused: str = "") -> Response:
-    """The memory's page as it is now. If it was replaced, its replacement is shown beside what was typed."""
+    """Show the memory's page as it is now; if it was replaced, its replacement beside what was typed."""
     held = _look(visit, memory_id)
     now = None if held is None or refused != "changed" else visit.memory.service.instead_of(held)
     if held is None or (held.status == "forgotten" and not typed):

@@ -1,4 +1,4 @@
-"""The application at /me: its door, its pages, and what a person is told when one does not open.
+"""The application at /me: its way in, its pages, and the page for a failure.
 
 A link from the chat shows one button, which uses it up; programs that fetch links do not.
 """
@@ -52,7 +52,7 @@ _SECRETS = frozenset({"token"})
 
 
 def person_page(served: Served) -> FastAPI:
-    """The person's page, to be mounted at /me."""
+    """Make the person's page, to be mounted at /me."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, max_body_size=_LARGEST_FORM)
     app.state.served, app.state.wrong_links = served, Attempts()
     for each in (_doors, memories.router, instructions.router, conversations.router, privacy.router):
@@ -72,7 +72,7 @@ async def _told(request: Request, error: Exception) -> HTMLResponse:
 
 
 async def _of_http(request: Request, error: Exception) -> HTMLResponse:
-    """An address that is none, or one that takes a form and was opened."""
+    """Answer a wrong address, or a form's address that was opened as a page."""
     status = error.status_code if isinstance(error, HTTPException) else _SERVER_ERROR
     return await _trouble(request, _NOT_FOUND if status == 405 else status, "gone")  # noqa: PLR2004 - of another method
 
@@ -92,8 +92,9 @@ async def _trouble(request: Request, status: int, what: str) -> HTMLResponse:
 
 
 class AsThemselves:
-    """ASGI middleware: what is done is noted as the person's, and the token of a link, whatever is asked of it, is gone
-    from the request's path when it is answered, which is when servers log it.
+    """ASGI middleware: each action is noted as the person's, and a link's token is hidden from the server's log.
+
+    The token is gone from the request's path when the request is answered, which is when servers log it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -115,7 +116,7 @@ class AsThemselves:
 
 @_doors.get("/in/{token}")
 def link(request: Request, token: str) -> HTMLResponse:
-    """Asks before it lets in, and changes nothing: messengers fetch links to preview them."""
+    """Show a button that lets the person in; opening the link changes nothing: messengers fetch it for previews."""
     served = served_of(request)
     access = served.tokens.access_by(token, "link")
     if access is None:
@@ -140,7 +141,7 @@ def enter(request: Request, token: Annotated[str, Form()] = "") -> Response:
 
 @_doors.get("/in")
 def entered(request: Request) -> Response:
-    """What the way in is called once it was gone."""
+    """Answer the address that stands for a used link: go to the page, or tell that there is none."""
     if caller_by_cookie(request, served_of(request).tokens, PAGE) is None:
         return shown(request, "closed.html", browser_language(request), why="no_link")
     return RedirectResponse(f"{root_of(request)}{PAGE}/", 303)
@@ -167,9 +168,7 @@ def _end(request: Request, token_id: str) -> None:
 
 
 def _over(request: Request) -> HTMLResponse:
-    """The page for a link that lets nobody in. A link that does is never counted, whoever else guesses from that
-    address.
-    """
+    """The page for a link that lets nobody in. It counts only failures, so a valid link works from any address."""
     wrong: Attempts = request.app.state.wrong_links
     if wrong.too_many(request):
         refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")

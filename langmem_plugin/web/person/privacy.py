@@ -23,7 +23,7 @@ from langmem_plugin.writing.consent import QUESTION_VERSION
 router = APIRouter(prefix="/privacy")
 
 ERASE_WORD = "DELETE"
-"""The word that is typed before everything is deleted; the catalogues have it in their languages."""
+"""The word to be typed before everything is deleted; the catalogues have it in their languages."""
 
 _Text = Annotated[str, Form()]
 
@@ -35,7 +35,7 @@ def standing(visit: Here, done: str = "") -> Response:
 
 @router.post("/consent")
 def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _Text = "") -> Response:
-    """`seen` is how it stood on the page, `words` what the button said that they pressed."""
+    """Set a permission; `seen` is its state on the page, `words` the text of the button that was pressed."""
     if permission not in PERMISSIONS:
         raise InvalidInput(f"there is no permission {permission!r}")
     on, said = allowed == "yes", storable(words)
@@ -55,14 +55,14 @@ def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _
 
 @router.post("/language")
 def speak(visit: Here, language: Annotated[LanguageCode, Form()]) -> Response:
-    """Until they write in another."""
+    """Set the person's language until they write in another."""
     visit.memory.people.set_language(visit.owner, language)
     return visit.go("privacy?done=language")
 
 
 @router.post("/unlink")
 def unlink(visit: Here, identifier: _Text) -> Response:
-    """What was said and remembered stays with this person."""
+    """Unlink an identifier; what was said and remembered stays with this person."""
     key = PersonRefs(visit.memory.database).person(identifier)
     if key is None or key not in visit.memory.people.identifiers(visit.identifier)[1:]:
         return _shown(visit, done="changed", status=409)
@@ -72,7 +72,7 @@ def unlink(visit: Here, identifier: _Text) -> Response:
 
 @router.post("/export")
 def export(visit: Here, form: Annotated[Literal["json", "csv"], Form()]) -> Response:
-    """All that is stored of them, as a file that nobody else was shown and that stays nowhere."""
+    """Send all that is stored of the person as a file, which is kept nowhere."""
     visit.memory.people.refuse_newly_linked(visit.owner)
     return exported(visit.memory, visit.owner, form, name="memory")
 
@@ -84,7 +84,7 @@ def ask(visit: Here) -> Response:
 
 @router.post("/erase")
 def erase(visit: Here, typed: _Text = "") -> Response:
-    """Their browser is let out with it: from here on there is nobody whose page this is."""
+    """Delete everything of the person and sign their browser out: nobody is left whose page this is."""
     if typed.strip().casefold() != erase_word(visit).casefold():
         return _asked(visit, typed=typed, refused="word", status=422)
     visit.memory.people.refuse_newly_linked(visit.owner)
@@ -145,7 +145,7 @@ def _shown(visit: Visit, *, done: str = "", status: int = 200) -> Response:
 
 
 def _refuse_changed(visit: Visit, name: Permission, seen: str, connection: Connection) -> None:
-    """Refuses a changed permission, in the transaction that writes it."""
+    """Raise StaleMemory for a changed permission, in the transaction that writes it."""
     held = getattr(consents.consent_in(connection, visit.owner, lock=True), name)
     if seen != ("yes" if held.allowed else "no"):
         raise StaleMemory("what may be remembered was decided elsewhere since: look at it again")

@@ -1,4 +1,4 @@
-"""One request of a person whose browser was let in: who they are, in which language and time zone, what they see."""
+"""One request of a person whose browser was let in: who they are, their language and time zone, and their pages."""
 
 import contextlib
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ LOCALES: dict[LanguageCode, str] = {"en": "en_GB", "he": "he", "es": "es"}  # th
 
 @dataclass(frozen=True)
 class Visit:
-    """`owner` is the key of the person; `identifier` what the link was sent to, one of theirs."""
+    """One such request. `owner` is the key of the person; `identifier` the one of theirs that the link was sent to."""
 
     request: Request
     memory: PhoneMemory
@@ -39,7 +39,7 @@ class Visit:
     zone: ZoneInfo
 
     def page(self, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """A template, with what every page of theirs shows."""
+        """The page of a template, with what every page of theirs shows."""
         return shown(
             self.request,
             name,
@@ -53,20 +53,20 @@ class Visit:
         )
 
     def go(self, place: str) -> RedirectResponse:
-        """Goes to a page of theirs by GET, after something was done."""
+        """Redirect to a page of theirs by GET, after something was done."""
         return RedirectResponse(f"{root_of(self.request)}{PAGE}/{place}", 303)
 
     def day(self, instant: datetime) -> str:
-        """The date where they are, in words."""
+        """The date in the person's time zone, in words."""
         return format_date(instant.astimezone(self.zone), format="long", locale=LOCALES[self.language])
 
     def clock(self, instant: datetime) -> str:
-        """The time of day where they are."""
+        """The time of day in the person's time zone."""
         return format_time(instant.astimezone(self.zone), format="short", locale=LOCALES[self.language])
 
 
 def shown(request: Request, name: str, language: LanguageCode, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template for anybody; what is answered with an error stays out of the browser's history."""
+    """The page of a template, for anybody; the answer to an error stays out of the browser's history."""
     made = _pages.page(request, name, language=language, status=status, me=f"{root_of(request)}{PAGE}", **values)
     if status >= 400:  # noqa: PLR2004 - an error of HTTP
         made.headers["hx-push-url"] = "false"

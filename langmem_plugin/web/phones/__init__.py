@@ -1,1 +1,1 @@
-"""Two phones in a browser that text one agent, and what happens beside them: for a first look, on this machine."""
+"""Two phones in a browser that text one agent, with its events beside them: for a first look, on this machine."""

@@ -1,4 +1,4 @@
-"""The page with two phones: each text is one request to the agent's process, and what it did stands beside."""
+"""The page with two phones: each text is one request to the agent's process, and its events stand beside."""
 
 import contextlib
 import threading
@@ -28,7 +28,7 @@ _OWN_MACHINE = ["127.0.0.1", "localhost", "[::1]"]
 
 @dataclass
 class Phone:
-    """One person's phone; `script` is what they might text next, offered to be tapped."""
+    """One person's phone; `script` holds the texts offered to be tapped next."""
 
     name: str
     number: str
@@ -60,12 +60,13 @@ TOUR = (
     ("silence", "Half an hour of silence ends the conversation."),
     ("first", "A new conversation has begun: what was told is recalled."),
 )
-"""What to do next, and why: the phone that texts, or what happens to the agent."""
+"""The next steps, each with its reason: the phone that texts, or what happens to the agent."""
 
 
 class Stage:
-    """The phones, the agent, and a clock that is moved by hand. The `tour` is what is left of it, where both phones
-    have what to say.
+    """The phones, the agent, and a clock that is moved by hand.
+
+    The `tour` holds the steps that are left of it, if both phones have texts to say.
     """
 
     def __init__(self, agent: AgentProcess, phones: Sequence[Phone], now: Callable[[], datetime]) -> None:
@@ -84,7 +85,7 @@ class Stage:
             self.tour.pop(0)
 
     def text(self, phone: Phone, text: str) -> None:
-        """One message, delivered until it is answered."""
+        """Send one text, delivered again until it is answered."""
         self._went_on("first" if phone is next(iter(self.phones.values())) else "second")
         with self._writing:
             phone.bubbles.append(("me", text, self.now))
@@ -101,7 +102,7 @@ class Stage:
             self.happened.append(Happening(self.now, phone.name, text, parts))
 
     def wait(self) -> None:
-        """Both fall silent: sessions end, and what was said is read."""
+        """Let both fall silent: sessions end, and what was said is read."""
         self._went_on("silence")
         self.passed += SILENCE
         answer, _ = self._ask({"do": "silence", "phones": [*self.phones]})
@@ -114,7 +115,7 @@ class Stage:
             self.happened.append(Happening(self.now, "", f"{minutes} minutes of silence", parts))
 
     def crash(self) -> None:
-        """The process is gone at once, and another one starts on the same database."""
+        """Kill the process at once, and start another one on the same database."""
         self._went_on("crash")
         before = self.agent.pid
         self.agent.kill()
@@ -124,7 +125,7 @@ class Stage:
             self.happened.append(Happening(self.now, "", told, []))
 
     def other(self) -> None:
-        """The second phone texts: what it would say next, else what the first one said last."""
+        """Text from the second phone: its next script line, else what the first one said last."""
         first, second = [*self.phones.values()][:2]
         said = second.script[0] if second.script else first.last_said
         if said is not None:
@@ -135,7 +136,7 @@ class Stage:
 
 
 def phones_app(agent: AgentProcess, phones: Sequence[Phone], *, now: Callable[[], datetime] | None = None) -> FastAPI:
-    """An ASGI application for this machine: it answers no other host's name, and ends the process when it ends."""
+    """Make an ASGI application for this machine: it answers no other host's name, and ends the agent's process."""
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

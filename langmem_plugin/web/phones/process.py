@@ -1,4 +1,4 @@
-"""The agent in a process of its own, which can be killed at any moment; what was under way is delivered again."""
+"""The agent in a process of its own, which can be killed at any moment; an unanswered request is sent again."""
 
 import contextlib
 import json
@@ -13,8 +13,9 @@ _TRIES = 3
 
 
 class AgentProcess:
-    """Runs `command`, which reads a request as a line of JSON and writes its answer as one; the first line that it
-    writes says whether it is ready. One request at a time; `kill` waits for none.
+    """Runs `command`, which reads a request as a line of JSON and writes its answer as one.
+
+    The first line that it writes says whether it is ready. One request at a time; `kill` waits for none.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -28,12 +29,12 @@ class AgentProcess:
         return None if self._process is None or self._process.poll() is not None else self._process.pid
 
     def start(self) -> None:
-        """Raises ConfigurationError with what the process says where it cannot serve."""
+        """Start the process. Raises ConfigurationError, with the process's own words, if it cannot serve."""
         with self._turn:
             self._running()
 
     def ask(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-        """The answer, and how often the request was given to a process: once, but for one that was killed meanwhile."""
+        """The answer, and how many times the request was sent: more than once if the process was killed meanwhile."""
         with self._turn:
             for tries in range(1, _TRIES + 1):
                 process = self._running()
@@ -44,14 +45,14 @@ class AgentProcess:
         raise ConfigurationError(f"the agent's process ended {_TRIES} times without an answer: look at the terminal")
 
     def kill(self) -> None:
-        """Kills the process as a crash does: it gets no chance to put anything in order."""
+        """Kill the process as a crash does: it cannot tidy up."""
         if self._process is not None:
             self._killed = self._process
             self._killed.kill()
             self._killed.wait()
 
     def close(self) -> None:
-        """Ends it, once what is under way has been given up."""
+        """End the process, once the request in progress has been given up."""
         self.kill()
         with self._turn:
             _closed(self._process)
