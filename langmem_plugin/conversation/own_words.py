@@ -59,8 +59,8 @@ def quoted_of(message: BaseMessage) -> Quoted | None:
     return found if any(found) else None
 
 
-# The delimited block stands at the end because providers keep what they have read of a conversation up to the first
-# change: a block that changes at every turn is cheap behind the newest message and dear before the history.
+# The block stands at the end because providers cache a conversation up to the first change: a block that changes at
+# every turn is cheap behind the newest message and expensive before the history.
 _OPENING, _CLOSING = "<context>\n", "\n</context>"
 _BETWEEN = "\n\n"
 

@@ -462,7 +462,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
         A copy's graph would store what the turns, sessions and records of this one could not read.
         """
-        with self._allowing:  # or of two at once one would be lost
+        with self._allowing:  # else one of two calls at once would be lost
             self.serde = super().with_allowlist(cast("Any", extra_allowlist)).serde
         return self
 

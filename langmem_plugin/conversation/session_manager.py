@@ -88,7 +88,7 @@ class SessionRecord:
     client_phone: str | None
 
     def cells(self) -> Cells:
-        # Notebooks are kept, and shown to others.
+        # A notebook's output is saved, and shown to others.
         return {
             "conversation": masked(self.whatsapp_chat),
             "name": self.client_name,
@@ -248,7 +248,7 @@ class SessionManager:
         with self._saver.checkpoints.reading(current.session_id) as checkpoints:
             rows = checkpoints.listed(_CHANNEL)
             messages = [callable_only(each) for each in checkpoints.messages_of(rows)]
-        count_tokens = self._saver.checkpoints.count_tokens  # for what stands in for a result that never came
+        count_tokens = self._saver.checkpoints.count_tokens  # for the stand-in of a missing result
         counted = {id(message): row.tokens for message, row in zip(messages, rows, strict=True)}
         shown = window(
             messages if max_messages is None else newest_steps(messages, max_messages),
@@ -358,7 +358,7 @@ class SessionManager:
 
     def _limit_of(self, user_role: Role, thread: str) -> int:
         limits = self._settings.max_tokens
-        if user_role not in limits:  # it comes from outside, whatever its type says
+        if user_role not in limits:  # it comes from a caller and may be anything, in spite of its type
             log.warning("role.unknown", extra={"phone": masked(thread), "role": user_role})
         return limits.get(user_role, limits["client"])
 
@@ -374,7 +374,7 @@ def _said(found: CheckpointTuple | None) -> list[BaseMessage]:
 def _is_there(path: str) -> bool:
     try:
         return Path(path).exists()
-    except OSError:  # no file system has a file of such a name
+    except OSError:  # no file can have such a name
         return False
 
 

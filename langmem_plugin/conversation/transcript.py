@@ -15,7 +15,7 @@ from langmem_plugin.database.schema import TRIES, all_taken
 from langmem_plugin.errors import InvalidInput
 
 Speaker = Literal["user", "assistant", "tool"]
-NOTES = "langmem"  # in response_metadata, which no provider is sent
+NOTES = "langmem"  # in response_metadata, which is sent to no provider
 _LONGEST_KEY = 200
 
 
@@ -79,7 +79,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     try:
         arguments = json.dumps(call["args"])
     except (TypeError, ValueError, RecursionError):
-        return {**call}  # what JSON cannot hold OpenAI could not be sent either, but LangChain takes it as it is
+        return {**call}  # not JSON: OpenAI could not be sent it either, but LangChain takes it as it is
     return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": arguments}}
 
 

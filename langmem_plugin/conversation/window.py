@@ -128,7 +128,7 @@ def _results(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], ToolMessa
 
 
 def _calls(message: AIMessage) -> Iterator[tuple[str, str]]:
-    # Providers are sent the calls that could not be parsed as well, and want them answered.
+    # Providers also get the calls that could not be parsed, and want a result for each.
     for call in (*message.tool_calls, *message.invalid_tool_calls):
         yield call["id"] or "", call["name"] or ""
 
@@ -172,7 +172,7 @@ def _is_result(message: BaseMessage) -> bool:
     return isinstance(message, ToolMessage)
 
 
-_CHARACTERS = 4  # for each token, of texts in most languages
+_CHARACTERS = 4  # characters of a token, in most languages
 _PICTURE = 1_600
 """The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
 
@@ -200,7 +200,7 @@ def _as_json(arguments: Any) -> str:
         return arguments
     try:
         return json.dumps(arguments, ensure_ascii=False, default=str, skipkeys=True)
-    except (ValueError, RecursionError):  # endless, or nested too deep: it can be neither stored nor sent
+    except (ValueError, RecursionError):  # circular or nested too deeply: it can be neither stored nor sent
         return ""
 
 

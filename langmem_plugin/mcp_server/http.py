@@ -37,7 +37,7 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
     server = memory_server(
         memory,
         _identifier_of_request,
-        # Who issues tokens is the operator at a shell; the address is asked for by the SDK and published nowhere.
+        # An operator issues tokens at a shell; the SDK demands this address, which is published nowhere.
         auth=AuthSettings(issuer_url=AnyHttpUrl(f"http://{named}:{port}"), resource_server_url=None),
         token_verifier=_Verifier(tokens, rates),
     )
@@ -107,7 +107,7 @@ class _Guarded:
 
         try:
             await self._app(scope, part, checked)
-        except TooManyRequests as error:  # by the token, or by what it opens: nothing has been sent
+        except TooManyRequests as error:  # counted by the token or by what it opens: nothing has been sent
             log.warning("mcp.too_many_requests")
             after = str(error.retry_after)
             await _refusal(429, "too_many_requests", str(error), after=after)(scope, receive, send)

@@ -93,7 +93,7 @@ class PlainTool(Tool):
         try:
             return await super().run(arguments, context, convert_result)
         except UnexpectedToolError:
-            raise  # the server logs what it was, and the model learns no more than that it failed
+            raise  # the server logs the error, and the model learns only that it failed
         except ToolError as error:
             cause = error.__cause__
             sentence = _arguments_told(cause) if isinstance(cause, ValidationError) else str(cause or error)

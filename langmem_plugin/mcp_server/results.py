@@ -123,7 +123,7 @@ class TakenInstruction(Shown):
 
 
 def speaker(name: str) -> str:
-    """Who said a message, as the model is told it."""
+    """The speaker of a message, as the model is told it."""
     return {"user": "the person", "assistant": "the assistant"}.get(name, name)
 
 

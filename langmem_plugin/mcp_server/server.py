@@ -47,7 +47,7 @@ def memory_server(
         auth=auth,
         token_verifier=token_verifier,
         tools=[*tools.tools()],
-        log_level="WARNING",  # at INFO it would write what arguments and errors say
+        log_level="WARNING",  # at INFO it would log arguments and the texts of errors
     )
     _add_resources(server, tools)
     return server
@@ -109,6 +109,6 @@ def _add_resources(server: MCPServer, tools: MemoryTools) -> None:
         lines = []
         for message in memory.sessions.messages(session_id):
             said_by = f"{message.timestamp:%Y-%m-%d %H:%M}  {message.role:9}  "
-            # Further lines stand under the first: nobody can write a line that looks like another message.
+            # Further lines are indented under the first: nobody can write a line that looks like another message.
             lines.append(said_by + f"\n{' ' * len(said_by)}".join(visible(message.content).splitlines()))
         return "\n".join(lines)

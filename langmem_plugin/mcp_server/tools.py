@@ -38,8 +38,8 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 REPLACES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 _STATES: dict[str, Status] = {"known": "active", "waiting": "pending", "archived": "archived"}
-_NEIGHBOURS = 2  # of each message
-_LONGEST_BESIDE = 200  # letters of them
+_NEIGHBOURS = 2  # of each message found
+_LONGEST_BESIDE = 200  # letters of each
 
 Text = Annotated[str, Field(max_length=4_000)]
 _Query = Annotated[str, Field(max_length=2_000)]

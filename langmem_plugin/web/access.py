@@ -68,7 +68,7 @@ def let_in(request: Request, response: Response, token: str, door: str) -> None:
     """Set the cookie by which the browser is known; no script sees it, and no other site can send it."""
     name, _, valid_for = _COOKIES[door]
     is_secure = request.url.scheme == "https"
-    if door == PAGE and not is_secure:  # behind a proxy that does not say how it was reached; the browser's page does
+    if door == PAGE and not is_secure:  # a proxy may not tell that it was reached by https; the page's own address does
         shown = " ".join(request.headers.get(each, "") for each in ("origin", "referer"))
         served_at = str(request.app.state.served.memory.settings.page_address)
         is_secure = served_at.startswith("https:") and "http:" not in shown

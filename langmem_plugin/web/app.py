@@ -45,7 +45,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.served = served
-    add_health(app)  # before the API, which answers for every other path below /api
+    add_health(app)  # before the API, which answers every other path below /api
     add_api(app)
     app.add_route("/", _to_the_console, include_in_schema=False)
     app.mount("/look", StaticLook(), name="look")

@@ -21,8 +21,8 @@ from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.references.meant.resolution import Reference
 from langmem_plugin.references.shown.items import ItemEntry
 
-_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # none that may hold a script
-_LONGEST_RESULT = 4_000  # letters of a tool's answer that are shown
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # without types that may hold a script
+_LONGEST_RESULT = 4_000  # the most letters shown of a tool's answer
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def add_health(app: FastAPI) -> None:
 
     `/api/health` is `/health/ready` too: clients of the API look for it there.
     """
-    app.state.health_threads = CapacityLimiter(2)  # a database that hangs takes these and no other thread
+    app.state.health_threads = CapacityLimiter(2)  # a database that hangs blocks only these threads
     app.add_route("/health/live", _live, include_in_schema=False)
     app.add_route("/health/ready", _ready, include_in_schema=False)
     app.add_route("/api/health", _ready, include_in_schema=False)
@@ -48,7 +48,7 @@ async def _live(_: Request) -> Response:
 async def _ready(request: Request) -> Response:
     served: Served = request.app.state.served
     away = await to_thread.run_sync(_away, served.memory, limiter=request.app.state.health_threads)
-    # Without embeddings replies go out and words are searched: a balancer that took every worker away would end that.
+    # Without embeddings the service still replies and searches words: a balancer must not take the workers away.
     can_work = not away or away == ["embedding"]
     status = "ok" if not away else "degraded" if can_work else "unavailable"
     return JSONResponse({"status": status, "away": away}, 200 if can_work else 503)

@@ -28,7 +28,7 @@ class Served:
 
 
 _ROOT = "langmem_root"
-_LOGGED = ("path", "raw_path", "query_string")  # by servers, of which a link's token is taken out
+_LOGGED = ("path", "raw_path", "query_string")  # by servers; a link's token is taken out of them
 
 
 class RootNoted:
@@ -83,7 +83,7 @@ def exported(
         path = Path(folder) / f"{name}.{'json' if form == 'json' else 'zip'}"
         write = document_files.write_json if form == "json" else document_files.write_csv
         write(memory.exporter, person, path)
-        file = path.open("rb")  # read from here on, though its name is gone
+        file = path.open("rb")  # it stays readable, though its name is gone
     kind = "application/json" if form == "json" else "application/zip"
     headers = {"content-disposition": f'attachment; filename="{path.name}"'}
     return StreamingResponse(_read(file), media_type=kind, headers=headers)

@@ -70,7 +70,7 @@ def _of_openai(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one r
     match block:
         case {"type": "image_url" | "input_image" | "computer_screenshot", "image_url": {"url": str(url)} | str(url)}:
             return Inline(url, kind="image") if is_data_url(url) else None
-        case {"type": "video_url" | "audio_url" | "file_url" as key}:  # servers that speak its language
+        case {"type": "video_url" | "audio_url" | "file_url" as key}:  # servers with the same protocol
             match block.get(key):
                 case {"url": str(url)} | str(url) if is_data_url(url):
                     return Inline(url, kind=key.removesuffix("_url"))
@@ -201,7 +201,7 @@ def image_block(image: str | Path | bytes) -> dict[str, str]:
 _SHORTEST = 40
 """The least length, in characters, of the text of a picture, a sound or a document."""
 
-# How those begin in base64: looked for first, because finding a word in a text is nearly free.
+# Their beginnings in base64: looked for first, because finding a word in a text costs almost nothing.
 _BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
 _DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
     r"data:(?:[\w.+-]++\\?/[\w.+-]++)?(?:;[\w.+-]++=(?:(?!data:)[^;,\"'\s])*+)*+;base64,"
@@ -217,7 +217,7 @@ _WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
 
 Describe = Callable[[Inline], str]
 
-# Whatever is stored passes here first, and deeper than here nothing else goes.
+# All that is stored passes here first, and no other code goes deeper into it.
 _TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
 
 
@@ -312,7 +312,7 @@ class _MessagesAsData:
     describe: Describe
 
     def of(self, value: Any) -> Any:
-        if type(value) in _WITHOUT_PARTS or isinstance(value, BaseMessage):  # most of what a state is made of
+        if type(value) in _WITHOUT_PARTS or isinstance(value, BaseMessage):  # most values of a state
             return value
         match value:
             case {"content": str() | list(), "role": str(kind)} | {"content": str() | list(), "type": str(kind)} if (
@@ -341,7 +341,7 @@ _WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer",
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Replacement:
     describe: Describe
-    unlabelled: bool = False  # in a message: base64 and bytes that nothing but their beginning tells to be media
+    unlabelled: bool = False  # in a message: base64 and bytes known as media only by their beginning
 
     def of(self, value: Any) -> Any:
         match value:
@@ -356,7 +356,7 @@ class _Replacement:
     def _mapping(self, value: dict[Any, Any]) -> dict[Any, Any]:
         match value:
             case {"data": str(data), "transcript": _} if not data.startswith("["):
-                # What an OpenAI model says aloud: its id is sent back, so all but the sound must stay.
+                # The speech of an OpenAI model: its id is sent back, so all but the sound must stay.
                 return {**value, "data": self.describe(Inline(data, kind="audio"))}
         found = inline_of(value)
         if found is not None:

@@ -254,7 +254,7 @@ class Media:
                 if _OURS.fullmatch(file.name) and doomed(file):
                     file.unlink()
                     deleted += 1
-            except FileNotFoundError:  # another process is at it too
+            except FileNotFoundError:  # another process deletes it too
                 continue
             except OSError as error:
                 raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
@@ -276,7 +276,7 @@ class Media:
 
     def _reference(self, inline: Inline, encryption: FileEncryption) -> MediaReference | None:
         """The reference to the data, which is kept; None if the data cannot be read."""
-        # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
+        # Every step of a turn gives its messages again. A text keeps its hash, so this lookup costs nothing.
         key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
         known = self._known.get(key)
         if known is not None and (
@@ -310,7 +310,7 @@ def _is_there(file: Path | None, size: int) -> bool:
         if file.stat().st_size == size:
             os.utime(file)
             return True
-    except OSError:  # whatever it is, writing it anew goes well or says what is wrong
+    except OSError:  # writing the file again either works or tells what is wrong
         pass
     return False
 
@@ -424,7 +424,7 @@ def bind_files_anew(connection: Connection, folder: Media, now_in: tuple[str, in
         kept = connection.execute(select(media.c.payload).where(*this)).scalar_one()
         data = _content(connection, folder, (*before_in, name), kept, old)
         if data is None:
-            continue  # it is missing: nobody knows its name for the other conversation
+            continue  # it is missing, so its name for the other conversation is unknown
         renamed = new.name(sha256(data).hexdigest())
         if kept is None:
             folder.write(renamed, data, new)
@@ -510,7 +510,7 @@ def _lock(connection: Connection, function: str) -> None:
         connection.execute(text(f"SELECT {function}({_FAMILY}, 1)"))
 
 
-_FAMILY = 0x6C6D656D  # of two numbers: a lock by one number is a thread's
+_FAMILY = 0x6C6D656D  # the first of a lock's two numbers: a lock by one number is a thread's
 _ADD = Prepared(insert_unless_there(media))
 _HERE = (
     media.c.thread == bindparam("of_thread"),

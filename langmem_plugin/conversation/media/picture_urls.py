@@ -18,7 +18,7 @@ _LONGEST = 4_000
 # Ends of names that lead to this machine, into a company, a home or a cluster; names that makers give to routers; and
 # public names whose addresses are written in the name itself.
 _INSIDE = tuple(Path(__file__).with_name("inside_names.txt").read_text(encoding="ascii").split())
-_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # every other is private, or kept for something else
+_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # all other networks are private or reserved
 _TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96", "::ffff:0:0/96")))
 _NOT_GIVEN_OUT = ipaddress.IPv6Network("3fff::/20")
 _ISATAP = (0x5EFE, 0x0200_5EFE)  # in the bits before the last 32, whatever the network
@@ -56,7 +56,7 @@ def _is_inside(host: str) -> bool:
     address = _address(host)
     if address is not None:
         return not _is_public(address)
-    # A name without a dot is one of the network it is asked in; a last part in digits is a number badly written.
+    # A name without a dot is of the local network; a last part in digits is a number in a wrong form.
     if "." not in host or not host.rpartition(".")[2].strip("0123456789") or not host.isprintable():
         return True
     return any(host == name or host.endswith(f".{name}") for name in _INSIDE)

@@ -116,7 +116,7 @@ def _begun(connection: Connection, past: PastSession) -> Session:
     there = session_rows.all_of(connection, past.thread, lock=True)
     taken = {each.number for each in there}
     born = int(past.created_at.timestamp() * 1_000_000)
-    # By chance, because a process may hold rows of a session that was here under the very number and is deleted.
+    # Random, because a process may remember rows of a deleted session that had the same number.
     while (number := born + secrets.randbelow(_MOST_SHIFT)) in taken:
         pass
     has_current = any(each.ended_at is None for each in there)
@@ -139,7 +139,7 @@ def _begun(connection: Connection, past: PastSession) -> Session:
 
 
 def _dated(connection: Connection, session: Session, past: PastSession, rows: Sequence[int]) -> None:
-    # The tokens counted here stand where the record names none: a row's own column is what is written again then.
+    # If the record names no tokens, those counted here stay: the row's own column is written again.
     known = [
         {"of_row": row, "of_thread": session.thread, "of_session": session.number}
         | {"at": each.stored_at or past.last_active, "counted": each.tokens}

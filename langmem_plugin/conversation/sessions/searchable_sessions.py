@@ -57,7 +57,7 @@ def waiting(connection: Connection, silent_since: datetime, *, thread: str | Non
     columns = session.c.thread, session.c.number, session.c.session_id, session.c.last_active
     silent = and_(session.c.to_take == WHEN_SILENT, session.c.last_active <= silent_since)
     of_thread = () if thread is None else (session.c.thread == thread,)
-    # One part for each state: together they could not go by the index.
+    # One query for each state: a single query could not use the index.
     parts = [
         select(*columns).where(each, *of_thread).order_by(session.c.last_active.desc()).limit(limit).subquery()
         for each in (session.c.to_take == AT_ONCE, silent)

@@ -70,13 +70,13 @@ def move_sessions(
     Of two current ones the one that was active last stays current. Raises DecryptionRefused: what cannot be read is
     not moved to a place where it never could be.
     """
-    for thread in sorted((source, target)):  # in one order, whoever moves what
+    for thread in sorted((source, target)):  # in the same order for all, so that no two wait for each other
         session_rows.one_at_a_time(connection, thread)
     held = {thread: session_rows.all_of(connection, thread, lock=True) for thread in sorted((source, target))}
     moving = [each for each in held[source] if only is None or each.session_id in only]
     if not moving:
         return [], None
-    hold_files(connection)  # after the sessions, as everybody who writes
+    hold_files(connection)  # after the sessions, as all writers do
     archived = _one_current(connection, [*moving, *held[target]], now)
     moving = [replace(each, ended_at=now) if each.session_id == archived else each for each in moving]
     stand_in = replace(moving[0], thread=target, number=0, session_id=_name(), ended_at=now)
@@ -91,7 +91,7 @@ def move_sessions(
 def copy_sessions(connection: Connection, folder: Media, source: str, target: str) -> None:
     """Copy every session of a thread, under numbers and ids of their own. Raises DecryptionRefused."""
     originals = session_rows.all_of(connection, source, lock=True)
-    hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
+    hold_files(connection)  # after the sessions, as all writers do: with two orders they would wait for each other
     for offset, original in enumerate(originals):
         twin = session_rows.copy_of(connection, original, target, offset)
         if twin.ended_at is None:

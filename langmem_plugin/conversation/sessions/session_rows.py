@@ -43,7 +43,7 @@ class Session:
     ended_at: datetime | None
     next_row: int
     epoch: int = 0  # the ticket of the last turn that took it
-    ahead: datetime | None = None  # when a clock that ran ahead of the last writer's says it was active
+    ahead: datetime | None = None  # the last activity by a clock that ran ahead of the last writer's
     to_take: int = WHEN_SILENT
 
 
@@ -58,7 +58,7 @@ class Client:
 _PRECISION = timedelta(milliseconds=500)
 """The least time between two notes of activity: the steps of a quick turn count as one."""
 
-_MOST_IN_PRECISION = 64  # messages: of more within half a second, the newest
+_MOST_IN_PRECISION = 64  # messages: if more came within half a second, only the newest are read
 
 _SKEW = timedelta(minutes=5)
 """The most by which the clocks of machines that work together differ."""
@@ -92,7 +92,7 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
     if not is_silent(found.last_active, found.ahead, now, silence.timeout):
         return False
     if not is_silent(found.last_active + _PRECISION, found.ahead, now, silence.timeout):
-        # It ended less than that ago, if at all: what was said last is known to the microsecond.
+        # It may have ended less than that ago: the time of its last message is exact to the microsecond.
         found = replace(found, last_active=_last_said(connection, found))
         if not is_silent(found.last_active, found.ahead, now, silence.timeout):
             return False

@@ -46,7 +46,7 @@ class _Run:
     it had seen; a run that `expired` writes nothing.
     """
 
-    control: object  # kept beside its id: it takes no weak reference, and an id is used again
+    control: object  # kept because ids are used again, and it allows no weak reference
     thread: str
     session_id: str | None
     erasures_seen: int | None = None
@@ -77,13 +77,13 @@ class SessionStore:
         self.silence = silence
         self.terms = NotedTerms({SESSION_TERM: silence.timeout, INTERRUPT_TERM: silence.while_interrupted})
         self.region = region
-        self._thread = lru_cache(_MOST_THREADS)(partial(thread_key, region=region))  # asked at every step of every run
+        self._thread = lru_cache(_MOST_THREADS)(partial(thread_key, region=region))  # called at every step of every run
         self.now = now
         self._contents = contents
         self._runs: LruCache[int, _Run] = LruCache(_MOST_RUNS)
         self._held_lately: LruCache[str, bool] = LruCache(_MOST_HELD)
 
-    # Which conversation, which session
+    # Finding the conversation and the session
 
     def thread(self, thread_id: str) -> str:
         """The key of the conversation, for a phone in any form."""
@@ -110,7 +110,7 @@ class SessionStore:
         thread, session_id, run = self.thread_of(config), session_id_of(config), self._run(config)
         if run is not None and run.expired:
             raise SessionExpired(_EXPIRED)
-        # The first write of a run looks like the read it began with; what that read decided holds.
+        # The first write of a run looks like its first read, whose decision holds.
         if session_id is None and run is not None:
             session_id = run.session_id
             if session_id is None:
@@ -124,7 +124,7 @@ class SessionStore:
                 session_rows.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock)
                 or found
             )
-            self._remember(config, found.session_id)  # a replay goes on where it begins, also in a session that ended
+            self._remember(config, found.session_id)  # a replay stays in its session, even if that has ended
         return found
 
     def session_of(self, config: RunnableConfig) -> str | None:
@@ -147,7 +147,7 @@ class SessionStore:
         if control is not None:
             self._runs.put(id(control), _Run(control, self.thread_of(config), session_id, erasures_seen), 1)
 
-    # What a run reads and writes
+    # Reads and writes of a run
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:
         """Tell whether the config's run begins and needs a new session, and remember it for the rest of the run."""
@@ -181,7 +181,7 @@ class SessionStore:
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
         """The config's session, a new one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
-        config["configurable"].get(FIRST_STATE, []).clear()  # from here on it may be another
+        config["configurable"].get(FIRST_STATE, []).clear()  # the state may change from here on
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         opened = found or session_rows.begin(connection, self.thread_of(config), now)
@@ -384,7 +384,7 @@ def _refuse_outrun(connection: Connection, found: Session | None, config: Runnab
     ticket = ticket_of(config)
     if ticket is None or found is None:
         return
-    # A turn binds the sessions from the newest on: one that had ended before it is looked up by the ticket.
+    # A turn binds the newest session and later ones: for one that had ended before, the ticket decides.
     outrun = found.ended_at is not None and not holds(connection, found.thread, ticket)
     if outrun or found.epoch > ticket:
         raise TurnLost("another turn of this conversation began while this one stood still: run it again")

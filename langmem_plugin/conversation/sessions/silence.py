@@ -110,7 +110,7 @@ class NotedTerms:
             return
         self._is_due = False
         rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
-        # In one order: two services would wait for each other.
+        # In the same order for all, else two services would wait for each other.
         for name, length in sorted(self.own.items()):
             if _is_due(name, rows.get(name), length, now):
                 _put(connection, name, now, length)

@@ -35,7 +35,7 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 _CACHE_BYTES = 64_000_000
-_BEFORE_INPUT = -2  # LangGraph's own step of a thread that has none; a run's input is -1
+_BEFORE_INPUT = -2  # LangGraph's step number before any step; a run's input is -1
 
 
 class FirstState(NamedTuple):
@@ -127,7 +127,7 @@ class CheckpointStore:
             newest = checkpoints.load("", None)
             held = {name: newest.channels[name] for name in self._carry if name in newest.channels} if newest else {}
             values = {name: checkpoints.messages.value(value) for name, value in held.items()}
-            # What a delta channel holds is known to the graph alone: its last snapshot may be long out of date.
+            # Only the graph knows a delta channel's value: its last snapshot may be long out of date.
             return {name: value for name, value in values.items() if not isinstance(value, _DeltaSnapshot)}
         except DamagedSession as error:
             log.warning("session.not_carried", extra={"session_id": session.session_id, "error": str(error)})

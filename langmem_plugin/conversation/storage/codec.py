@@ -148,10 +148,10 @@ TakeOut = Callable[[Sequence[BaseMessage]], RowNumbers]
 PutBack = Callable[[RowNumbers], list[BaseMessage]]
 
 _RAW, _DEFLATED = b"\x00", b"\x01"
-# What nearly every payload repeats, so that a short message costs its text and little else (benchmarks/primer.py).
+# The parts that most payloads repeat: a short message then costs little more than its text (benchmarks/primer.py).
 # Stored payloads can only be read with it: it never changes; a better one gets the next leading byte.
 _PRIMER = (Path(__file__).parent / "primer.bin").read_bytes()
-# Copied for each payload: taking the primer in anew would cost more than the payload itself.
+# Copied for each payload: loading the primer again would cost more than the payload itself.
 _DEFLATER = zlib.compressobj(6, zlib.DEFLATED, -14, 6, zlib.Z_DEFAULT_STRATEGY, _PRIMER)
 
 
@@ -184,7 +184,7 @@ def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
     """The serializer's own form of a value. Raises NotSerializable if it cannot store the value or read it again."""
     try:
         typed = serde.dumps_typed(value)
-        if not isinstance(serde, StrictSerializer):  # ours has compared what comes back
+        if not isinstance(serde, StrictSerializer):  # our own serializer has compared the value already
             load(serde, typed)
     except DamagedSession as error:
         raise NotSerializable(str(error)) from error
@@ -230,7 +230,7 @@ def unpack(payload: bytes) -> Any:
 
 
 def _note_refusal(event: SerdeEvent) -> None:
-    # A serializer that refuses to build a type gives what it would be built from instead, and says so only here.
+    # A serializer that refuses to build a type returns the parts instead, and tells it only here.
     if "blocked" in event["kind"] and (refused := _refused.get()) is not None:
         refused.append((event["module"], event["name"]))
 

@@ -86,7 +86,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
         rows = _message_rows(checkpoints)
         readable = {row: found for row in rows if (found := _read(checkpoints, row)) is not None}
     latest = {found.id or str(row): row for row, found in readable.items()}
-    # An edit is a later row of the same message: it stands where the message first stood.
+    # An edit is a later row of the same message: it takes the place of the first one.
     first = {found.id or str(row): row for row, found in reversed(readable.items())}
     messages = [readable[latest[key]] for key in sorted(latest, key=lambda key: abs(first[key]))]
     with saver.database.write() as connection:

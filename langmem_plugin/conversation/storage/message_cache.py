@@ -83,8 +83,8 @@ class ListContents:
 
     def __init__(self) -> None:
         self.versions: list[DecodedMessage] = []
-        self.messages: list[BaseMessage] = []  # as listed: without an id where the row is negative
-        self.fields: list[dict[str, Any]] = []  # theirs
+        self.messages: list[BaseMessage] = []  # without an id if the row is negative
+        self.fields: list[dict[str, Any]] = []  # of the messages
         self.extras: list[dict[str, Any] | None] = []
         self.kinds: list[type] = []
         self.ids: list[str | None] = []
@@ -109,7 +109,7 @@ class DecodedList:
 
     rows: RowNumbers
     known: ListContents
-    size: int = 0  # of its versions
+    size: int = 0  # of its versions, in bytes
 
     def extended(self, rows: RowNumbers, versions: Sequence[DecodedMessage]) -> "DecodedList":
         """Make a list with these messages added at its end."""
@@ -195,7 +195,7 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
 def _is_same(left: BaseMessage, right: BaseMessage) -> bool:
     try:
         return is_same(left, right)
-    except (TypeError, ValueError, RecursionError, NotSerializable):  # left to the serializer to refuse
+    except (TypeError, ValueError, RecursionError, NotSerializable):  # the serializer will refuse it
         return False
 
 
@@ -241,7 +241,7 @@ def _fresh(value: Any) -> Any:
 
 _EMPTY: dict[type, Any] = {dict: {}, list: []}
 _UNCHANGING = {str, int, float, bool, bytes, type(None)}
-# The setters of pydantic's slots themselves: through `object.__setattr__` a copy takes a quarter longer.
+# The setters of pydantic's slots: through `object.__setattr__` a copy takes a quarter longer.
 _PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
     vars(BaseModel)[slot].__set__
     for slot in ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
@@ -267,7 +267,7 @@ class Reservation:
     """Row numbers reserved for a session, valid while `at` is its next row; a deletion or rewriting raises that."""
 
     next_row: int
-    free: range = range(0)  # row numbers that are this process's to give; they stay its own whatever others do
+    free: range = range(0)  # row numbers that only this process gives out
     expected: tuple[int, ...] = ()  # rows written by tasks or read lately: likely the next list's new messages
     newest: tuple[str, StoredCheckpoint] | None = None  # the namespace and checkpoint this process stored last
 
@@ -278,7 +278,7 @@ class RowAllocator:
     def __init__(self) -> None:
         self._lock = process_forks.Lock()
         self._begin_with_none()
-        # What a parent reserved is its own: a child that gave it out again would store two messages in one row.
+        # The parent keeps its reserved numbers: a child that gave one out too would store two messages in one row.
         process_forks.register(after_in_child=self._begin_with_none)
 
     def of(self, session: SessionKey, next_row: int) -> Reservation:

@@ -72,7 +72,7 @@ class CheckpointReader:
                 except DamagedSession as error:
                     if not starts_run(config):
                         raise
-                    # A damaged conversation must not silence its person: it is archived, to be looked at.
+                    # A damaged conversation must not keep its person from being answered: it is archived.
                     self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
         fresh = self._sessions.begin_anew(config, over=session)
         return None if fresh is None else self.get(config)
@@ -112,7 +112,7 @@ class CheckpointReader:
                 return
             checkpoints = self._checkpoints.of(connection, session)
             ids = checkpoints.ids(namespace, get_checkpoint_id(before) if before else None)
-        # No transaction stays open while the caller looks at what it was given.
+        # No transaction stays open while the caller uses a checkpoint.
         for of_namespace, checkpoint_id in ids:
             if only is None or checkpoint_id == only:
                 with self._database.read() as connection:
@@ -194,7 +194,7 @@ class RunWrites:
             checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
 
         if begins and ticket_of(config) is not None and not stores_each_step(config):
-            self.leave(config, save)  # the first step's checkpoint follows before anybody's code runs
+            self.leave(config, save)  # the first step's checkpoint follows before any node runs
         else:
             self._now(config, save)
         return config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
@@ -245,7 +245,7 @@ class RunWrites:
                     session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
             except BaseException:
                 if opened is not None:
-                    # It may be on disk although an error came back: what was reserved must not be given again.
+                    # It may be on disk in spite of the error: reserved numbers must not be given again.
                     opened.lease.forget()
                 raise
             opened.messages.publish()
@@ -266,7 +266,7 @@ class RunWrites:
             part.outcome.result(_COMPANY_SECONDS)
         except TimeoutError:
             self._write(self._take(config), durable=False)
-            part.outcome.result()  # if it was not there any more, somebody is writing it
+            part.outcome.result()  # if it is gone from the list, another thread is writing it
 
     def _add(self, part: _Part) -> _Part:
         with self._lock:
@@ -281,7 +281,7 @@ class RunWrites:
         if not parts:
             return
         together = self._attempt(parts, durable=durable)
-        # What no transaction can do fails for all; otherwise one part is to blame, and the others are written.
+        # An error of every transaction fails all parts; otherwise each is tried alone, and only the faulty one fails.
         hopeless = together is None or len(parts) == 1 or isinstance(together, _HOPELESS)
         errors = [together if hopeless else self._attempt([part], durable=durable) for part in parts]
         for part, error in zip(parts, errors, strict=True):
@@ -299,7 +299,7 @@ class RunWrites:
                 for part in parts:
                     part.work(checkpoints)
         except WriteConflict as error:
-            # A number reserved here was another's: it is forgotten by now, and the next one is free.
+            # Another process had taken a number reserved here: the reservation is dropped, and the next number is free.
             return self._attempt(parts, durable=durable, again=False) if again else error
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
             return error

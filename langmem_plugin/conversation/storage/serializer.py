@@ -87,7 +87,7 @@ class StrictSerializer(JsonPlusSerializer):
             try:
                 typed = "msgpack", packing.packed(obj)
                 back = self.loads_typed(typed)
-                # What is stored as plain data on purpose differs, and is taken apart into the same bytes.
+                # A value stored as plain data on purpose comes back different, but gives the same bytes again.
                 if is_same(obj, back) or (exactly and packing.packed(back) == typed[1]):
                     return typed
             except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -95,13 +95,13 @@ class StrictSerializer(JsonPlusSerializer):
                     raise packing.refused[0] from error
                 reason = error
         for part in obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list | tuple) else ():
-            self.dumps_typed(part)  # to name what it is in it that cannot be stored
+            self.dumps_typed(part)  # raises the error of the part that cannot be stored
         kind = type(obj)
         raise NotSerializable(f"a {kind.__module__}.{kind.__qualname__} cannot be stored ({reason})")
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         kind, payload = data
-        if kind == "json":  # never written here, and what reads it knows many more types
+        if kind == "json":  # never written here, and its reader builds many more types
             raise NotImplementedError("Unknown serialization type: json")
         if kind != "msgpack":
             return super().loads_typed(data)
@@ -120,7 +120,7 @@ class _Packing:
     def __init__(self, types: "BuildableTypes", *, exactly: bool) -> None:
         self._types = types
         self._exactly = exactly
-        self.refused: list[LangMemError] = []  # what is raised within MessagePack reaches nobody
+        self.refused: list[LangMemError] = []  # MessagePack hides the errors that are raised inside it
 
     def packed(self, value: Any) -> bytes:
         return ormsgpack.packb(_marked(value) if self._exactly else value, self._extension, _OPTIONS)
@@ -142,7 +142,7 @@ class _Packing:
         try:
             return ormsgpack.Ext(code, self.packed(parts))
         except TypeError:
-            # What a provider put beside its answer must not end the turn: kept as data, as LangGraph keeps it.
+            # A provider's extra data must not end the turn: it is kept as plain data, as LangGraph keeps it.
             self.refused.clear()
             module, name, fields, how = parts
             told = {**value.model_dump(exclude={"artifact"}), "artifact": fields.get("artifact")}
@@ -171,7 +171,7 @@ class _Unpacking:
     def __init__(self, types: "BuildableTypes", stock: Callable[[int, bytes], Any]) -> None:
         self._types = types
         self._stock = stock
-        self.refused: list[LangMemError] = []  # what is raised within MessagePack reaches nobody
+        self.refused: list[LangMemError] = []  # MessagePack hides the errors that are raised inside it
 
     def value(self, payload: bytes) -> Any:
         return ormsgpack.unpackb(payload, ext_hook=self._built, option=ormsgpack.OPT_NON_STR_KEYS)
@@ -217,7 +217,7 @@ def _marked(value: Any) -> Any:
     kind = type(value)
     if kind is list:
         return [_marked(part) for part in value]
-    if kind is dict:  # as a key, MessagePack takes less than as a value
+    if kind is dict:  # MessagePack takes fewer types as keys than as values
         return _Marked(_DICT, [[*entry] for entry in value.items()])
     if kind is int and value not in _OF_64_BITS:
         return _Marked(_INT, hex(value))
@@ -244,7 +244,7 @@ _PATHS = (
 )
 _STANDARD: dict[str, type] = {
     **{f"{each.__module__}.{each.__qualname__}": each for each in _PLAIN_TYPES},
-    # Their module is one of these, as the version of Python has it.
+    # Their module is one of these, depending on the version of Python.
     **{f"{module}.{each.__name__}": each for each in _PATHS for module in ("pathlib", "pathlib._local")},
 }
 _DATA = (BaseModel, BaseException, Enum, Send, Item, dict, list, set, str, int, float)
@@ -295,7 +295,7 @@ class BuildableTypes:
             raise DamagedSession(
                 f"the class {module}.{name} is not there ({error}): install what defines it"
             ) from error
-        # What a module has only imported is not its own: `langchain_core.x.subprocess` is not of LangChain.
+        # A module does not own its imports: `langchain_core.x.subprocess` is not of LangChain.
         if not isinstance(found, type) or not (
             is_named or (_full_name(found) == f"{module}.{name}" and _is_data(found))
         ):
@@ -358,7 +358,7 @@ def _full_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-_NEW = vars(copyreg)["__newobj__"]  # says that the class is to be made without being called
+_NEW = vars(copyreg)["__newobj__"]  # means that the instance is made without calling the class
 _SCALARS: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
 _NUMBERS = frozenset({bool, int, float, complex, str, bytes})
 _PLAIN_OF: dict[type, Callable[[Any], Any]] = {
@@ -382,10 +382,10 @@ def parts_of(value: Any) -> list[Any]:
         return [False, [value.pattern, value.flags]]
     if kind is zoneinfo.ZoneInfo and value.key:
         return [False, [value.key]]
-    reduced = value.__reduce_ex__(2 if isinstance(value, array) else 4)  # a function's is its name alone
+    reduced = value.__reduce_ex__(2 if isinstance(value, array) else 4)  # a function gives only its name
     function, arguments, state, items, entries, *more = (*reduced, None, None, None)[: max(5, len(reduced))]
     if isinstance(value, BaseException):
-        state = state or None  # one whose empty attributes were once looked at says so
+        state = state or None  # an empty dict if its attributes were ever looked at
     uncalled = function is _NEW
     if kind is not (arguments[0] if uncalled else function) or any(more):
         raise NotSerializable(f"a {kind.__module__}.{kind.__qualname__} cannot be taken apart into plain values")
@@ -439,7 +439,7 @@ def fields_of(message: BaseMessage) -> dict[str, Any] | None:
 
 def build_message(kind: type[BaseMessage], fields: dict[str, Any]) -> BaseMessage:
     known = kind.model_fields
-    if not known.keys() <= fields.keys():  # of an older version of the class
+    if not known.keys() <= fields.keys():  # stored by an older version of the class
         return kind(**fields)
     made = kind.__new__(kind)
     more = {name: part for name, part in fields.items() if name not in known}
@@ -494,7 +494,7 @@ def build_array(description: Any, shape: list[int] | None, in_order: Any, held: 
             made[index] = part
         return made.reshape(shape)
     dtype = np.lib.format.descr_to_dtype(description)
-    made = np.ndarray(shape or (), dtype, buffer=bytearray(held), order=in_order)  # a buffer that may be changed
+    made = np.ndarray(shape or (), dtype, buffer=bytearray(held), order=in_order)  # its buffer may be changed
     return made[()] if shape is None else made
 
 
@@ -524,7 +524,7 @@ def _same_texts(left: str, right: str) -> bool:
 
 
 def _same_lists(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    if len(left) == len(right) and _SCALARS.issuperset(map(type, left)) and left == right:  # a long one at once
+    if len(left) == len(right) and _SCALARS.issuperset(map(type, left)) and left == right:  # in one comparison
         return all(map(is_, map(type, left), map(type, right)))
     return len(left) == len(right) and all(map(is_same, left, right))
 

@@ -48,7 +48,7 @@ from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.lru import LruCache
 
 _LIMIT_BYTES = 8_000_000
-_ENTRY_BYTES = 8_000  # what a decoded checkpoint takes besides
+_ENTRY_BYTES = 8_000  # the further size of a decoded checkpoint
 
 Task = tuple[str, str, str]
 """A namespace, a checkpoint's id and a task's."""
@@ -208,7 +208,7 @@ class SessionCheckpoints:
         numbers = [abs(row) for row in held.rows]
         between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}
         rows = {row[0]: Listed(*row) for row in _LISTED.all(self.connection, between)}
-        # One that is missing keeps its place: what stands for it is shown there.
+        # A missing row keeps its place: a stand-in is shown there.
         return [rows.get(number) or Listed(number, None, 0, self.session.created_at) for number in numbers]
 
     def messages_of(self, listed: Iterable[Listed]) -> list[BaseMessage]:
@@ -285,7 +285,7 @@ class SessionCheckpoints:
             self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
         else:
             self._move_to_end(self.lease.later_than(made))
-        # The next step continues this one: it need not be decoded for that.
+        # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.cache.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.lease.stored(namespace, stored)
@@ -318,7 +318,7 @@ class SessionCheckpoints:
         """Add to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
         task, written = (namespace, checkpoint_id, task_id), []
         for position, (channel, value) in enumerate(writes):
-            # A task's error is kept as its text, as by the stock savers: what any code may raise is not data.
+            # A task's error is kept as its text, as by the stock savers: an exception may be of any class.
             kept = repr(value) if channel == ERROR and isinstance(value, BaseException) else value
             held = self.messages.store_value(channel, kept)
             written.append(StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, held))
@@ -397,7 +397,7 @@ class SessionCheckpoints:
             plain = CHECKPOINT.decrypted(self.connection, place, payload)
             stored = codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
             self.cache.put(place, payload, stored)
-        # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
+        # A graph raises its versions in the dicts that it is given: they must not be the cached ones.
         return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
 
     def _place(self, namespace: str, checkpoint_id: str) -> Place:

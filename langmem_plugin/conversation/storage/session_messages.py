@@ -49,7 +49,7 @@ from langmem_plugin.lru import LruCache
 log = event_log(__name__)
 
 TEXT = "[A message that was here cannot be read any more.]"
-_NOTES, _ROW = "langmem", "unreadable_row"  # in response_metadata, which no provider is sent
+_NOTES, _ROW = "langmem", "unreadable_row"  # in response_metadata, which is sent to no provider
 _MOST_REPORTED = 1_000
 
 
@@ -76,7 +76,7 @@ class SessionMessages:
     media: Media
     now: datetime | None = None
     count_tokens: CountTokens | None = None
-    # Told of a row that cannot be read, for which something else is given then; without it, reading raises.
+    # Called for an unreadable row, which is then replaced by a stand-in; without it, reading raises.
     on_damage: OnDamage | None = None
     _unreadable: set[int] = field(default_factory=set)
     _added: dict[int, DecodedMessage] = field(default_factory=dict)
@@ -104,12 +104,12 @@ class SessionMessages:
                 continue
             behind = row_behind(message)
             if behind is not None and any(abs(row) == behind for row in previous):
-                # Another id or place of it changes nothing: the row it stands for is never written over.
+                # A stand-in with another id or place changes nothing: the row behind it is never overwritten.
                 row, version = behind if message.id is not None else -behind, self._read_one(behind)
             elif index < len(before.rows) and same(before.known.messages[index], message):
                 row, version = before.rows[index], before.known.versions[index]
             else:
-                # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
+                # The graph keeps the picture for the rest of its run; only a reference is stored and cached.
                 message = self.media.reduced(message, self._files)
                 version = self._find(message, before) or self._add(message)
                 row = version.row if message.id is not None else -version.row
@@ -188,7 +188,7 @@ class SessionMessages:
         self.lease.publish(self._added)
         for known, rows, versions in self._stored:
             if self._unreadable:
-                continue  # what stands for a row is not kept: the row may be put right again
+                continue  # a stand-in is not cached: its row may be repaired
             # A row named later in this transaction has another version by now.
             latest = [self._added.get(version.row, version) for version in versions]
             self.cache.put_list(self._key, known.extended(rows, latest), known)
@@ -224,7 +224,7 @@ class SessionMessages:
         for version in alike:
             if version.is_version_of(message):
                 return version
-        # Only then: of two equal results of a tool, the unnamed one is not the one whose name is known.
+        # Only now: of two equal tool results, a named one must match its own row first, not the unnamed one's.
         for version in alike:
             unnamed_yet = version.message.id is None and version.is_version_of(unnamed(message))
             if unnamed_yet and self._name(version, message):

@@ -38,7 +38,7 @@ log = event_log(__name__)
 MOST_ATTEMPTS = 3
 """The most turns that begin with one message: one that always ends the process must not stop all after it."""
 
-_NO_TURN = 0  # the ticket of what needed no turn; tickets begin with 1
+_NO_TURN = 0  # the ticket of a message that needed no turn; tickets begin with 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Claim:
         self.position = ticket
         self._drawn_with = connection
         if self.message_id is not None:
-            if self._waits_in not in {None, thread}:  # whoever waited is known as another person by now
+            if self._waits_in not in {None, thread}:  # the sender is linked to another person by now
                 self._claims.follow(connection, str(self._waits_in), thread, self.message_id)
             self._waits_in = thread
             self._claims.note(connection, thread, self.message_id, self._payload, ticket)
@@ -119,7 +119,7 @@ class Claim:
             return
         waiting = line(connection, thread) if self.joins else set()
         position = own[1] if own else self.position
-        # What was begun with goes on as it was: nothing that came later may pass for a part of it.
+        # A turn that was cut short is repeated as it was: no later message may join it.
         begun = own is not None and own[3] > 0
         before, together = [], []
         for row in rows:
@@ -129,7 +129,7 @@ class Claim:
             if of_ticket is None and not attempts and not begun:
                 together.append(row)
             elif at < position:
-                # Also where another delivery of it still waits in the line: that one comes too late for the order.
+                # Even if another delivery of it waits in the line: that one would come too late for the order.
                 if attempts < MOST_ATTEMPTS:
                     before.append(row)
             elif self.joins and of_ticket in waiting and not begun and not attempts and at > position:
@@ -149,7 +149,7 @@ class Claim:
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
         """Take the messages that came since the turn began, with `joins`; return whether there were any."""
         taken = {each.message_id for each in (*self.before, *self.together)}
-        if any(each.attempts for each in self.together):  # as when the turn began
+        if any(each.attempts for each in self.together):  # the same rule as when the turn began
             return False
         rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
@@ -223,7 +223,7 @@ class MessageClaims:
         try:
             plain = REPLY.decrypted(connection, (thread, message_id), row[0])
         except SessionRefused:
-            # Nobody is told what may be another's, and no message is answered twice.
+            # An answer that may be another person's is not told, and no message is answered twice.
             log.exception("answer.unreadable", extra={"phone": masked(thread)})
             return Answer("", sent=True)
         return Answer(from_bytes(self._serde(), plain), row[1])
@@ -261,7 +261,7 @@ class MessageClaims:
         """
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
-            for message_id in message_ids[1:]:  # a message may be put together from several, of which one was claimed
+            for message_id in message_ids[1:]:  # one message may be made of several, of which one was claimed
                 self.note(connection, thread, message_id, None, _NO_TURN)
             self._keep_answer(connection, thread, message_ids, text)
             if along is not None:

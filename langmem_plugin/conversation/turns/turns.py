@@ -81,9 +81,9 @@ def stale_tickets_deleted(database: Database, stopwatch: Callable[[], float] = t
     watch, began = Watch(), stopwatch()
     while first and stopwatch() - began <= _LONGEST_SECONDS:
         taken = 0
-        with database.write(durable=False) as connection:  # while nobody else could write, nobody could renew either
+        with database.write(durable=False) as connection:  # while nobody else can write, nobody can renew either
             line = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
-            # Whoever has renewed meanwhile lives.
+            # A holder that has renewed meanwhile is alive.
             first = {ticket: renewals for ticket, renewals in first.items() if line.get(ticket) == renewals}
             for (thread, ticket), renewals in watch.gone(first, stopwatch()):
                 mine = (turn.c.thread == thread) & (turn.c.ticket == ticket) & (turn.c.renewals == renewals)
@@ -188,10 +188,10 @@ class Turns:
     def reset(self) -> None:
         """Begin as a process that holds nothing: tickets, locks and threads of a parent process are not its own."""
         self._places: dict[int, _Place] = {}
-        self._lines: dict[str, list[int]] = {}  # of these, by thread and in their order
+        self._lines: dict[str, list[int]] = {}  # the tickets of `_places` by thread, in order
         self._changed = threading.Condition()
         self._closing = False
-        self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
+        self._stopped = threading.Event()  # set after the last turn: until then tickets are renewed
         self._renewing: threading.Thread | None = None
 
     def turn(self, thread: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> "Turn":
@@ -355,7 +355,7 @@ class Turns:
             return
         with self._database.write(durable=False) as connection:
             _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in sorted(own)])
-        # Read apart: whoever gives a ticket back would wait for the rows that were just renewed.
+        # Read in another transaction: else a turn that gives its ticket back would wait for the rows just renewed.
         seen = self._database.select(lambda connection: _LINE.all(connection, {}))
         line = {(thread, ticket): renewals for thread, ticket, renewals in seen}
         others: dict[Ticket, int] = {ticket: renewals for ticket, renewals in line.items() if ticket not in own}
@@ -386,7 +386,7 @@ def _renew(turns: "weakref.ref[Turns]", stopped: threading.Event) -> None:
     """Renew in a loop, in a thread of its own, without keeping the object alive."""
     watch = Watch()
     while (found := turns()) is not None:
-        with contextlib.suppress(StoreUnavailable):  # the next round may reach it
+        with contextlib.suppress(StoreUnavailable):  # the next round may reach the database
             found.renew(watch)
         del found
         if stopped.wait(RENEW_SECONDS):

@@ -100,7 +100,7 @@ class Call:
             record(connection, action, owner=person, subject=what)
 
     def carries_away(self) -> None:
-        """Raise LinkedLately if a person may not yet delete or export all of theirs: see `People.refuse_newly_linked`."""
+        """Raise LinkedLately if a person may not delete or export everything: see `People.refuse_newly_linked`."""
         if not self.caller.is_operator:
             self.memory.people.refuse_newly_linked(self.identifier)
 

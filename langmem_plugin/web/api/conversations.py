@@ -1,4 +1,4 @@
-"""Conversations: which there are, what was said in them, the one that goes on, and what is learnt of them."""
+"""Conversations: their list, their messages, the chat that goes on, and the extraction of facts from them."""
 
 import contextlib
 import uuid
@@ -332,7 +332,7 @@ def _extract(call: Call, owner: OwnerKey) -> None:
             call.memory.extract(owner)
         except LangMemError:
             log.warning("api.extraction_unfinished", exc_info=True)
-        except Exception:  # a provider's own: the job says so too
+        except Exception:  # an error of the provider: the job tells it too
             log.exception("api.extraction_unfinished")
 
 

@@ -14,7 +14,7 @@ ANY_WORD = 1e-6
 """The least relevance: a text that shares no word with a query is below it."""
 _LONGEST_TEXT, _LONGEST_QUERY, _LONGEST_NAME, _LONGEST_ID = 4_000, 2_000, 200, 200
 _MOST_TAGS = 50
-_FIRST, _LAST = 1900, 9000  # years; further off an instant has no form in every time zone
+_FIRST, _LAST = 1900, 9000  # years; beyond them an instant cannot be written in every time zone
 
 
 def _of_letters(text: str) -> str:

@@ -47,7 +47,10 @@ from langmem_plugin.web.changes import each_by_itself
 
 routes, search_routes, tag_routes = routes_of("memories"), routes_of("search"), routes_of("tags")
 confirmation_routes, by_id = routes_of("confirmations"), routes_of("memories")
-"""`by_id` is added after all others below /api/memory: an id may have any form."""
+"""The routers of confirmations and of single memories.
+
+`by_id` is added after all others below /api/memory: an id may have any form.
+"""
 PATH, CONFIRMATIONS = "/api/memory", "/api/confirmations"
 MOST_AT_ONCE = 200
 

@@ -1,4 +1,4 @@
-"""Who is who: for operators everybody, for a person what is known of themselves."""
+"""The people: for operators everybody, for a person what is known of themselves."""
 
 from typing import Annotated, Any, Literal
 

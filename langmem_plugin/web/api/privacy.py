@@ -196,7 +196,7 @@ def export_memory(call: Called, form: Annotated[Literal["json", "csv"], Query(al
 async def _uploaded(request: Request) -> AsyncIterator[Path]:
     """The body as a file, until the answer is sent; it is never held in memory as a whole."""
     with tempfile.TemporaryDirectory(prefix="langmem-import-") as folder:
-        path = Path(folder) / "document.json"  # or a zip, whatever it is called
+        path = Path(folder) / "document.json"  # or a zip: the name does not matter
         with path.open("wb") as file:
             async for chunk in request.stream():
                 await to_thread.run_sync(file.write, chunk)
@@ -235,7 +235,7 @@ def _import(call: Call, uploaded: Path, *, dry_run: bool) -> dict[str, Any]:
     if onyx.recognises(uploaded):
         return _imported(memory.importer.run(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run))
     document = document_files.read(uploaded, largest=_LARGEST_UNPACKED)
-    # Who else a person writes as is not theirs to say.
+    # A person may not name further identifiers of theirs.
     left_out = [each for each in _OPERATORS_TO_SAY if of_themselves and document.pop(each, None)]
     report = memory.import_person(document, phone=call.identifier, dry_run=dry_run, by_themselves=of_themselves)
     return _imported(report, left_out)

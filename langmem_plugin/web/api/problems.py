@@ -79,7 +79,7 @@ def _of_ours(error: LangMemError, request: Request) -> Response:
         status, title = 412, "It is not what If-Match names any more"
     if "detail" in kind:
         detail = f"{title}: {kind['detail']}"
-    if status == _UNAUTHORIZED:  # as RFC 6750 has it
+    if status == _UNAUTHORIZED:  # as RFC 6750 demands
         headers = {"www-authenticate": "Bearer"}
     if isinstance(error, TooManyRequests):
         headers = {"retry-after": str(error.retry_after)}

@@ -30,7 +30,7 @@ log = event_log(__name__)
 
 LARGEST_IMPORT, IMPORTS = 64 * 2**20, "/api/memory/import"
 _HUNG_UP = 499
-_LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # of parameters that are not known
+_LONGEST_SHOWN, _MOST_SHOWN = 40, 5  # letters of an unknown parameter, and the number of them
 _PROBLEMS = {
     400: "the request cannot be read",
     401: "no valid token",
@@ -116,7 +116,7 @@ class ApiRoute(APIRoute):
                 self._refuse_unknown(request)
                 with acting(caller.actor, within=True):
                     response = await handle(Request(request.scope, _bounded(request, largest)))
-            except ClientDisconnect:  # nobody is there to be told, and nothing is wrong here
+            except ClientDisconnect:  # the client is gone, and nothing is wrong here
                 return Response(status_code=_HUNG_UP)
             except (HTTPException, LangMemError, RequestValidationError):
                 raise

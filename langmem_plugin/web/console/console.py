@@ -49,7 +49,7 @@ def _sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "")
     """Exchange an operator's token for a cookie."""
     attempts: Attempts = request.app.state.attempts
     entered = request.app.state.served.tokens.let_in(token.strip(), "operator")
-    if entered is None:  # only then: others may guess from the address of who holds a token
+    if entered is None:  # only now: others may guess from the same address as a token's holder
         if attempts.too_many(request):
             return shown(request, "sign_in.html", status=429, wrong=False, busy=True)
         attempts.failed(request)

@@ -185,7 +185,7 @@ def show(at: AboutPerson, memory_id: str, did: Annotated[str, Query(max_length=2
 def change(at: AboutPerson, memory_id: str, changed: Annotated[Changed, Form()]) -> Response:
     try:
         made = _put(at, memory_id, changed)
-    except StaleMemory:  # what was typed is kept, beside what is there now
+    except StaleMemory:  # keep what was typed, beside the present text
         return _one(at, _newest(at, memory_id).id, typed=changed, status=_CHANGED)
     return at.go(f"memories/{made.id}?did=changed")
 

@@ -20,10 +20,10 @@ router = APIRouter(prefix="/conversations")
 
 _ON_A_PAGE, _OF_A_CHAT, _FOUND, _LOOKED_AT = 20, 200, 30, 6
 _SURE = 0.5
-_LONGEST = 2_000  # letters that are searched for
+_LONGEST = 2_000  # the most letters of a search
 _SPEAKERS = frozenset({"user", "assistant"})
 _FILES = {"[image:": "picture", "[file:": "file", "[audio:": "sound", "[video:": "film"}
-_BEGINNING = 140  # letters of a conversation that its place in the list shows
+_BEGINNING = 140  # the letters of a conversation shown in the list
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,6 @@ def _found(visit: Visit, q: str) -> list[FoundMessage]:
             return history.search(
                 visit.owner, words, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=visit.zone
             )
-        except EmbeddingUnavailable:  # words need no model
+        except EmbeddingUnavailable:  # a search by words needs no model
             continue
     return []

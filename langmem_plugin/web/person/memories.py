@@ -128,7 +128,7 @@ def take_back(visit: Here, memory_id: str) -> Response:
         return _list(visit, done="too_late", status=409)
     try:
         visit.memory.service.take_back(visit.owner, memory_id)
-    except MemoryNotFound:  # something newer is in its place
+    except MemoryNotFound:  # a newer memory has its place
         return _list(visit, done="too_late", status=409)
     return visit.go(f"?done=back&of={memory_id}")
 

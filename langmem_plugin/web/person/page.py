@@ -163,7 +163,7 @@ def left(request: Request) -> HTMLResponse:
 def _end(request: Request, token_id: str) -> None:
     try:
         served_of(request).tokens.revoke(token_id)
-    except InvalidInput:  # by another click, meanwhile
+    except InvalidInput:  # revoked by another click meanwhile
         return
 
 

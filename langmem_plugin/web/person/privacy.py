@@ -103,7 +103,7 @@ def restore(visit: Here) -> Response:
         visit.memory.restore_erased(visit.identifier)
     except (UnknownErasure, TurnTimeout):
         return _shown(visit, done="not_restored", status=409)
-    # What came since has joined what came back, but for who was let in meanwhile.
+    # Data since the erasure has joined the restored data, but not the access of a browser let in meanwhile.
     response = visit.page("closed.html", at="", why="restored")
     let_out(visit.request, response, PAGE)
     return response

@@ -41,7 +41,7 @@ class AgentProcess:
                 answer = _exchanged(process, request)
                 if answer is not None:
                     return answer, tries
-                process.wait()  # it is about to end: its pipes are closed
+                process.wait()  # it ends soon: its pipes are closed
         raise ConfigurationError(f"the agent's process ended {_TRIES} times without an answer: look at the terminal")
 
     def kill(self) -> None:
@@ -65,7 +65,7 @@ class AgentProcess:
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
             )
             ready = _line_of(process)
-            if process is self._killed:  # before it was ready: another one starts
+            if process is self._killed:  # killed before it was ready: another one starts
                 continue
             if ready is None or not ready.get("ready"):
                 process.kill()
@@ -76,7 +76,7 @@ class AgentProcess:
 
 def _closed(process: "subprocess.Popen[str] | None") -> None:
     for pipe in () if process is None else (process.stdin, process.stdout):
-        with contextlib.suppress(BrokenPipeError):  # what was not written any more
+        with contextlib.suppress(BrokenPipeError):  # for text that was not written yet
             if pipe is not None:
                 pipe.close()
 
