@@ -184,7 +184,7 @@ class _Said:
         return re.search(r"(?<!\w)(?:but (?:i|we|my)|pero (?:yo|a mi)|אבל אני)(?!\w)", rest) is not None
 
     def denied(self, fact: str) -> str | None:
-        """Tell whether the clause of the quote says that something is not so, and the fact does not."""
+        """Return the reason where the clause of the quote denies something that the fact does not, or denies a denial."""
         nearest = max(self._clauses(), key=lambda clause: len(_stems(clause) & _stems(fact)), default="")
         clause = re.sub(rf"(?<!\w)(?:{self.language.guards.denies_not})", " ", nearest)
         if re.search(r"(?<!\w)(?:not that|no es que|לא ש)(?!\w)", clause):
@@ -206,7 +206,7 @@ class _Said:
 
 
 def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
-    """Tell whether the same breath, or the next message, takes back the value that the claim holds."""
+    """Return the reason where the same breath, or the next message, takes back the value that the claim holds."""
     is_short = len(following.split()) <= _LONGEST_CORRECTION
     if _found("jokes", said.message[said.end :]) or (is_short and _found("jokes", following)):
         return "was a joke"
@@ -292,8 +292,9 @@ def _refuses_last(following: str) -> bool:
 
 
 def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
-    """Return a number or a name that nobody said; a day may be counted from when it was said, where
-    a time was named.
+    """Return the reason where the fact holds a number or a name that nobody said.
+
+    A day may be counted from when it was said, where a time was named.
     """
     evidence = f"{said.message[said.sentence_start() : _sentence_end(said.message, said.end)]} {_flat(heard)}"
     stated = _numbers(evidence)

@@ -74,7 +74,7 @@ def marks_of(text: str) -> frozenset[str]:
 
 
 def marks(text: str) -> Iterator[str]:
-    """Return the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
+    """Give the numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
     timed = False  # "six in the morning" is read as one time
     for word in in_one_form(text):
         timed = timed or _is_clock(word)

@@ -303,7 +303,7 @@ def _lasts(reading: _Reading, text: str) -> bool:
 
 
 def _whenever(text: str, words: OrderWords) -> bool:
-    """Return the condition that a text gives; one that only the model can read stays in the text."""
+    """Tell whether a text begins with a condition that only the model can read: it stays in the text."""
     found = words.whenever.match(text)
     return found is not None and words.wanted.match(text[found.end() :]) is not None
 

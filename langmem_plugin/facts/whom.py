@@ -73,7 +73,7 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
 
 
 def _of_a_person(line: Line, at: int) -> bool:
-    """Tell whether "has" goes on with a verb, as in "Theo has moved to York", a note of which "Theo has" is no noun."""
+    """Tell whether a person's fact follows, as in "Theo has moved to York", a note in which "Theo has" is no noun."""
     said = best_match(line, at, third=True)
     return said is not None and said.attribute in ("home", "employer", "age")
 

@@ -1,4 +1,4 @@
-"""Calls of code that may hang: each in a daemon thread, which is left alone when it takes too long."""
+"""Calls of code that may hang: each runs in a daemon thread, which is left alone when it takes too long."""
 
 import atexit
 import threading
@@ -24,17 +24,18 @@ _threads: "WeakSet[threading.Thread]" = WeakSet()
 
 
 class GivenUp(TimeoutError):
-    """The call did not end in time, or was not begun because it would not."""
+    """The error of a call that did not end in time, or was not begun because it would not."""
 
 
 class Panic(RuntimeError):
-    """The call ended with something that is no Exception, as a panic in Rust does."""
+    """The error of a call that ended with something that is no Exception, as a panic in Rust does."""
 
 
 class TimedCalls:
-    """Four threads may be left behind; until one of them comes back every further call is given up at once.
+    """Calls of code that may hang, each given up in time.
 
-    None of them keeps the interpreter from ending for more than two seconds.
+    Four threads may be left behind; until one of them comes back every further call is given up at once. None of them
+    keeps the interpreter from ending for more than two seconds.
     """
 
     def __init__(self, name: str) -> None:
@@ -44,7 +45,7 @@ class TimedCalls:
         process_forks.register(after_in_child=self._begin_with_none)
 
     def _begin_with_none(self) -> None:
-        """Also in a forked child: no thread lives on there, so none comes back."""
+        """Start without left threads, also in a forked child: no thread lives on there, so none comes back."""
         self._waited_for: set[Future[Any]] = set()
         self._hung: set[Future[Any]] = set()
         self._lock = threading.Lock()
@@ -56,7 +57,7 @@ class TimedCalls:
             if self._closed or len(self._hung) >= _MOST_HUNG:
                 raise GivenUp("closed" if self._closed else f"{len(self._hung)} calls before this one still hang")
             self._waited_for.add(answer)
-        work = copy_context().run  # of the caller: tracing is among it
+        work = copy_context().run  # the context of the caller: tracing is among it
         thread = threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True)
         _threads.add(thread)
         thread.start()
@@ -65,7 +66,7 @@ class TimedCalls:
         except CancelledError as error:
             raise GivenUp("closed") from error
         except TimeoutError as error:
-            if answer.done():  # it was `ask` that raised it
+            if answer.done():  # `ask` raised it
                 raise
             raise GivenUp(f"no answer in {seconds:g} seconds") from error
         finally:
@@ -75,7 +76,7 @@ class TimedCalls:
                     self._hung.add(answer)
 
     def close(self) -> None:
-        """From now on nothing is waited for, neither what runs nor what is asked."""
+        """Wait for nothing from now on, neither for what runs nor for what is asked."""
         with self._lock:
             self._closed = True
             for answer in self._waited_for:
@@ -100,7 +101,9 @@ class TimedCalls:
 
 @atexit.register
 def _let_end() -> None:
-    """A model's native code aborts the process if the interpreter goes away under it."""
+    """Wait for the threads when the interpreter ends: a model's native code aborts the process if it
+    goes away under it.
+    """
     deadline = time.monotonic() + _LAST_SECONDS
     for thread in list(_threads):
         thread.join(max(0.0, deadline - time.monotonic()))
@@ -113,7 +116,7 @@ _Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]
 
 
 class BackgroundThread:
-    """Does what it is asked for in a daemon thread, which starts with the first request and ends with `close`.
+    """A daemon thread that does what it is asked for; it starts with the first request and ends with `close`.
 
     Long work looks at `closing` between its steps and stops there: it must lose nothing by that.
     """
@@ -123,7 +126,7 @@ class BackgroundThread:
         process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Also in a forked child: what waits is the parent's to do."""
+        """Start anew, also in a forked child: the waiting work is the parent's to do."""
         self.closing = threading.Event()
         self._asked: _Queue = SimpleQueue()
         self._waiting: set[str] = set()
@@ -132,7 +135,7 @@ class BackgroundThread:
         weakref.finalize(self, self._asked.put, None).atexit = False
 
     def ask(self, name: str, work: Callable[[], object]) -> None:
-        """Queues `work`, unless something of this name waits or runs already."""
+        """Queue `work`, unless work of this name waits or runs already."""
         with self._lock:
             if name in self._waiting or self.closing.is_set():
                 return
@@ -148,7 +151,7 @@ class BackgroundThread:
                 self._thread.start()
 
     def close(self) -> None:
-        """Waits for the step that runs; what still waits is left to the next process."""
+        """Wait for the step that runs; what still waits is left to the next process."""
         self.closing.set()
         self._asked.put(None)
         if self._thread is not None:
@@ -156,7 +159,7 @@ class BackgroundThread:
 
 
 def _run(queued: _Queue, closing: threading.Event, waiting: set[str], lock: threading.Lock) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    """Do the queued work; while it waits it holds no reference, so that an unclosed thread can be freed."""
     while (asked := queued.get()) is not None and not closing.is_set():
         name, work = asked
         try:

@@ -14,7 +14,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
 
 Left = Literal["below the bound", "beyond the limit", "without the phrase", "left out by the filter", "expired"]
-"""Why a candidate was not kept."""
+"""The reasons why a candidate was not kept."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Explanation:
     weight: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the explanation as JSON has it."""
         return asdict(self) | {"terms": dict(self.terms), "aliases": list(self.aliases)}
 
 
@@ -67,7 +67,7 @@ class Candidate:
         return self.left is None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the candidate as JSON has it."""
         more = {"kept": self.kept, "tags": list(self.tags), "explanation": self.explanation.to_dict()}
         return asdict(self) | {"owner": str(self.owner)} | more
 
@@ -79,9 +79,9 @@ MatchType = Literal["exact", "semantic", "hybrid"]
 Outcome = Literal["stored", "duplicate", "superseded", "pending", "changed"]
 
 WOULD_REPLACE = "would_replace"
-"""In the metadata of what waits for the person's word: the ids of what it takes the place of when it is confirmed."""
+"""The metadata key of a memory that waits for the person's word: the ids of what it replaces once confirmed."""
 OPERATOR = "operator:"
-"""Begins the `source_id` of what an operator wrote; the id of their token follows."""
+"""The beginning of the `source_id` of what an operator wrote; the id of their token follows."""
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
@@ -135,17 +135,17 @@ class Memory(BaseModel):
 
     @property
     def is_by_operator(self) -> bool:
-        """An operator wrote it, not the person."""
+        """Tell whether an operator wrote it, not the person."""
         return self.source_type == "manual" and (self.source_id or "").startswith(OPERATOR)
 
     @property
     def told_at(self) -> datetime:
-        """When the person said it, else when it was stored: by this facts are older and newer."""
+        """Return when the person said it, else when it was stored: by this facts are older and newer."""
         return self.said_at or self.created_at
 
     @property
     def over_at(self) -> datetime | None:
-        """When it was corrected, forgotten or archived; None while it holds or waits."""
+        """Return when it was corrected, forgotten or archived; None while it holds or waits."""
         if self.status in LIVE:
             return None
         return (self.valid_to if self.status == "superseded" else None) or self.updated_at
@@ -168,7 +168,7 @@ class Memory(BaseModel):
         return card("A memory", self.cells())
 
     def __eq__(self, other: object) -> bool:
-        """As memories: what writing one did, as Remembered says, is no part of it."""
+        """Compare as memories: what writing one did, as Remembered says, is no part of it."""
         return isinstance(other, Memory) and all(
             getattr(self, name) == getattr(other, name) for name in Memory.model_fields
         )
@@ -193,7 +193,7 @@ class Remembered(Memory):
 
     @property
     def memory(self) -> Memory:
-        """As it is stored."""
+        """Return the memory as it is stored."""
         return Memory(**{name: getattr(self, name) for name in Memory.model_fields})
 
 
@@ -233,7 +233,7 @@ class MemoryChanges(MemoryFields, total=False):
 
 @dataclass(frozen=True)
 class Filter:
-    """Which memories may answer; applied before the best are chosen, so it never costs results.
+    """The rule which memories may answer; applied before the best are chosen, so it never costs results.
 
     An empty field asks nothing. Any of the types, categories, sessions and sources will do; all of the tags must be
     there. Categories and tags are meant in any case, a category with all below it. `created_after` is inclusive,
@@ -294,7 +294,7 @@ class Found:
 
 
 def worded(text: str) -> str:
-    """The text without the space around it. Raises InvalidInput when nothing is left or it cannot be stored."""
+    """Return the text without the space around it. Raises InvalidInput when nothing is left or it cannot be stored."""
     if not isinstance(text, str) or not text.strip():  # None comes from models that were asked for a text
         raise InvalidInput("a memory needs a text: pass a string that is not blank")
     if storable(text) != text:
@@ -303,20 +303,20 @@ def worded(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """The text without NULs, and with a question mark for each half of a character."""
+    """Return the text without NULs, and with a question mark for each half of a character."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def bare(text: str) -> str:
-    """The text as it is compared for saying the same: what stands around a sentence does not count either."""
+    """Return the text as it is compared for saying the same: what stands around a sentence does not count either."""
     return plain(text).strip(" .!,;:\"'“”«»…")
 
 
 def as_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags as they are kept and compared: plain, each once, in the order given."""
+    """Return tags as they are kept and compared: plain, each once, in the order given."""
     return tuple(dict.fromkeys(tag for tag in map(plain, tags) if tag))
 
 
 def plain(text: str) -> str:
-    """The text as it is compared for being the same: case, spacing and Unicode forms do not count."""
+    """Return the text as it is compared for being the same: case, spacing and Unicode forms do not count."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

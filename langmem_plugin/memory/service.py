@@ -194,11 +194,11 @@ class MemoryService:
         limit: int = 5,
         min_similarity: float = 0.7,
     ) -> list[Found]:
-        """The memories that are about `query`, best first; [] when there is none."""
+        """Return the memories that are about `query`, best first; [] when there is none."""
         return self.search(owner, query, limit=limit, min_relevance=min_similarity)
 
     def foremost(self, owner: str | int, *, limit: int = 5) -> list[Memory]:
-        """With nothing to go by: the memories used or told lately, used often and held to be sure."""
+        """Return memories without a question: those used or told lately, used often and held to be sure."""
         owner = owner_key(self.database, owner)
         with self.database.read() as connection:
             return self.facts.foremost(connection, owner, limit)
@@ -215,7 +215,7 @@ class MemoryService:
         where: Filter = EVERYTHING,
         operators: bool = False,
     ) -> list[Found]:
-        """Searches by words, by meaning, or both; results say which of the two found them.
+        """Search by words, by meaning, or both; results say which of the two found them.
 
         Words are looked for in the text and in tags, key, summary and category. By words alone, and with `operators`
         also in "hybrid", "a phrase" in quotes and the beginning of a word with a star (choc*) must be there;
@@ -240,8 +240,10 @@ class MemoryService:
         operators: bool = False,
         most: int = MOST_CONSIDERED,
     ) -> list[Candidate]:
-        """The results of `search` with the numbers behind them; then the others that were considered, the
-        best first, with the reason why it was not kept; `most` of all. `to_dict` makes plain data of each.
+        """Return the results of `search` with the numbers behind them; then the others considered, best first, with the
+        reason each was not kept.
+
+        `most` bounds all of them. `to_dict` makes plain data of each.
         """
         owner = owner_key(self.database, owner)
         if not query.strip():
@@ -263,7 +265,7 @@ class MemoryService:
         operators: bool = False,
         groups: Groups | None = None,
     ) -> Ask:
-        """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable.
+        """Return a search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable.
 
         `groups` are the owner's names that mean the same, where they are at hand.
         """
@@ -282,7 +284,7 @@ class MemoryService:
         return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str | int, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order asked for; what the owner does not have, or has no longer, is left out.
+        """Return the memories in the order asked for; what the owner does not have, or has no longer, is left out.
 
         Raises DamagedMemory where the database has something else than what was written.
         """
@@ -299,7 +301,8 @@ class MemoryService:
         ]
 
     def fact_history(self, owner: str | int, memory_id: str) -> list[Memory]:
-        """All the memories that one is linked with by corrections, each once, the oldest first, in whatever state.
+        """Return all the memories that one is linked with by corrections, each once, the oldest first,
+        in whatever state.
 
         Raises MemoryNotFound or DamagedMemory.
         """
@@ -330,7 +333,7 @@ class MemoryService:
         include_expired: bool = False,
         after: str | None = None,
     ) -> list[Memory]:
-        """Newest first; with `after` from behind the memory with that id."""
+        """Return memories, newest first; with `after` from behind the memory with that id."""
         owner = owner_key(self.database, owner)
         with self.database.read() as connection:
             return self.repository.page(
@@ -352,14 +355,14 @@ class MemoryService:
         statuses: Sequence[Status] = ("active",),
         include_expired: bool = False,
     ) -> int:
-        """How many `list_memories` could list."""
+        """Count the memories that `list_memories` could list."""
         owner = owner_key(self.database, owner)
         valid_at = None if include_expired else self.now()
         with self.database.read() as connection:
             return self.repository.count(connection, owner, where, statuses=statuses, valid_at=valid_at)
 
     def reindex(self, owner: str | int, progress: Callable[[int], object] = lambda _: None) -> bool:
-        """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
+        """Bring the owner's vector index up to date, or make it anew; False when the index fails.
 
         Raises ConfigurationError where there is none: `open_collection` was not given.
         """
@@ -369,11 +372,11 @@ class MemoryService:
         return self.index.catch_up(owner, progress)
 
     def large_owners(self) -> list[OwnerKey]:
-        """Whose memories are to be searched through the index."""
+        """Return the owners whose memories are to be searched through the index."""
         return self.index.large_owners() if self.index is not None else []
 
     def close(self) -> None:
-        """Ends what runs in the background, the vector store and, if it was opened here, the database."""
+        """End what runs in the background, the vector store and, if it was opened here, the database."""
         self.embedder.close()
         self.background.close()
         if self.index is not None:

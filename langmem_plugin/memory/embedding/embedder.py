@@ -1,4 +1,4 @@
-"""One way to any LangChain Embeddings: unit vectors, retries, a cache, and what a cosine means."""
+"""Unit vectors of any LangChain Embeddings, with retries, a cache, and the meaning of a cosine."""
 
 import functools
 import json
@@ -32,7 +32,7 @@ _HALVES = b"h"  # begins what is stored as float16, whose length is odd by it
 
 
 def unit(values: Sequence[float] | Vector, dimension: int | None = None) -> Vector:
-    """`values` scaled to length 1, as float32.
+    """Return `values` scaled to length 1, as float32.
 
     Raises InvalidInput (a ValueError) for a value that is not finite, for nothing at all and for a vector of
     zeros, which points nowhere; EmbeddingDimMismatchError when `dimension` is given and is another one.
@@ -55,7 +55,7 @@ def unit(values: Sequence[float] | Vector, dimension: int | None = None) -> Vect
 
 
 def cosines(rows: Matrix, vector: Vector) -> NDArray[np.float32]:
-    """The cosine of every row with `vector`; shape (rows,)."""
+    """Return the cosine of every row with `vector`; shape (rows,)."""
     # One product per row and no matrix product: that takes several threads, which wait for one another
     # ten times longer than they work as soon as another process wants a core.
     found: NDArray[np.float32] = np.vecdot(rows, vector)
@@ -67,29 +67,29 @@ def to_bytes(vector: Vector) -> bytes:
 
 
 def to_halves(vector: Vector) -> bytes:
-    """The vector as float16: a cosine with it differs in the fourth decimal."""
+    """Return the vector as float16: a cosine with it differs in the fourth decimal."""
     return _HALVES + vector.astype(_STORED_HALVES).tobytes()
 
 
 def from_bytes(stored: bytes) -> Vector:
-    """The vector, as float32, that `to_bytes` or `to_halves` was given."""
+    """Return the vector, as float32, that `to_bytes` or `to_halves` was given."""
     if len(stored) % 2:
         return np.frombuffer(stored, dtype=_STORED_HALVES, offset=len(_HALVES)).astype(np.float32)
     return np.frombuffer(stored, dtype=_STORED_FLOATS).astype(np.float32, copy=False)
 
 
-MOST_ODDS = 60.0  # a logarithm; a model that tells nothing apart has a curve as steep as any
+MOST_ODDS = 60.0  # a logarithm; without a bound, a model that tells nothing apart gets a very steep curve
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Turns a model's cosine into a relevance in [0, 1] by a logistic curve.
+    """The logistic curve that turns a model's cosine into a relevance in [0, 1].
 
-    Every model spreads its cosines differently, so a bound such as 0.7 only means the same for all of them
-    after this: fitted to pairs of a question and a fact, 0.7 keeps most relevant facts and few others.
+    Every model spreads its cosines differently, so a bound such as 0.7 only means the same for all of them after this:
+    fitted to pairs of a question and a fact, 0.7 keeps most relevant facts and few others.
     """
 
-    midpoint: float  # the cosine that is as often relevant as not
+    midpoint: float  # the cosine that is relevant as often as not
     slope: float
 
     def relevance(self, cosine: float) -> float:
@@ -99,20 +99,21 @@ class Calibration:
 
 _STORED = json.loads(files(__package__).joinpath("calibrations.json").read_text("utf-8"))
 KNOWN = {model: Calibration(*curve) for model, curve in _STORED["texts"].items()}
-"""Between any two texts."""
+"""The calibrations of known models, for any two texts."""
 OF_QUESTIONS = {
     model: {language: Calibration(*curve) for language, curve in curves.items()}
     for model, curves in _STORED["questions"].items()
 }
-"""Between a question and the facts of one owner, by the language of the question: at 0.7 less than half of what asks
-nothing of a memory is near one.
+"""The calibrations by the language of the question, for a question and the facts of one owner.
+
+At 0.7 less than half of what asks nothing of a memory is near one.
 """
 PAIRS: list[tuple[str, str]] = [(fact, question) for fact, question in _STORED["pairs"]]
-"""Each fact answers its question, as a person would text it, and no other."""
+"""Pairs of a fact and its question, as a person would text it: each fact answers its question and no other."""
 
 
 def fitted(facts: Sequence[Vector], questions: Sequence[Vector]) -> Calibration:
-    """The logistic curve that best tells pairs from non-pairs, both weighing the same.
+    """Return the logistic curve that best tells pairs from non-pairs, both weighing the same.
 
     `facts` and `questions` are the vectors of PAIRS, in order. Newton's method; a slight pull towards a flat
     curve keeps it finite where the two do not overlap.
@@ -140,13 +141,13 @@ def fitted(facts: Sequence[Vector], questions: Sequence[Vector]) -> Calibration:
 log = event_log(__name__)
 
 _WAITS = (1.0, 2.0, 4.0)  # seconds before each further try
-_MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # in code: trying again changes nothing
+_MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # mistakes in code: no further try helps
 _CACHED_BYTES = 16 * 2**20
-_BYTES_BESIDE = 400  # of the key, the array's header and the dictionary
+_BYTES_BESIDE = 400  # bytes of the key, the array's header and the dictionary
 _BATCH = 64
 _TEXTS_IN_TIME = 8
-_THE_SAME = 0.999  # cosine: some models do not give the same vector twice
-_A_WORD = "dimension"  # that every model can embed
+_THE_SAME = 0.999  # cosine: some models give a slightly different vector the second time
+_A_WORD = "dimension"  # a text that every model can embed
 
 _ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8+glosses"}
 _REST = 30.0  # seconds after every try failed, in which nobody waits again
@@ -154,7 +155,7 @@ _SECONDS_AT_REST = 1.0
 
 
 class Embedder:
-    """Embeds texts as unit vectors and remembers the latest ones. Serves any thread.
+    """The embedder of texts: it gives unit vectors, remembers the latest ones, and serves any thread.
 
     `model` names the vector space: vectors of different models are never compared. A call that fails is tried again
     after 1, 2 and 4 seconds; one that hangs is given up after `timeout` for every eight texts. When all of that failed,
@@ -179,35 +180,35 @@ class Embedder:
         self._calls = TimedCalls("langmem-embedding")
         self._closing = threading.Event()
         self._rests_until = 0.0
-        self._unknown: set[str] = set()  # languages of which it was said that the model does not know them
+        self._unknown: set[str] = set()  # languages for which it was logged that the model does not know them
         self._sleep = sleep or self._closing.wait
         self._latest: LruCache[tuple[str, str], Vector] = LruCache(_CACHED_BYTES)
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The meaning of this model's cosines; for a model nobody has measured, fitted to some pairs, once."""
+        """Return the meaning of this model's cosines; for a model nobody has measured, fitted to some pairs, once."""
         if self._calibration is not None:
             return self._calibration
         vectors = self.texts([text for pair in PAIRS for text in pair])
         return fitted(vectors[::2], vectors[1::2])
 
     def calibration_of(self, question: str) -> Calibration | None:
-        """The meaning of cosines with a question in its language; None where they mean nothing."""
+        """Return the meaning of cosines with a question in its language; None where they mean nothing."""
         known = self._of_questions.get(language_of(question))
         return known or (None if self.model in _ENGLISH_ONLY and self._of_questions else self.calibration)
 
     @property
     def dimension(self) -> int:
-        """The length of the model's vectors, as it says or as its first vector shows; one is made if need be."""
+        """Return the length of the model's vectors, as it says or as its first vector shows; one is made if need be."""
         return len(self.query(_A_WORD)) if self._dimension is None else self._dimension
 
     @property
     def is_resting(self) -> bool:
-        """All tries of a call failed within the last half a minute."""
+        """Tell whether all tries of a call failed within the last half a minute."""
         return time.monotonic() < self._rests_until
 
     def query(self, text: str) -> Vector:
-        """The vector of a question; some models embed it otherwise than the texts it should find."""
+        """Return the vector of a question; some models embed it otherwise than the texts it should find."""
         vector = self._latest.get(("query", text))
         if vector is None:
             [vector] = self._embedded(lambda: [self.embeddings.embed_query(text)], 1)
@@ -215,7 +216,7 @@ class Embedder:
         return vector
 
     def prepare(self, questions: Sequence[str]) -> None:
-        """Embeds several questions at once where the model can, so that `query` has their vectors at hand."""
+        """Embed several questions at once where the model can, so that `query` has their vectors at hand."""
         missing = [
             text
             for text in dict.fromkeys(questions)
@@ -231,18 +232,20 @@ class Embedder:
             self._keep(("query", text), vector)
 
     def join(self, question: str, parts: Sequence[str]) -> None:
-        """Takes the sum of the parts' vectors for that of the question they make together: it need not be embedded."""
+        """Take the sum of the parts' vectors for that of the question they make together, which need
+        not be embedded.
+        """
         if self.understands(question) and self._latest.get(("query", question)) is None:
             self._keep(("query", question), unit(np.sum([self.query(part) for part in parts], axis=0)))
 
     @cached_property
     def _questions_are_texts(self) -> bool:
-        """True where the model embeds a question as it does a text, by its vectors: then many go in one call."""
+        """Tell whether the model embeds a question as it does a text, by its vectors: then many go in one call."""
         [text] = self.texts([_A_WORD])
         return float(self.query(_A_WORD) @ text) > _THE_SAME
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order; what is not in the cache is embedded in batches."""
+        """Return one vector per text, in order; what is not in the cache is embedded in batches."""
         known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         for start in range(0, len(missing), _BATCH):
@@ -254,23 +257,25 @@ class Embedder:
         return [known[text] for text in texts]
 
     def each(self, texts: Sequence[str]) -> list[Vector | None]:
-        """The same, with None for a text that has no vector of a model which answers for others."""
+        """Return one vector per text, with None for a text that has no vector of a model which answers for others."""
         found: list[Vector | None] = []
         for start in range(0, len(texts), _BATCH):
             found += self._each(texts[start : start + _BATCH])
         return found
 
     def close(self) -> None:
-        """From now on every call fails at once, also those that run or wait to be tried again."""
+        """Make every call fail at once from now on, also those that run or wait to be tried again."""
         self._closing.set()
         self._calls.close()
 
     def understands(self, text: str) -> bool:
-        """False for a language the model never learned: everything is then near everything else."""
+        """Tell whether the model knows the text's language; in a language it never learned everything is near
+        everything else.
+        """
         return self.model not in _ENGLISH_ONLY or language_of(text) == "english"
 
     def look_at_language(self, text: str) -> None:
-        """Says once of each language that the model does not know it, and what would."""
+        """Log once for each language that the model does not know it, and which model would."""
         language = language_of(text)
         if language not in self._unknown and not self.understands(text):
             self._unknown.add(language)
@@ -282,8 +287,8 @@ class Embedder:
         except EmbeddingUnavailable:
             self._assure()
         found = [self._alone(text) for text in batch]
-        self._assure()  # else it went away meanwhile, and nothing is known about the texts
-        if left_out := sum(each is None for each in found):  # none, where the batch was only too slow together
+        self._assure()  # else the model went away meanwhile, and nothing is known about the texts
+        if left_out := sum(each is None for each in found):  # none if the batch was only too slow together
             log.error("embedding.texts_left_out", extra={"model": self.model, "texts": left_out})
         return found
 
@@ -295,13 +300,13 @@ class Embedder:
         return vector
 
     def _assure(self) -> None:
-        """Raises EmbeddingUnavailable where the model has no vector for a word either."""
+        """Raise EmbeddingUnavailable where the model has no vector for a word either."""
         self._embedded(lambda: self.embeddings.embed_documents([_A_WORD]), 1, waits=())
 
     def _embedded(
         self, embed: Callable[[], Sequence[Sequence[float]]], count: int, *, waits: Sequence[float] = _WAITS
     ) -> list[Vector]:
-        """The only place where a model's code runs: it may raise anything, give anything, or hang."""
+        """Run the model's code, here alone: it may raise anything, give anything, or hang."""
         seconds = self._timeout.total_seconds() * math.ceil(count / _TEXTS_IN_TIME)
         left = list(waits)
         if self.is_resting:
@@ -321,7 +326,7 @@ class Embedder:
                 return made
 
     def _checked(self, given: Sequence[Sequence[float]], count: int) -> list[Vector]:
-        """As unit vectors of one dimension. Raises InvalidInput."""
+        """Return the vectors as unit vectors of one dimension. Raises InvalidInput."""
         if not isinstance(given, list | tuple | np.ndarray) or len(given) != count:
             raise InvalidInput(f"the model gave no list of {count} vectors")
         try:
@@ -341,7 +346,7 @@ class Embedder:
 
 
 def model_of(embeddings: Embeddings) -> str:
-    """The name of the vector space: the model's own name, or the class's when it has none.
+    """Return the name of the vector space: the model's own name, or the class's when it has none.
 
     A model that was told to give fewer dimensions than it can is another space.
     """

@@ -15,13 +15,13 @@ try:
 except ImportError as error:
     raise ImportError("pip install 'phone-memory[multilingual]'") from error
 
-# What each model says of a question, by its language: multilingual-e5-small, the universal sentence encoder, which
+# The weight of each model for a question, by its language: multilingual-e5-small, the universal sentence encoder, which
 # never learned the two without it, and all-MiniLM-L6-v2, which knows only English.
 _WEIGHTS = {"english": (1.0, 0.2, 0.2), "hebrew": (1.0, 0.0, 0.0), "greek": (1.0, 0.0, 0.0)}
 _OTHERS = (1.0, 0.25, 0.0)
-_COMMON = (0.85, 0.85, 0.0)  # the share that is left out of what questions have in common
+_COMMON = (0.85, 0.85, 0.0)  # the share left out of what all questions have in common
 
-# Questions of every kind: what their vectors have in common is that they are questions, and in which language.
+# Questions of every kind: their vectors have in common that they are questions, and their language.
 _TYPICAL = {
     "english": (
         "what are the last digits I call sarah on?",
@@ -69,10 +69,10 @@ _TYPICAL = {
 
 
 class MultilingualEmbeddings(Embeddings):
-    """1280 dimensions, about a hundred languages, four times slower than the English default.
+    """The multilingual model: 1280 dimensions, about a hundred languages, four times slower than the English default.
 
-    A text is the vectors of its three models, one after the other. A question weighs them by its language, so that
-    a cosine is the weighted sum of theirs. From two of them it leaves out most of what all questions of its language
+    A text is the vectors of its three models, one after the other. A question weighs them by its language, so that a
+    cosine is the weighted sum of theirs. From two of them it leaves out most of what all questions of its language
     have in common, which makes some texts near to every question. One thread: more slow it down as soon as another
     process wants a core.
     """
@@ -113,7 +113,7 @@ class MultilingualEmbeddings(Embeddings):
 
 
 def _undivided(embed: Callable[[str], Vector]) -> Callable[[str], Vector]:
-    """The same, never cut in two by a fork."""
+    """Return the vectors; no fork may cut this call in two."""
 
     def embedded(text: str) -> Vector:
         with computing.inside():

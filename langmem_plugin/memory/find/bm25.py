@@ -14,7 +14,7 @@ from langmem_plugin.memory.embedding.embedder import cosines
 _K1 = 1.2
 _B = 0.75
 _SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # of a word said once in a text of half the length
-_BYTES_PER_TERM = 200  # of the dictionary, the two arrays and their headers
+_BYTES_PER_TERM = 200  # bytes of the dictionary, the two arrays and their headers
 
 
 Scores = NDArray[np.float32]
@@ -24,7 +24,9 @@ Group = tuple[str, ...]
 
 
 class WordIndex:
-    """Rows are numbered by the caller, each added once; a removed row no longer counts in any statistic."""
+    """The word index of one owner; the caller numbers the rows and adds each once; a removed row counts
+    in no statistic.
+    """
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {}
@@ -39,7 +41,7 @@ class WordIndex:
         self._term_bytes = 0
 
     def add(self, terms: Sequence[str]) -> int:
-        """The number of the new row."""
+        """Add a row; return its number."""
         row = len(self._terms_of)
         counted: dict[str, int] = {}
         for term in terms:
@@ -65,7 +67,9 @@ class WordIndex:
         return row
 
     def remove(self, row: int) -> None:
-        """Its postings stay until the index is built anew; the caller leaves the row out of the results."""
+        """Remove a row; its postings stay until the index is built anew, and the caller leaves it
+        out of the results.
+        """
         for number in self._terms_of[row]:
             self._live[number] -= 1
         self._terms_of[row] = array("I")
@@ -73,15 +77,15 @@ class WordIndex:
         self._documents -= 1
 
     def scores(self, terms: Sequence[str]) -> tuple[Scores, float]:
-        """BM25 of every row, and what a short text holding each term once would score.
+        """Return the BM25 of every row, and the score of a short text that holds each term once.
 
-        The second is what makes scores of different queries comparable: score / ceiling is how much of the
-        query, weighted by rarity, a text covers. A term that occurs nowhere counts in it too.
+        The second makes scores of different queries comparable: score / ceiling is how much of the query, weighted by
+        rarity, a text covers. A term that occurs nowhere counts in it too.
         """
         return self.grouped((term,) for term in terms)
 
     def grouped(self, groups: Iterable[Group]) -> tuple[Scores, float]:
-        """The same with the terms of a group counted as one word."""
+        """Return the scores and the ceiling with the terms of a group counted as one word."""
         lengths = self.lengths()
         average = max(self._total_length / max(self._documents, 1), 1.0)
         scores, ceiling = np.zeros(len(self._terms_of), dtype=np.float32), 0.0
@@ -95,24 +99,24 @@ class WordIndex:
         return scores, ceiling
 
     def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
-        """The first form of each word that occurs, else the first."""
+        """Return the first form of each word that occurs, else its first form."""
         return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
 
     def terms(self) -> Iterable[str]:
         return self._number
 
     def rows(self, term: str) -> Rows:
-        """Those that hold it; some may have been removed."""
+        """Return the rows that hold the term; some may have been removed."""
         return self._postings_of(term)[0]
 
     def lengths(self) -> Scores:
-        """The number of terms in each row."""
+        """Return the number of terms in each row."""
         return np.array(self._lengths, dtype=np.float32)
 
     def grouped_scores(
         self, terms: Sequence[str], groups: NDArray[np.int32], live: NDArray[np.bool_]
     ) -> tuple[Scores, float]:
-        """The same with all live rows of a group taken as one text; one score per group.
+        """Return one score per group, with all live rows of a group taken as one text; and the ceiling.
 
         `groups` holds the number of each row's group, counted from 0 without gaps.
         """
@@ -131,7 +135,7 @@ class WordIndex:
         return scores, ceiling
 
     def likeness(self, texts: Sequence[Rows]) -> Scores:
-        """How much alike texts are, each the rows that make it: their cosines, shape (texts, texts).
+        """Return how much alike texts are, each the rows that make it: their cosines, shape (texts, texts).
 
         A word weighs by its rarity, and by the logarithm of how many rows of the text have it.
         """
@@ -146,7 +150,7 @@ class WordIndex:
         return np.stack([cosines(weighed, each) for each in weighed])
 
     def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
-        """The postings of several terms together, as if they were one."""
+        """Return the postings of several terms together, as if they were one."""
         together = np.zeros(len(self._terms_of), dtype=np.float32)
         for term in group:
             rows, counts = self._postings_of(term)
@@ -162,7 +166,7 @@ class WordIndex:
 
     @property
     def size(self) -> int:
-        """Bytes held, roughly."""
+        """Return the bytes held, roughly."""
         return self._postings * 10 + self._term_bytes + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
 
 
@@ -171,6 +175,6 @@ def _rarity(documents: int, holding: int) -> float:
 
 
 def _saturated(counts: NDArray[Any], relative_lengths: NDArray[Any]) -> NDArray[Any]:
-    """The gain from the count of a word, in texts of these lengths as shares of the average."""
+    """Return the gain from the count of a word, in texts of these lengths as shares of the average."""
     saturated: NDArray[Any] = counts * (_K1 + 1) / (counts + _K1 * (1 - _B + _B * relative_lengths))
     return saturated

@@ -23,9 +23,9 @@ from langmem_plugin.memory.keep.rows import OwnerStates, states_of
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 
 _NEVER = np.iinfo(np.int64).max
-_BYTES_PER_ROW = 175  # of the lists of ids and tags and the dictionary over them
-_BYTES_BESIDE_TAG = 50  # in the dictionary of them
-_BYTES_OF_NOTHING = 2_500  # of a corpus without texts, and its place in a cache
+_BYTES_PER_ROW = 175  # bytes of the lists of ids and tags and the dictionary over them
+_BYTES_BESIDE_TAG = 50  # bytes in the dictionary of tags
+_BYTES_OF_NOTHING = 2_500  # bytes of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
 _MOST_USES = 2**31
 
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
     vector: bytes | None
     created: int
     session_id: str | None
-    kind: str  # the fact type, or who said it
+    kind: str  # the fact type, or the speaker
     category: str | None = None
     tags: str = ""
     key: str | None = None
@@ -55,7 +55,7 @@ class Entry(NamedTuple):
 
     @property
     def can_be_searched(self) -> bool:
-        """True where each value has the right type. In a damaged database any may be anything."""
+        """Tell whether each value has the right type; in a damaged database any may be anything."""
         return (
             all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
             and all(
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
             and isinstance(self.confidence, float)
             and isinstance(self.uses, int)
             and 0 <= self.uses < _MOST_USES
-            and storable(self.id) == self.id  # else nothing can be asked by it
+            and storable(self.id) == self.id  # else no query can ask for it by its id
         )
 
 
@@ -87,13 +87,14 @@ _COLUMNS = np.dtype(
         ("expires", np.int64),
         ("source", np.int32),
         ("private", np.bool_),
-        ("words", np.int64),  # equal where texts differ by their figures alone
+        ("words", np.int64),  # equal where texts differ only in their figures
     ]
 )
 
 
 class Corpus:
-    """Rows are only ever appended; a changed memory gets a new row and its old one is dead.
+    """The searchable texts of an owner; rows are only appended, and a changed memory gets a new row while its
+    old one is dead.
 
     The first vector decides the dimension; a text whose vector has another one counts as not embedded.
     """
@@ -142,7 +143,7 @@ class Corpus:
         )
 
     def hang(self, categories: Sequence[Category]) -> bool:
-        """Takes the owner's categories, before the texts in them: one is found by the names above its own too.
+        """Take the owner's categories before the texts in them: a text is found by the names above its own too.
 
         Returns whether they are others than before.
         """
@@ -157,19 +158,21 @@ class Corpus:
             self.words.remove(row)
 
     def release_vectors(self) -> None:
-        """An index has them: from now on only its cosines are known."""
+        """Release the vectors, which an index has: from now on only its cosines are known."""
         if self.holds_vectors:
             self.holds_vectors = False
             self._vectors = np.zeros((len(self._columns), 0), dtype=np.float32)
 
     def compared(self, vector: Vector) -> NDArray[np.float32]:
-        """The cosine of every row with `vector`; 0 where there is none to compare."""
+        """Return the cosine of every row with `vector`; 0 where there is none to compare."""
         if self.vectors.shape[1] != len(vector):
             return np.zeros(len(self.ids), dtype=np.float32)
         return cosines(self.vectors, vector)
 
     def cosines(self, nearest: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
-        """One per row, of which only the nearest are known: the others are no nearer than the last of them."""
+        """Return one cosine per row; only the nearest are known, and the others are taken as near as
+        the last of them.
+        """
         lowest = min((cosine for _, cosine in nearest), default=-1.0)
         known = np.full(len(self.ids), lowest, dtype=np.float32)
         for memory_id, cosine in nearest:
@@ -179,7 +182,7 @@ class Corpus:
         return known
 
     def fitting(self, where: Filter, now: datetime) -> NDArray[np.bool_]:
-        """One truth per row: alive, not expired and let through by the filter."""
+        """Return True for each row that is alive, not expired and let through by the filter."""
         columns = self.columns
         fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
         for column, wanted in (
@@ -203,17 +206,17 @@ class Corpus:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds that live rows have."""
+        """Return the kinds that live rows have."""
         columns = self.columns
         present = set(np.unique(columns["kind"][columns["live"]]).tolist())
         return [name for name, code in self._names.items() if code in present]
 
     def row_of(self, text_id: str) -> int:
-        """The row of a text that is there."""
+        """Return the row of a text that is there."""
         return self._row_of[text_id]
 
     def code_of(self, name: str) -> int:
-        """The number that stands for a name in the columns; one that no row has where it is not known."""
+        """Return the number that stands for a name in the columns; for an unknown name one that no row has."""
         return self._names.get(name, -2)
 
     @property
@@ -234,13 +237,13 @@ class Corpus:
 
     @property
     def size(self) -> int:
-        """Bytes held, roughly."""
+        """Return the bytes held, roughly."""
         held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes
         held += self.words.size
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:
-        """Store the row's vector; tells whether the row has one now."""
+        """Store the row's vector; tell whether the row has one now."""
         if stored is None or not self.holds_vectors:
             return stored is not None
         vector = from_bytes(stored)
@@ -252,7 +255,7 @@ class Corpus:
         return True
 
     def _one_tag(self, tag: str) -> str:
-        """One string for all texts that have the tag; `sys.intern` would keep it for ever on Python 3.12."""
+        """Return one string for all texts that have the tag; `sys.intern` would keep it for ever on Python 3.12."""
         self._text_bytes += 8
         if tag not in self._tag:
             self._text_bytes += sys.getsizeof(tag) + _BYTES_BESIDE_TAG
@@ -292,7 +295,7 @@ class _Slot(Generic[C]):
 
 
 class CorpusCache(Generic[C]):
-    """One corpus per owner, made by `new` and filled by `changed`. Least recently searched leaves first.
+    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first.
 
     `beside` is called before a change is read, for what else of the owner the corpus holds, and says whether that is
     another than it was: then all is read anew.
@@ -314,13 +317,15 @@ class CorpusCache(Generic[C]):
         process_forks.register(after_in_child=self._begin_empty)
 
     def _begin_empty(self) -> None:
-        """In a forked child too: another thread of the parent may have been in the middle of filling one."""
+        """Start empty, in a forked child too: another thread of the parent may have been in the
+        middle of filling one.
+        """
         self._slots: OrderedDict[str, _Slot[C]] = OrderedDict()
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[C]:
-        """The owner's corpus as `connection` sees the database; nobody else changes it inside the block.
+        """Give the owner's corpus as `connection` sees the database; nobody else changes it inside the block.
 
         `states` are those of the owners, where this transaction has read them.
         """
@@ -342,7 +347,7 @@ class CorpusCache(Generic[C]):
         read: Callable[[list[str]], Mapping[str, Text]],
         states: OwnerStates | None = None,
     ) -> list[tuple[Hit, Text]]:
-        """The texts that rank first, by id and best first, as `read` finds them.
+        """Return the texts that rank first, by id and best first, as `read` finds them.
 
         What is damaged, or gone without a change, is not found and drops out of the ranking.
         """
@@ -357,20 +362,20 @@ class CorpusCache(Generic[C]):
                     corpus.drop(text_id)
 
     def held(self, owner: OwnerKey) -> int | None:
-        """How many texts of the owner are held, as of the last search; None if nothing is."""
+        """Return how many texts of the owner were held at the last search; None if nothing is held."""
         with self._lock:
             slot = self._slots.get(owner)
         corpus = None if slot is None else slot.corpus
         return None if corpus is None else corpus.live
 
     def forget(self, owner: OwnerKey) -> None:
-        """Drops what is held of an owner; the next search reads it again."""
+        """Drop what is held of an owner; the next search reads it again."""
         with self._lock:
             self._slots.pop(owner, None)
 
     @property
     def size(self) -> int:
-        """Bytes held, roughly."""
+        """Return the bytes held, roughly."""
         with self._lock:
             return sum(slot.size for slot in self._slots.values())
 
@@ -381,7 +386,7 @@ class CorpusCache(Generic[C]):
             corpus is None
             or state is None
             or slot.change < state.rebuild
-            or slot.salt != state.salt  # erased and begun anew: its changes are counted from 1 again
+            or slot.salt != state.salt  # the owner was erased and began anew: the changes are counted from 1 again
             or corpus.dead * _DEAD_SHARE > len(corpus.ids)
         ):
             corpus, slot.change = self._new(connection, owner), 0

@@ -1,4 +1,4 @@
-"""The days that a question names: "in May", "3 October 2026", "la semana pasada", "אתמול"; days of a time zone."""
+"""The days that a question names, in a time zone: "in May", "3 October 2026", "la semana pasada", "אתמול"."""
 
 import calendar
 import re
@@ -16,7 +16,7 @@ Span: TypeAlias = tuple[date, date]  # the first and the last day
 _MONTH = {
     name.lower(): number for names in (*MONTH_NAMES.values(), MONTHS_IN_SHORT) for number, name in enumerate(names, 1)
 }
-# Also names and other words: these need a preposition or a number beside them.
+# These are also names and other words: they need a preposition or a number beside them.
 _UNSURE = {*MONTHS_IN_SHORT, "march", "april", "june", "mayo", "julio", "מאי", "יוני"}
 _NAMED = re.compile(
     r"(?:\b(?P<before>in|of|on|since|during|until|by|last|this|early|late|mid|en|de|desde|hasta|durante|este)\s+)?"
@@ -53,7 +53,7 @@ _TOMORROW = re.compile(r"\b(?:tomorrow|(?<!la )(?<!de )mañana|מחר)\b")
 _TONIGHT = re.compile(
     r"\b(?:today|tonight|this (?:morning|afternoon|evening)|hoy|esta (?:noche|tarde|mañana)|היום(?! ה)|הערב|הלילה)\b"
 )
-# What comes again every year or goes on from a day is not over after it.
+# A day that comes again every year, or something that goes on from a day, is not over after it.
 _GOES_ON = re.compile(
     r"\b(?:birthday|anniversary|every|each|yearly|annual\w*|since|starts?|starting|started|begins?|beginning|began"
     r"|as of|from now on|moves?|moved|turns?|born|cumpleaños|cumple|aniversario|cada|todos los|todas las|desde|a partir"
@@ -61,7 +61,7 @@ _GOES_ON = re.compile(
 )
 _A_YEAR = timedelta(days=366)
 
-_LATE = 14.0  # days: people tell of a thing afterwards, for a week or two,
+_LATE = 14.0  # days: people tell of a thing for a week or two afterwards,
 _EARLY = 3.0  # and of plans just before
 _MICROSECONDS_A_DAY = 86_400_000_000
 _FIRST = date(1970, 1, 1)
@@ -69,10 +69,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def nearness(question: str, now: datetime, said_at: NDArray[np.int64]) -> NDArray[np.float32] | None:
-    """How near each instant, in microseconds since 1970, is to the days that `question` names; None without any.
+    """Return how near each instant, in microseconds since 1970, is to the days that `question` names; None without any.
 
-    1 within them, less with every day before or after. Days are those of the zone `now` is in. A month without a
-    year is that of each year.
+    1 within them, less with every day before or after. Days are those of the zone `now` is in. A month without a year
+    is that of each year.
     """
     if not len(said_at):
         return None
@@ -90,7 +90,7 @@ def nearness(question: str, now: datetime, said_at: NDArray[np.int64]) -> NDArra
 
 
 def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
-    """The spans of days in `question`, in small letters; `years` are for a date without one.
+    """Return the spans of days in `question`, in small letters; `years` are for a date without a year.
 
     A year counts for the dates before it too: "between 11 August and 15 August 2026".
     """
@@ -134,14 +134,16 @@ def is_over(text: str, told: date, today: date) -> bool:
 
 
 def without_days(question: str) -> str:
-    """The rest of `question`, in small letters."""
+    """Return the rest of `question`, in small letters."""
     for days in (_ISO, _NAMED, _DAY_BEFORE, _YESTERDAY, _TODAY, _LAST_WEEK, _LAST_MONTH, _THIS_WEEK, _WEEKDAY):
         question = days.sub(" ", question)
     return question
 
 
 def _weekdays(question: str, today: date, *, looks_back: bool) -> list[Span]:
-    """The newest day of each name that is over or going on; on a Monday "on Monday" may be a week ago as well."""
+    """Return the newest day of each name that is over or going on; on a Monday "on Monday" may be a
+    week ago as well.
+    """
     if _REPEATED.search(question):
         return []
     spans = []
@@ -157,7 +159,7 @@ def _weekdays(question: str, today: date, *, looks_back: bool) -> list[Span]:
 
 
 def _span(year: int, month: int, day: int) -> list[Span]:
-    """The day, or the whole month for day 0; nothing for a day that no calendar has."""
+    """Return the day, or the whole month for day 0; nothing for a day that no calendar has."""
     try:
         return [(date(year, month, day or 1), date(year, month, day or calendar.monthrange(year, month)[1]))]
     except ValueError:
@@ -169,5 +171,5 @@ def _year(instant: int) -> int:
 
 
 def _midnight(day: date, now: datetime) -> int:
-    """When the day begins in the zone of `now`, in microseconds since 1970."""
+    """Return the begin of the day in the zone of `now`, in microseconds since 1970."""
     return (datetime.combine(day, time(), now.tzinfo) - _EPOCH) // timedelta(microseconds=1)

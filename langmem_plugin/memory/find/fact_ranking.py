@@ -1,4 +1,4 @@
-"""One query against one owner's corpus: which rows, in which order, and why. No I/O.
+"""The ranking of one owner's rows for one query, with the reasons. No I/O.
 
 A row's score is how near its meaning is to the question's, plus the part of the question's words that it has, which
 counts more where the model did not learn the language. What must not be eaten, taken or done gains where there is talk
@@ -34,13 +34,13 @@ from langmem_plugin.memory.find.tokenizer import asked, language_of, stemmed, st
 from langmem_plugin.memory.models import EVERYTHING, Explanation, Filter, Left, MatchType, Mode, storable
 
 LIKELY = 0.5
-"""The relevance of what is as likely about a question as not."""
+"""The relevance of a row that is about a question as likely as not."""
 POINT = 20.0
-"""In the logarithm of the odds: what sixty facts differ by in their nearness to a question."""
+"""The logarithm of the odds by which sixty facts differ in their nearness to a question."""
 
-_COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
+_COVERED_MIDPOINT = 0.25  # the part of the query at which a text is about it as likely as not
 _COVERED_SLOPE = 12.0
-_BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
+_BEHIND = 4.2  # the distance behind the nearest, in the logarithm of the odds, that does not count against a memory
 _RECENCY, _RECENT_DAYS = 0.06, 30.0
 _USE, _OFTEN_USED = 0.05, 20.0
 _CONFIDENCE = 0.04
@@ -49,10 +49,10 @@ _MICROSECONDS_A_DAY = 86_400e6
 
 
 def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> Scores:
-    """The relevance of each row by its calibrated cosine.
+    """Return the relevance of each row by its calibrated cosine.
 
-    What is far behind the nearest of the rows that fit is less relevant than its cosine says: the question is about
-    something else.
+    A row far behind the nearest of the rows that fit is less relevant than its cosine says: the question is
+    about something else.
     """
     odds = calibration.slope * (cosines - calibration.midpoint)  # logarithms
     if fits.any():
@@ -62,7 +62,7 @@ def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_])
 
 
 def similarity_of(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
-    """How surely a row is about the query, in [0, 1]. A signal that did not run is None.
+    """Return how surely a row is about the query, in [0, 1]. A signal that did not run is None.
 
     With both, either may suffice, but few shared words say little. Words alone are read as the cosine is,
     by a curve: a text that covers a third of the query, weighted by rarity, is at 0.7.
@@ -78,7 +78,7 @@ def similarity_of(relevance: Scores | None, coverage: Scores | None, rows: int) 
 
 @dataclass(frozen=True)
 class Lived:
-    """The gain of each row from its life so far, in points of the score: at most 0.15 together."""
+    """The gain of each row from its use, age and confidence, in points of the score: at most 0.15 together."""
 
     recency: Scores
     use: Scores
@@ -95,8 +95,10 @@ class Lived:
 
 
 def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, now: int) -> Lived:
-    """Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is full at
-    20 uses. `used` and `now` are microseconds since 1970.
+    """Return the gain of each row from its life.
+
+    Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is full at 20
+    uses. `used` and `now` are microseconds since 1970.
     """
     recency = _RECENCY * np.exp2(-days(used, now) / _RECENT_DAYS)
     use = _USE * np.minimum(np.log1p(uses) / np.log1p(_OFTEN_USED), 1.0)
@@ -104,21 +106,21 @@ def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, 
 
 
 def days(used: NDArray[np.int64], now: int) -> NDArray[np.float64]:
-    """Since a row was used or told last; 0 for what lies ahead."""
+    """Return the days since a row was used or told last; 0 for a time to come."""
     since: NDArray[np.float64] = np.maximum(now - used, 0) / _MICROSECONDS_A_DAY
     return since
 
 
 MOST_CONSIDERED = 50
-_WORDS = 0.75  # what all of the question's words count beside its meaning,
-_WORDS_ALONE = 3.0  # and where the model does not know the language
-_ALIKE = 8  # texts that differ by their figures alone, of which one is enough for a talk
-_SUBJECT = 0.3  # what is to be known where there is talk of eating, medicine or effort
+_WORDS = 0.75  # the points of all of the question's words beside its meaning,
+_WORDS_ALONE = 3.0  # and the points where the model does not know the language
+_ALIKE = 8  # texts that differ only in their figures, of which one is enough for a talk
+_SUBJECT = 0.3  # points of a text that must be known where there is talk of eating, medicine or effort
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """The vector of a question, and what cosines with it mean: None where the model does not know its language."""
+    """The vector of a question, and the meaning of cosines with it: None where the model does not know its language."""
 
     vector: Vector
     calibration: Calibration | None
@@ -128,9 +130,9 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Query:
-    """A question to the memory. `meaning` is None where meaning is not to be compared, by mode.
+    """A question to the memory; `meaning` is None where its mode compares no meaning.
 
-    What is not in `exact` is asked by the way.
+    Whatever is not in `exact` need not be in the answers.
     """
 
     text: str
@@ -144,11 +146,13 @@ class Query:
     wordings: Sequence[Wording] = ()
     """The question with other names in it, by the owner's aliases."""
     apart: bool = False
-    """Texts that differ by their figures alone come behind the best of them, where there is no room for all."""
+    """True where texts that differ only in their figures come behind the best of them, where there is
+    no room for all.
+    """
 
     @property
     def words(self) -> str:
-        """The words to search by, without those of which only a beginning is given."""
+        """Return the words to search by, without those of which only a beginning is given."""
         return self.exact.words if self.exact else self.text
 
     @classmethod
@@ -165,10 +169,11 @@ class Query:
         operators: bool = False,
         groups: Groups = (),
     ) -> Self:
-        """Embeds `text` where its meaning is to be compared, with the full names of `groups` behind it, where others
-        were said. Raises EmbeddingUnavailable.
+        """Embed `text` where its meaning is to be compared, with the full names of `groups` behind it, where
+        others were said.
 
-        In a search by words, or with `operators`, quotes make a phrase and a star ends the beginning of a word.
+        Raises EmbeddingUnavailable. In a search by words, or with `operators`, quotes make a phrase and a star ends the
+        beginning of a word.
         """
         text = storable(text)
         if exact := exactly_asked(text, mode, operators=operators):
@@ -182,13 +187,13 @@ class Query:
 
 
 def exactly_asked(text: str, mode: Mode, *, operators: bool) -> ExactQuery:
-    """The phrases and beginnings of words that must be there, in a search that heeds the marks of such."""
+    """Return the phrases and beginnings of words that must be there, in a search that heeds the marks of such."""
     return exact_query(text) if (operators and mode != "semantic") or mode == "text" else NOTHING_EXACT
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A memory found, by id; see Found for the meaning of the rest."""
+    """A memory found, by id; for the other fields see Found."""
 
     id: str
     score: float
@@ -200,10 +205,10 @@ class Hit:
 
 
 def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = ()) -> list[Hit]:
-    """Best first, at most `query.limit`, none below `query.min_relevance`.
+    """Return the hits, best first, at most `query.limit`, none below `query.min_relevance`.
 
-    `nearest` are the cosines that are known, by id, where the corpus holds no vectors. Of an exact query only what may
-    hold its phrases, as sure as can be: whether it does is in the texts.
+    `nearest` are the cosines that are known, by id, where the corpus holds no vectors. Of an exact query only the rows
+    that may hold its phrases are returned, with certainty 1: their texts tell whether they do.
     """
     if not corpus.ids:  # as most often of what is shared
         return []
@@ -220,10 +225,11 @@ def considered(
     held: Collection[str] | None = None,
     guarded: bool = False,
 ) -> list[Hit]:
-    """The same, and behind them what was not kept, best first, each with the reason why; at most `most` of all.
+    """Return the hits, and behind them the rows that were not kept, best first, each with the reason; at
+    most `most` of all.
 
-    Of an exact query, `held` are the ids of what has its phrases: all, or the best `most`. Where it is `guarded`, what
-    the filter leaves out is not told.
+    Of an exact query, `held` are the ids of what has its phrases: all, or the best `most`. Where it is `guarded`,
+    nothing is told of what the filter leaves out.
     """
     scored = _scored(corpus, query, nearest)
     if held is not None:
@@ -246,12 +252,14 @@ def considered(
 
 
 def wordings_of(query: Query) -> list[Wording]:
-    """The question as it was asked, and with other names in it, by the owner's aliases."""
+    """Return the question as it was asked, and with other names in it, by the owner's aliases."""
     return [Wording(query.words, ()), *query.wordings]
 
 
 def asked_groups(corpus: Corpus, query: Query, words: str) -> list[Group]:
-    """The terms by which the corpus is searched: of each of these words, and of each beginning of one in the query."""
+    """Return the terms by which the corpus is searched: of each of these words, and of each beginning of
+    one in the query.
+    """
     return [*_groups_of(corpus, words), *_groups_begun(corpus, query.exact)]
 
 
@@ -264,11 +272,11 @@ def _groups_begun(corpus: Corpus, exact: ExactQuery) -> list[Group]:
 
 
 def may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
-    """The rows that have a word for each of the phrases' words, in whatever order."""
+    """Return the rows that have a word for each of the phrases' words, in whatever order."""
     fits = np.ones(len(corpus.ids), dtype=np.bool_)
     for each in {each for phrase in exact.phrases for each in phrase}:
         terms = _terms_like(corpus, each.word) if each.begins else stems_of(each.word)
-        if each.begins or terms:  # else it is a word that texts are not searched by
+        if each.begins or terms:  # else texts are not searched by this word
             has = np.zeros_like(fits)
             for term in terms:
                 has[corpus.words.rows(term)] = True
@@ -291,14 +299,16 @@ class _Scored:
     similarity: Scores
     signals: Mapping[str, Scores]
     measures: tuple[Scores | None, Scores | None, Scores | None, Scores | None]
-    """The cosine and the relevance that it means; BM25 and the part of the question that it covers."""
+    """The cosine, the relevance that it means, the BM25, and the part of the question that a row covers."""
     terms: Mapping[str, Scores]
     covering: "_Covering | None"
 
 
 @dataclass(frozen=True)
 class _Covering:
-    """The BM25 of each row by the wording of the question it covers best, and the part of the question that this is."""
+    """Return the BM25 of each row by the wording of the question it covers best, and the part of the
+    question that this is.
+    """
 
     scores: Scores
     coverage: Scores
@@ -317,7 +327,8 @@ def _covering(corpus: Corpus, query: Query) -> _Covering:
 
 
 def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) -> _Scored:
-    """The sum of what each signal adds, in points: meaning, words and what stands beside them, then a life's little.
+    """Return the scores: the sum of what each signal adds, in points: meaning, words and what stands beside them,
+    then use and age.
 
     A point of meaning is the cosine that means twenty more in the logarithm of the odds of being about the question,
     whatever the model. All of the question's words count three quarters of one, and three where the model does not know
@@ -339,7 +350,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
     if query.mode != "semantic":
         covering = _covering(corpus, query)
         scores, coverage = covering.scores, covering.coverage
-        # What waits for its vector is found by its words meanwhile.
+        # A memory that waits for its vector is found by its words meanwhile.
         weight = np.where(columns["embedded"], words, _WORDS_ALONE).astype(np.float32)
         terms["words"] = weight * coverage
         if wanted := to_be_known(query.text):
@@ -398,12 +409,12 @@ def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:
 
 
 def foremost(corpus: Corpus, now: datetime, limit: int) -> list[str]:
-    """The ids of those that rank first when nothing is asked."""
+    """Return the ids of the rows that rank first when nothing is asked."""
     return [corpus.ids[row] for row in best(_lived(corpus, now).total, corpus.fitting(EVERYTHING, now), limit)]
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
-    """The rows of the highest scores among those that fit, best first; equal scores keep their order."""
+    """Return the rows of the highest scores among those that fit, best first; equal scores keep their order."""
     if limit <= 0:
         return []
     rows = np.flatnonzero(fits)
@@ -414,7 +425,7 @@ def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Se
 
 
 def match_type(signals: dict[str, float]) -> MatchType:
-    """Which signals found it: words only, meaning only, or both."""
+    """Return which signals found a row: words only, meaning only, or both."""
     by_words = signals.get("text", 0.0) > 0.0
     by_meaning = signals.get("semantic", 0.0) >= LIKELY
     if by_words and by_meaning:
@@ -428,7 +439,7 @@ class _Subject(NamedTuple):
 
 
 def to_be_known(question: str) -> frozenset[str]:
-    """The terms of what is to be known where these words are said; none for most."""
+    """Return the terms of what is to be known where these words are said; none for most words."""
     words, language = set(terms(question)), language_of(question)
     subjects = (each.told for each in _subjects() if not words.isdisjoint(each.said.get(language, ())))
     return frozenset().union(*subjects)

@@ -1,4 +1,4 @@
-"""Searches one owner's memories: exactly, or through the vector index of an owner who has very many."""
+"""Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _CANDIDATES = 100  # of a search through an index
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to one owner's memories, embedded, with what the index answered."""
+    """One question to one owner's memories, embedded, with the index's answer."""
 
     owner: OwnerKey
     query: Query
@@ -37,7 +37,7 @@ class Ask:
 
 
 class FactSearch:
-    """Asks the index outside of any transaction, and the database within the caller's.
+    """The search: it asks the index outside of any transaction, and the database within the caller's.
 
     A vector store may be slow or hang, and whoever holds a transaction keeps others waiting.
     """
@@ -63,30 +63,34 @@ class FactSearch:
 
     @property
     def size(self) -> int:
-        """Bytes held, roughly."""
+        """Return the bytes held, roughly."""
         return self._corpora.size
 
     def ask(self, owner: OwnerKey, query: Query, *, weight: float = 1.0) -> Ask:
-        """Call this outside of a transaction."""
+        """Return a question with the index's answer. Call this outside of a transaction."""
         return Ask(owner, query, self._nearest(owner, query), weight)
 
     def forget_cached(self, owner: OwnerKey) -> None:
-        """Drops what this process holds of the owner; the next search reads it again."""
+        """Drop what this process holds of the owner; the next search reads it again."""
         self._corpora.forget(owner)
 
     def found(self, connection: Connection, ask: Ask) -> list[Found]:
-        """Best first."""
+        """Return the memories that answer, best first."""
         return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
     def ids_by_words(self, connection: Connection, owner: OwnerKey, queries: Sequence[Query]) -> list[list[str]]:
-        """For each, the ids of what shares words with it, best first; nothing of it is read or compared by meaning."""
+        """Return, for each query, the ids of memories that share words with it, best first; no memory is read or
+        compared by meaning.
+        """
         with self._corpora.corpus(connection, owner) as corpus:
             return [[hit.id for hit in ranked(corpus, query)] for query in queries]
 
     def best_of(
         self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
     ) -> list[Found]:
-        """The answers to several questions, best weighed score first; each memory once. `states` as in CorpusCache."""
+        """Return the answers to several questions, best weighed score first; each memory once. `states`
+        as in CorpusCache.
+        """
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks):
             for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
@@ -117,7 +121,8 @@ class FactSearch:
         most: int = MOST_CONSIDERED,
         guarded: Collection[str] = (),
     ) -> list[Candidate]:
-        """The answers of `best_of`, then the others that were considered, best first, with the reason against each.
+        """Return the answers of `best_of`, then the others that were considered, best first, with the
+        reason against each.
 
         At most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
         """
@@ -142,7 +147,7 @@ class FactSearch:
         return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
 
     def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
-        """The memories used or told lately, used often and held to be sure."""
+        """Return the memories used or told lately, used often and held to be sure."""
 
         def rank(corpus: Corpus) -> dict[str, None]:
             return dict.fromkeys(foremost(corpus, self._now(), limit))
@@ -151,7 +156,7 @@ class FactSearch:
         return [fact for _, fact in found]
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
-        """The memories written after change `since`, the oldest first; None for one that is not active."""
+        """Return the memories written after change `since`, the oldest first; None for one that is not active."""
         statement = (
             select(
                 memory.c.status,
@@ -204,7 +209,7 @@ class FactSearch:
                 self._damages.report("memory", owner, memory_id)
 
     def _hits(self, connection: Connection, ask: Ask, corpus: Corpus) -> dict[str, Hit]:
-        """Best first."""
+        """Return the hits for a question, best first."""
         cosines = self._cosines(connection, ask, corpus)
         if ask.query.exact:
             return self._exact(connection, ask, corpus, cosines, ask.query.limit)
@@ -221,7 +226,7 @@ class FactSearch:
         )
 
     def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
-        """All words of each memory, by id: its text, category, those above it, tags, key and summary."""
+        """Return all words of each memory, by id: its text, category, those above it, tags, key and summary."""
         tree, found = categories.CategoryTree(categories.listed(connection, owner)), {}
         for each in self._repository.by_ids(connection, owner, memory_ids):
             filed = tree.above(each.category) if each.category else ()
@@ -240,11 +245,13 @@ class FactSearch:
         return Corpus(hold_vectors=not indexed)
 
     def _nearest(self, owner: OwnerKey, query: Query) -> Nearest | None:
-        """Not asked for few memories, nor with a filter: applied after the nearest were chosen it loses some."""
+        """Ask the index for the nearest; not for few memories, nor with a filter: a filter after the choice
+        would lose some.
+        """
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
         held = self._corpora.held(owner)
-        if held is None or held <= self._index.after:  # there may be more since it was held
+        if held is None or held <= self._index.after:  # there may be more memories since the corpus was held
             with self._database.read() as connection:
                 held = self._repository.count(connection, owner, valid_at=None)
         if held <= self._index.after:
@@ -252,7 +259,7 @@ class FactSearch:
         return self._index.nearest(owner, query.meaning.vector, _candidates(query))
 
     def _cosines(self, connection: Connection, ask: Ask, corpus: Corpus) -> list[tuple[str, float]]:
-        """The exact cosines that are known, by id; empty where the corpus holds the vectors itself."""
+        """Return the exact cosines that are known, by id; empty where the corpus holds the vectors itself."""
         query = ask.query
         if query.meaning is None:
             return []
@@ -284,7 +291,7 @@ def _found(hit: Hit, fact: Memory) -> Found:
 
 
 def _weighed(ask: Ask, found: Found) -> Found:
-    """As one answer among those of other questions."""
+    """Return the found memory with the weight of its question in the score."""
     return replace(
         found,
         score=ask.weight * found.score,
@@ -298,7 +305,7 @@ def _nearly_kept(candidate: Candidate) -> tuple[bool, float]:
 
 def _candidate(found: Found, left: Left | None = None) -> Candidate:
     fact = found.memory
-    assert found.explanation is not None  # noqa: S101 - of a search
+    assert found.explanation is not None  # noqa: S101 - a search has it
     return Candidate(
         memory_id=fact.id,
         owner=fact.owner,

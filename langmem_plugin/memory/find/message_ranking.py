@@ -34,14 +34,14 @@ _NEAREST = 1.5
 _LATELY = 0.15
 _MENTIONS = 2.0
 _TOLD = 0.15
-_AVERAGE_PLACE = 0.5  # what a word counts in a talk that neither begins nor ends its row of two or three
-_MOST_SESSIONS = 40  # that are compared with each other: those that score best,
-_MOST_MESSAGES = 8  # and of each the messages that do: long talks are about much
-_TEMPERATURE = 0.5  # of a score: how soon what is behind the best counts for nothing
+_AVERAGE_PLACE = 0.5  # the weight of a word in a talk that neither begins nor ends its row of two or three
+_MOST_SESSIONS = 40  # sessions compared with each other: those that score best,
+_MOST_MESSAGES = 8  # and the messages of each that score best: long talks are about much
+_TEMPERATURE = 0.5  # score: how soon a message behind the best counts for nothing
 _OWN_SHARE = 0.5
-_FURTHEST = -60.0  # behind the best, in temperatures
+_FURTHEST = -60.0  # temperatures behind the best
 _NOTHING = 1e-9
-_ASSISTANT = "assistant"  # as what is said here is stored, and as every chat model calls itself
+_ASSISTANT = "assistant"  # the role under which the assistant's words are stored, and as every chat model calls itself
 
 _SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
 _PERSONS = {
@@ -60,7 +60,7 @@ _TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablam
 
 @dataclass(frozen=True)
 class MessageHit:
-    """A message found, by id; see Found for the meaning of the rest."""
+    """A message found, by id; for the other fields see Found."""
 
     id: str
     score: float
@@ -68,18 +68,20 @@ class MessageHit:
     match_type: MatchType
     signals: dict[str, float]
     aliases: tuple[str, ...] = ()
-    """As in Explanation."""
+    """The names taken for each other, as in Explanation."""
 
 
 def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
-    """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
-    to two, by how much of the question its whole session covers, more if the one speaker who is named said it,
-    and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
-    they address them. The best message of a session stands for all of it, and gains what the session's message
-    of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
-    Words count in the wording of the question that a message covers best, with the names that mean the same.
-    Talks with an assistant gain by how late they were, by standing first or last among those that say a word of the
-    question, by how much the person told in them and by what talks like them score, where no day is named.
+    """Return the messages that fit, best first.
+
+    A message counts by its own meaning and words, by the better neighbour at each distance up to two, by how much of
+    the question its whole session covers, more if the one speaker who is named said it, and by how near it is to the
+    days that are named. A speaker's name is no search word: the others use it when they address them. The best message
+    of a session stands for all of it, and gains what the session's message of the nearest meaning has over that of
+    other sessions: so the order of sessions is that of their best messages. Words count in the wording of the question
+    that a message covers best, with the names that mean the same. Talks with an assistant gain by how late they were,
+    by standing first or last among those that say a word of the question, by how much the person told in them and by
+    what talks like them score, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
@@ -123,7 +125,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
     similarity = fact_ranking.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
-        similarity = np.where(near >= 1.0, near, similarity)  # on the very days
+        similarity = np.where(near >= 1.0, near, similarity)  # said on the very days
     if query.exact:
         fits &= may_hold(corpus, query.exact)
         similarity = np.ones(len(score), dtype=np.float32)
@@ -143,7 +145,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
 
 
 def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tuple[Scores | None, Scores]:
-    """The relevance of each row, and its cosine between the lowest and the highest of the rows that fit."""
+    """Return the relevance of each row, and its cosine between the lowest and the highest of the rows that fit."""
     cosines = corpus.compared(meaning.vector)
     relevance = None if meaning.calibration is None else fact_ranking.semantic(cosines, meaning.calibration, fits)
     if not fits.any():
@@ -155,8 +157,9 @@ def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tu
 def _covered(
     corpus: Corpus, query: Query, wordings: Sequence[Wording], group_of: NDArray[np.intp]
 ) -> tuple[Scores, Scores, NDArray[np.intp]]:
-    """Which part of the question's words each message covers, and its whole session, in the wording in which they
-    cover most together; and which of the wordings that is.
+    """Return the part of the question's words that each message covers, that its whole session covers, and the wording.
+
+    The wording is the one in which the message and its session cover most together.
     """
     live, names, groups = corpus.columns["live"], corpus.kinds, group_of.astype(np.int32)
     measured = []
@@ -173,7 +176,7 @@ def _covered(
 
 
 def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
-    """Adds half of the better neighbour at distance 1 and a quarter at distance 2, within one session."""
+    """Add half of the better neighbour at distance 1 and a quarter at distance 2, within one session."""
     order = np.lexsort((np.arange(len(score)), said_at, sessions))
     sorted_score, sorted_sessions = score[order], sessions[order]
     added = np.zeros_like(sorted_score)
@@ -189,7 +192,7 @@ def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArra
 
 
 def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """True for each message in whose session more than one speaks."""
+    """Return True for each message in whose session more than one speaks."""
     lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
     highest = np.full(len(lowest), np.iinfo(np.int32).min)
     np.minimum.at(lowest, group_of, speakers)
@@ -199,13 +202,13 @@ def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[n
 
 
 def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """True for each message in whose session an assistant speaks."""
+    """Return True for each message in whose session an assistant speaks."""
     said: NDArray[np.intp] = np.bincount(group_of[by_assistant], minlength=int(group_of.max(initial=-1)) + 1)
     return (said > 0)[group_of]
 
 
 def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:
-    """A score for sessions with an assistant: minus the logarithm of their place, the newest first.
+    """Return a score for sessions with an assistant: minus the logarithm of their place, the newest first.
 
     Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
     (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
@@ -231,7 +234,7 @@ def _gained_by_talks(
     late: Scores,
     assisted: NDArray[np.bool_],
 ) -> Scores:
-    """Scores messages of talks with an assistant by their talk and by those like it.
+    """Score messages of talks with an assistant by their talk and by those like it.
 
     What the talk itself adds counts for its best message alone, so that few talks do not fill the first places.
     """
@@ -246,17 +249,16 @@ def _gained_by_talks(
 def _mentions(
     words: WordIndex, asked_for: Iterable[Group], group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]
 ) -> Scores:
-    """Scores sessions by their place among those that say the words asked for: the first and the last gain, those in
-    the midst of many lose; 0 on the average.
+    """Score sessions by their place among those that say the words asked for; 0 on the average.
 
-    A word that comes up in talk after talk tells little about each: the talk that brought it up and the one that had
-    it last hold what was said of it.
+    The first and the last gain, those in the midst of many lose. A word that comes up in talk after talk tells little
+    about each: the talk that brought it up and the one that had it last hold what was said of it.
     """
     sessions, first_rows = np.unique(group_of[fits], return_index=True)
     in_order = sessions[np.argsort(late[fits][first_rows], kind="stable")]
     turn = np.zeros(int(group_of.max(initial=-1)) + 1, dtype=np.intp)
     turn[in_order] = np.arange(len(in_order))
-    turn_of = np.where(fits, turn[group_of], len(in_order))  # after the last: what does not fit
+    turn_of = np.where(fits, turn[group_of], len(in_order))  # rows that do not fit come after the last
     gained, total = np.zeros(len(in_order) + 1), 0.0
     for group in dict.fromkeys(asked_for):
         says = np.zeros(len(gained), dtype=np.bool_)
@@ -275,7 +277,7 @@ def _mentions(
 
 
 def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
-    """Scores sessions by how much the person said in them; 0 on the average of sessions."""
+    """Score sessions by how much the person said in them; 0 on the average of sessions."""
     by_person = fits & (corpus.columns["kind"] != corpus.code_of(_ASSISTANT))
     said = np.log1p(np.bincount(group_of, corpus.words.lengths() * by_person))
     said -= said[np.unique(group_of[fits])].mean()
@@ -286,7 +288,7 @@ def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -
 def _spread_over_sessions(
     words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]
 ) -> Scores:
-    """The gain or loss of every message from the scores of sessions like its own; one number a session.
+    """Return the gain or loss of every message from the scores of sessions like its own; one number a session.
 
     `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
     """
@@ -307,7 +309,7 @@ def _spread_over_sessions(
 
 
 def _best_scores(score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The best score of each session's messages that fit, by its number; minus infinity where none does."""
+    """Return the best score of each session's messages that fit, by its number; minus infinity where none does."""
     top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(top, group_of[fits], score[fits])
     return top
@@ -318,7 +320,7 @@ def _best_of_session(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
 
 
 def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
-    """The gain of the best message of each session; 0 for the others."""
+    """Return the gain of the best message of each session; 0 for the others."""
     gains = np.zeros_like(score)
     rows = np.flatnonzero(fits)
     if len(rows):
@@ -337,7 +339,9 @@ def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:
 
 
 def _asks_only_for_days(text: str) -> bool:
-    """As "what did we talk about last week?" does: whatever was said then answers it."""
+    """Tell whether a question names days alone, as "what did we talk about last week?": whatever was said
+    then answers it.
+    """
     rest = without_days(plain(text))
     for saying in (*_PERSONS.values(), _TALKING):
         rest = saying.sub(" ", rest)
@@ -345,7 +349,7 @@ def _asks_only_for_days(text: str) -> bool:
 
 
 def _one_meant(wordings: Sequence[str], names: Sequence[str]) -> str | None:
-    """The one speaker the question is about: by name, by an alias, or as "I" and "you" of who asks the bot."""
+    """Return the one speaker the question is about: by name, by an alias, or as "I" and "you" of who asks the bot."""
     asked_in = [plain(each) for each in wordings]
     named = [name for name in names if any(_is_named(name, question) for question in asked_in)]
     if not named:

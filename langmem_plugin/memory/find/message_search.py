@@ -1,4 +1,4 @@
-"""Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
+"""The search in everything that was said: "what did I say about …", also of sessions that have ended."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,18 +37,18 @@ from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed
 
-_A_DAY = 86_400_000_000  # microseconds; where years of talk are one session, what was said days apart are two talks
+_A_DAY = 86_400_000_000  # microseconds; where years of talk are one session, messages days apart are two talks
 
 
 class Around(NamedTuple):
-    """Ids of the messages just before a message and just after it, in the order they were said."""
+    """The ids of the messages just before a message and just after it, in the order they were said."""
 
     before: Sequence[str] = ()
     after: Sequence[str] = ()
 
 
 def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter, now: datetime) -> dict[str, Around]:
-    """The neighbours of found messages, by id: of the same session, within a day, and let through by the filter.
+    """Return the neighbours of found messages, by id: of the same session, within a day, and let through by the filter.
 
     Half of the neighbours stand before the message; of an odd number the last comes after it.
     """
@@ -73,7 +73,7 @@ def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter,
 
 
 def once(shown: Sequence[str], near: Mapping[str, Around]) -> dict[str, Around]:
-    """The same for what is shown, best first, without what is shown itself.
+    """Return the neighbours of the messages shown, best first, without any message that is shown itself.
 
     A message between two of them goes with the better.
     """
@@ -90,7 +90,7 @@ def once(shown: Sequence[str], near: Mapping[str, Around]) -> dict[str, Around]:
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
 
-_SPARE = 8  # messages, in the place of those that say what was forgotten
+_SPARE = 8  # messages shown in place of those that say what was forgotten
 
 
 class MessageHistory:
@@ -125,7 +125,9 @@ class MessageHistory:
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
     def add(self, owner: str | int, messages: Sequence[PastMessage]) -> int:
-        """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        """Store the messages that are not there yet, by message id; return how many were new. Empty
+        texts are left out.
+        """
         owner = owner_key(self._database, owner)
         seen = erasures_seen(self._database)
         worded = {each.message_id: each for each in _worded(messages)}
@@ -150,11 +152,11 @@ class MessageHistory:
         messages: Sequence[PastMessage],
         may_write: Callable[[Connection], bool],
     ) -> int | None:
-        """Makes what is searchable of a session of this database equal to `messages`: added, changed, taken away.
+        """Make what is searchable of a session of this database equal to `messages`: added, changed, taken away.
 
-        Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes
-        them too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer
-        is None, else how many messages were new.
+        Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes them
+        too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer is None,
+        else how many messages were new.
         """
         if owner is not None:
             owner = owner_key(self._database, owner)
@@ -180,7 +182,7 @@ class MessageHistory:
         return self._embedding([each.text for each in worded if each.text not in known], write)
 
     def forget_cached(self, owner: str | int) -> None:
-        """Drops what this process holds of the owner; the next search reads it again."""
+        """Drop what this process holds of the owner; the next search reads it again."""
         owner = owner_key(self._database, owner)
         self._messages.forget(owner)
 
@@ -198,7 +200,8 @@ class MessageHistory:
         operators: bool = False,
         neighbours: int = 0,
     ) -> list[FoundMessage]:
-        """The messages most likely to answer, best first, as they stand now. Of the filter, sessions and dates apply.
+        """Return the messages most likely to answer, best first, as they stand now. Of the filter, sessions
+        and dates apply.
 
         What the person asked to be forgotten is not in them; what they corrected is marked.
         "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up
@@ -264,7 +267,7 @@ class MessageHistory:
         ]
 
     def remove_sessions(self, owner: str | int, session_ids: Sequence[str]) -> int:
-        """Deletes every message of these sessions for good, and returns how many there were."""
+        """Delete every message of these sessions for good; return how many there were."""
         owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             begin_removal(connection, owner)
@@ -273,13 +276,13 @@ class MessageHistory:
             ).rowcount
 
     def ids_there(self, owner: str | int, message_ids: Sequence[str]) -> set[str]:
-        """Which of these the owner has."""
+        """Return those of the ids that the owner has."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self._known(connection, owner, message_ids)
 
     def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
-        """The messages that were added by themselves, in order: no session of this database has them."""
+        """Return the messages that were added by themselves, in order: no session of this database has them."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
         read = (as_message(row, encryption_of(connection)) for row in rows)
@@ -303,7 +306,7 @@ class MessageHistory:
         *,
         of_session: str | None,
     ) -> None:
-        """Under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
+        """Store the messages under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
         if missing := [each.text for each in messages.values() if each.text not in vectors]:
             raise _NotEmbedded(missing)
         if not messages:
@@ -329,14 +332,14 @@ class MessageHistory:
             self._remove(connection, [(owner, message_id) for message_id in oldest])
 
     def _remove(self, connection: Connection, keys: Sequence[tuple[OwnerKey, str]]) -> None:
-        """Deletes messages by (owner, message id); their owners' readers start again."""
+        """Delete messages by (owner, message id); their owners' readers start again."""
         for owner in {whose for whose, _ in keys}:
             begin_removal(connection, owner)
             for part in in_parts([message_id for whose, message_id in keys if whose == owner]):
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
 
     def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
-        """Calls `write` with the vectors. What it needs more is embedded, and it is called again."""
+        """Call `write` with the vectors it has; embed what it needs more and call it again."""
         vectors: dict[str, Vector | None] = {}
         while True:
             wanted = list(dict.fromkeys(texts))
@@ -347,7 +350,7 @@ class MessageHistory:
                 texts = missing.texts
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[OwnerKey, str], str]:
-        """(owner, message id) → text of what is searchable of a session of this database."""
+        """Return (owner, message id) → text of what is searchable of a session of this database."""
         held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
         rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
         return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
@@ -355,7 +358,7 @@ class MessageHistory:
     def _keyed(
         self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
     ) -> dict[str, PastMessage]:
-        """The messages by id; where the owner has that id from another session, a copy of it, by both ids."""
+        """Return the messages by id; where the owner has that id from another session, a copy of it, by both ids."""
         elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
         return {
             f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each
@@ -365,7 +368,7 @@ class MessageHistory:
     def _known(
         self, connection: Connection, owner: OwnerKey, message_ids: Sequence[str], *, but: str | None = None
     ) -> set[str]:
-        """Which of them the owner has, in any session but one."""
+        """Return those that the owner has, in any session but `but`."""
         elsewhere = () if but is None else (table.c.of_session.is_distinct_from(but),)
         return owned(connection, owner, table.c.message_id, message_ids, *elsewhere)
 
@@ -417,7 +420,7 @@ class MessageHistory:
 
 
 class _NotEmbedded(Exception):
-    """Ends a transaction, in which nothing is embedded."""
+    """The signal that ends a transaction, because nothing is embedded in it."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(f"{len(texts)} texts")

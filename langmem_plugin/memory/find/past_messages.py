@@ -58,7 +58,7 @@ def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
 
 
 def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
-    """The columns of a message, but for its change."""
+    """Return the columns of a message, but for its change."""
     values: dict[str, Any] = {
         "owner": owner,
         "message_id": message.message_id,
@@ -77,7 +77,9 @@ def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, enc
 
 
 def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
-    """(text, speaker) of the row (owner, id), before it is looked at whole; (None, None) where they cannot be had."""
+    """Return the text and the speaker of the row (owner, id), before it is read whole; (None, None) where
+    they cannot be had.
+    """
     if not is_sealed(encryption, sealed):
         return text, speaker
     try:
@@ -88,7 +90,7 @@ def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: 
 
 
 def is_sealed(encryption: Encryption, sealed: Any) -> bool:
-    """True where the row must be read as encrypted: a plain row, where all are encrypted, is then refused."""
+    """Tell whether the row must be read as encrypted: a plain row, where all are encrypted, is then refused."""
     return sealed is not None or encryption.encrypts
 
 
@@ -104,7 +106,7 @@ def _place(owner: OwnerKey, message_id: str) -> Place:
 
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
 _CUT = "[…]"
-_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and nobody begins a sentence
+_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and no person begins a sentence
 _KEPT = 4_096  # facts and sentences whose words are at hand
 _BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
 
@@ -118,7 +120,7 @@ class Shown:
 
     @property
     def note(self) -> str:
-        """A remark to give with the message: "" for none."""
+        """Return a remark to give with the message: "" for none."""
         if self.corrected_by is None:
             return ""
         return f"(corrected since: {self.corrected_by})" if self.corrected_by else "(no longer so)"
@@ -127,8 +129,10 @@ class Shown:
 def as_it_stands(
     connection: Connection, repository: MemoryRepository, owner: OwnerKey, messages: Sequence[PastMessage]
 ) -> dict[str, Shown]:
-    """The messages by id, without words that the person asked to be forgotten; messages of nothing else are left out.
-    One read of the facts of these messages, and of those that were over last.
+    """Return the messages by id, without words that the person asked to be forgotten; messages of nothing
+    else are left out.
+
+    Reads the facts of these messages once, and those that were over last.
     """
     if not messages:
         return {}
@@ -193,7 +197,7 @@ def _terms_of(text: str) -> frozenset[str]:
 
 
 def words_of(fact: Memory) -> frozenset[str]:
-    """The words of a fact that can be searched."""
+    """Return the words of a fact that can be searched."""
     return _terms_of(plain(fact.text)) - _ABOUT
 
 
@@ -255,12 +259,12 @@ class FoundMessage:
 
     @property
     def note(self) -> str:
-        """A remark to give with the message, for a model: "" for none."""
+        """Return a remark for a model to give with the message: "" for none."""
         return Shown(self.message, self.corrected_by).note
 
 
 def nearest_words(text: str, at_most: int, *, before: bool) -> str:
-    """The part of a neighbour's text nearest to the found message: the end of one before it."""
+    """Return the part of a neighbour's text nearest to the found message: the end of one before it."""
     line = " ".join(text.split())
     if len(line) <= at_most:
         return line

@@ -1,4 +1,4 @@
-"""A question as it is searched for: in other names that mean the same; "phrases" and beginnings (choc*) literally."""
+"""Questions as they are searched for: in other names that mean the same; "phrases" and beginnings (choc*) literally."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ from langmem_plugin.memory.find.tokenizer import (
 )
 
 MOST = 6
-"""Other wordings of one question."""
+"""The most other wordings of one question."""
 
 Groups = tuple[tuple[str, ...], ...]
 """Names that mean the same, the full one first."""
@@ -38,7 +38,7 @@ class Wording:
 
 
 def by_aliases(question: str, groups: Groups) -> list[Wording]:
-    """`groups` are names that mean the same, the full one first."""
+    """Return the other wordings of a question; `groups` are names that mean the same, the full one first."""
     words = words_of(question)
     places: list[tuple[int, int, list[str], str]] = []
     for group in groups:
@@ -52,12 +52,12 @@ def by_aliases(question: str, groups: Groups) -> list[Wording]:
 
 
 def as_meant(question: str, groups: Groups) -> str:
-    """The question as its meaning is compared: with the full names behind it, where others were said."""
+    """Return the question as its meaning is compared: with the full names behind it, where others were said."""
     return with_full_names(question, by_aliases(question, groups), groups) if groups else question
 
 
 def with_full_names(question: str, wordings: Sequence[Wording], groups: Groups) -> str:
-    """`as_meant`, with the other wordings known."""
+    """Return the question as in `as_meant`, with the other wordings known."""
     full = {f"{said} = {group[0]}": group[0] for group in groups for said in group[1:]}
     said = dict.fromkeys(label for each in wordings for label in each.aliases)
     names = [full[label] for label in said if label in full]
@@ -65,12 +65,12 @@ def with_full_names(question: str, wordings: Sequence[Wording], groups: Groups) 
 
 
 def _within(one: tuple[int, int, list[str], str], other: tuple[int, int, list[str], str]) -> bool:
-    """True where a shorter name is only part of a longer one: "Levi" of "Dr. Levi"."""
+    """Tell whether a shorter name is only part of a longer one: "Levi" of "Dr. Levi"."""
     return other[1] > one[1] and other[0] <= one[0] and one[0] + one[1] <= other[0] + other[1]
 
 
 def _found(words: Sequence[str], name: Sequence[str]) -> list[tuple[int, int]]:
-    """(where, how many words) the name stands: whole words, a Hebrew one also behind a prefix."""
+    """Return (where, how many words) the name stands: whole words, a Hebrew one also behind a prefix."""
     if not name:
         return []
     words, name = [each.translate(_MARKS) for each in words], [each.translate(_MARKS) for each in name]
@@ -82,7 +82,7 @@ def _found(words: Sequence[str], name: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _combined(words: Sequence[str], places: Sequence[tuple[int, int, list[str], str]]) -> list[Wording]:
-    """Each name by itself, and where there are several, the first for all of them together."""
+    """Return a wording for each replaced name, and where there are several, first one with all of them replaced."""
     made: dict[str, Wording] = {}
     together = []
     for place in places:
@@ -106,7 +106,7 @@ def _replaced(words: Sequence[str], chosen: Sequence[tuple[tuple[int, int, list[
 
 
 def _unprefixed(word: str) -> list[str]:
-    """The rests of a Hebrew word without one or two first letters that may be a prefix."""
+    """Return what is left of a Hebrew word without one or two first letters that may be a prefix."""
     return [word[size:] for size in (1, 2) if len(word) - size >= _SHORTEST and HEBREW_PREFIXES.issuperset(word[:size])]
 
 
@@ -117,7 +117,7 @@ _WRITTEN = re.compile(
     r"(?<!\w)[\"“”„«״](?P<phrase>[^\"“”„«»״]++(?:(?<=\w)[\"״](?=\w)[^\"“”„«»״]++)*+)[\"“”»״](?!\w)"
     r"|(?<![\w*])(?P<prefix>\w++)\*(?![\w*])"
 )
-_MOST_PHRASES = 20  # with more it is a text, and no query that somebody wrote
+_MOST_PHRASES = 20  # with more it is a text, not a query
 _MOST_HEBREW_PREFIXES = 3
 
 
@@ -130,8 +130,10 @@ class _Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class ExactQuery:
-    """`words` is what is left to search by, with the words of phrases and without beginnings of words; `text` is the
-    query without its marks. Each of `phrases` must be there; the beginning of a word is a phrase of one.
+    """A query with its marks read.
+
+    `words` are the words to search by, with those of phrases and without beginnings of words; `text` is the query
+    without its marks. Each of `phrases` must be there; the beginning of a word is a phrase of one.
     """
 
     text: str
@@ -146,7 +148,7 @@ class ExactQuery:
         return list(dict.fromkeys(each.word for phrase in self.phrases for each in phrase if each.begins))
 
     def holds(self, texts: Iterable[str]) -> bool:
-        """True where every phrase is in one of the texts."""
+        """Tell whether every phrase is in one of the texts."""
         found = [placed(each) for each in texts]
         return all(any(_spans(phrase, words) for words in found) for phrase in self.phrases)
 
@@ -155,7 +157,9 @@ NOTHING_EXACT = ExactQuery("", "")
 
 
 def exact_query(query: str) -> ExactQuery:
-    """A query without quotes and stars asks for no phrase, and its words are all of it; so is one with more than 20."""
+    """Return the query with its marks read; one without quotes and stars, or with more than 20 phrases, asks for no
+    phrase, and its words are all of it.
+    """
     phrases: list[tuple[_Asked, ...]] = []
     text, words, last = "", "", 0
     for each in _WRITTEN.finditer(query):
@@ -171,19 +175,22 @@ def exact_query(query: str) -> ExactQuery:
 
 
 def matched_spans(query: str, text: str) -> list[Span]:
-    """(start, end) of each word of `text` that the query asks for, and of each phrase; in order, none overlapping."""
+    """Return (start, end) of each word of `text` that the query asks for, and of each phrase; in order,
+    none overlapping.
+    """
     exact, words = exact_query(query), placed(text)
     wanted = {stem for forms in asked(exact.words) for stem in forms}
     for phrase in exact.phrases:
-        wanted -= {stem for each in phrase for stem in stems_of(each.word)}  # only where all of it is
+        wanted -= {stem for each in phrase for stem in stems_of(each.word)}  # only where all of it stands
     found = [span for phrase in exact.phrases for span in _spans(phrase, words)]
     found += [(each.start, each.end) for each in words if each.stem in wanted]
     return _apart(found)
 
 
 def terms_like(terms: Iterable[str], beginning: str) -> frozenset[str]:
-    """Those of the stems that a word which begins so may have: a stem may have lost or changed its ending, and in
-    Hebrew its prefixes.
+    """Return the stems that a word with this beginning may have.
+
+    A stem may have lost or changed its ending, and in Hebrew its prefixes.
     """
     bare = _bare(beginning)
     cut = len(bare) - len(bare.lstrip("".join(HEBREW_PREFIXES)))
@@ -194,7 +201,7 @@ def terms_like(terms: Iterable[str], beginning: str) -> frozenset[str]:
 
 
 def _asked_in(phrase: str) -> tuple[_Asked, ...]:
-    """Its words; the last is the beginning of one where a star follows it."""
+    """Return the words of a phrase; the last is the beginning of one where a star follows it."""
     words = words_of(phrase)
     begins = phrase.rstrip().endswith("*")
     return tuple(_Asked(each, begins and at == len(words)) for at, each in enumerate(words, 1))
@@ -205,7 +212,7 @@ def _begun(prefix: str) -> _Asked:
 
 
 def _spans(phrase: Sequence[_Asked], words: Sequence[PlacedWord]) -> list[Span]:
-    """Where it is among the words of a text."""
+    """Return the places of a phrase among the words of a text."""
     stems = [stems_of(each.word) for each in phrase]
     found = []
     for at in range(len(words) - len(phrase) + 1):
@@ -224,7 +231,7 @@ def _is_meant(word: PlacedWord, wanted: _Asked, stems: frozenset[str]) -> bool:
 
 
 def _bare(word: str) -> str:
-    """Without accents, and with Hebrew letters as they are within a word."""
+    """Return the word without accents, and with Hebrew letters as they are within a word."""
     if word.isascii():
         return word
     letters = unicodedata.normalize("NFKD", word.translate(HEBREW_FINALS))
@@ -232,7 +239,7 @@ def _bare(word: str) -> str:
 
 
 def _apart(spans: Iterable[Span]) -> list[Span]:
-    """In order, with those that overlap made one."""
+    """Return the spans in order, with overlapping ones made one."""
     apart: list[Span] = []
     for start, end in sorted(spans):
         if apart and start < apart[-1][1]:
@@ -260,7 +267,9 @@ def exact_hits(
     ranked: Callable[[int], Sequence[Hit]],
     texts: Callable[[list[str]], Mapping[str, Iterable[str]]],
 ) -> dict[str, Hit]:
-    """At most `limit`, by id and in their order. `ranked` gives the best so many, `texts` by id what each says."""
+    """Return at most `limit` hits, by id and in their order. `ranked` gives the best so many, `texts` by
+    id what each says.
+    """
     held: dict[str, Hit] = {}
     looked_at, most = 0, max(_FIRST, 2 * limit)
     while limit > 0:

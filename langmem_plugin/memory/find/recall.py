@@ -28,9 +28,10 @@ class Scope:
 
 
 def scopes_of(owner: OwnerKey, role: Role, beside: OwnerKey | None = None) -> tuple[Scope, ...]:
-    """The godfather sees all that is shared, a client only what is tagged for clients; nobody another person.
+    """Return the scopes of a person: the godfather sees all that is shared, a client only what is tagged for clients.
 
-    `beside` is whose memories are shown beside the owner's: in a group, those of the godfather who asks there.
+    Nobody sees another person's. `beside` is whose memories are shown beside the owner's: in a group, those of the
+    godfather who asks there.
     """
     shared = EVERYTHING if role == "godfather" else Filter(tags=[FOR_CLIENTS])
     own = (Scope(owner),) if beside is None else (Scope(owner), Scope(beside))
@@ -40,7 +41,9 @@ def scopes_of(owner: OwnerKey, role: Role, beside: OwnerKey | None = None) -> tu
 def seen_by(
     service: MemoryService, connection: Connection, scopes: Sequence[Scope], memory_ids: Sequence[str]
 ) -> list[Memory]:
-    """The memories with these ids that may be seen in these scopes, in the order of the ids; expired ones too."""
+    """Return the memories with these ids that may be seen in these scopes, in the order of the ids;
+    expired ones too.
+    """
     found: dict[str, Memory] = {}
     for scope in scopes:
         missing = [each for each in memory_ids if each not in found]
@@ -51,12 +54,12 @@ def seen_by(
 
 
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:
-    """Stores `text` in the shared scope; clients see it only when told so."""
+    """Store `text` in the shared scope; clients see it only when told so."""
     return service.remember(SHARED, text, tags=[FOR_CLIENTS] if with_clients else [])
 
 
 RELEVANT = 0.7
-"""How surely a memory is about the talk that is recalled for what it says, from 0 to 1."""
+"""The certainty, from 0 to 1, at which a memory is recalled for a talk."""
 
 _TOGETHER = 0.9
 _BEFORE = 0.7
@@ -119,7 +122,9 @@ def search_for(
     where: Filter = EVERYTHING,
     operators: bool = False,
 ) -> list[Found]:
-    """The answers to one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
+    """Return the answers to one query, in every scope of the person, best first; `operators` as in
+    `MemoryService.search`.
+    """
     if not query.strip():
         return []
     asks = _asks_in(
@@ -146,12 +151,12 @@ def explain_for(
     min_relevance: float = 0.5,
     most: int = MOST_CONSIDERED,
 ) -> list[Candidate]:
-    """The answers of `search_for`, then the memories that were not kept, each with the reason why."""
+    """Return the answers of `search_for`, then the memories that were not kept, each with the reason why."""
     if not query.strip():
         return []
     scopes = scopes_of(owner, role)
     asks = _asks_in(service, scopes, query, limit=limit, min_relevance=min_relevance)
-    # What is not for this person to see is no candidate of theirs.
+    # A memory this person must not see is no candidate.
     guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
     with service.database.read() as connection:
         return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
@@ -168,7 +173,7 @@ def _asks_in(
     where: Filter = EVERYTHING,
     operators: bool = False,
 ) -> list[Ask]:
-    """One query of every scope; the names of all of them are read at once."""
+    """Return one query for every scope; the names of all of them are read at once."""
     names = _names_in(service, scopes)
     return [
         service.ask(
@@ -186,8 +191,10 @@ def _asks_in(
 
 
 def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Groups]:
-    """The names that mean the same in each scope, by its owner: names of scopes that are seen whole count in every
-    scope, the person's own first; names of a scope that is seen in part count only there.
+    """Return the names that mean the same in each scope, by its owner.
+
+    Names of scopes that are seen whole count in every scope, the person's own first; names of a scope that is seen in
+    part count only there.
     """
     names = service.aliases.groups_of([scope.owner for scope in scopes])
     everywhere = [group for scope in scopes if scope.where == EVERYTHING for group in names[scope.owner]]
@@ -206,7 +213,7 @@ class _Question(NamedTuple):
 
 
 def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[Groups]) -> None:
-    """Embeds what was said last: the message before was embedded in its own turn, and both together are their sum."""
+    """Embed the last message; the message before was embedded in its own turn, and both together are their sum."""
     said = [question.text for question in questions if not question.parts]
     embedder.prepare([as_meant(text, each) for each in groups for text in said])
     for question in questions:
@@ -215,7 +222,9 @@ def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[
 
 
 def _questions(messages: Sequence[str]) -> list[_Question]:
-    """The questions in the last two messages; one that tells nothing, as a greeting, asks nothing beside the other."""
+    """Return the questions in the last two messages; one that tells nothing, as a greeting, asks nothing
+    beside the other.
+    """
     *earlier, last = messages[-2:] or [""]
     asked = [_Question(last, 1.0)] if last else []
     for before in earlier:

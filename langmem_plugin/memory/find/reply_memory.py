@@ -22,11 +22,11 @@ from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
 
-_NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not what begins a sentence
-_SHARED = 0.15  # of the words that were said, by their rarity
+_NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
+_SHARED = 0.15  # the part of the words said, by their rarity
 _HELD_BYTES = 8 * 2**20
 _KEPT_TEXTS = 16_384
-_BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
+_BYTES_BESIDE = 2_000  # bytes of holding one memory or instruction besides its text
 
 _Reader = tuple[OwnerKey, Role, OwnerKey | None]
 
@@ -53,13 +53,13 @@ class _Held:
 
     @property
     def size(self) -> int:
-        """Bytes, roughly."""
+        """Return the bytes held, roughly."""
         texts = [*(each.text for each in self.memories.values()), *(each.text for each in self.instructions)]
         return sum(map(sys.getsizeof, texts)) + (len(texts) + 1) * _BYTES_BESIDE
 
 
 class ReplyMemory:
-    """Reads for one person at a time, of all scopes of theirs; serves any thread.
+    """The reader of what a reply needs, for one person at a time and of all their scopes; serves any thread.
 
     What was read last is kept for each person, least recently asked for dropped first.
     """
@@ -81,8 +81,9 @@ class ReplyMemory:
         beside: OwnerKey | None = None,
         by_one: Sequence[str] = (),
     ) -> list[tuple[Memory, float]]:
-        """Recall memories that bear on a talk and their similarity, best first, each once; then, with 0, the nearest of
-        the rest, and what was used or told lately where nothing is asked.
+        """Recall memories that bear on a talk and their similarity, best first, each once.
+
+        Then, with 0, the nearest of the rest, and what was used or told lately where nothing is asked.
 
         `messages` are the person's messages, oldest first: see `recall_for`. With `min_similarity` nothing below it is
         given; without, nothing private or sensitive that does not bear on the talk. The memories of `beside` are asked
@@ -114,7 +115,9 @@ class ReplyMemory:
         return reminded
 
     def told(self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None) -> Told:
-        """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
+        """Return the content as the database has it now, without what was forgotten or is not for
+        this person to see.
+        """
         database, scopes, held = (
             self._service.database,
             scopes_of(owner, role, beside),
@@ -131,7 +134,9 @@ class ReplyMemory:
     def last_told(
         self, owner: OwnerKey, role: Role, memory_ids: Sequence[str], *, beside: OwnerKey | None = None
     ) -> Told | None:
-        """As this process read it last, without asking the database; None if it does not hold all of it."""
+        """Return the content as this process read it last, without asking the database; None if it does
+        not hold all of it.
+        """
         held = self._held.get((owner, role, beside))
         if held is None or not held.memories.keys() >= set(memory_ids):
             return None
@@ -157,8 +162,10 @@ class ReplyMemory:
 
 
 def _may_fill(found: Found, said: str) -> bool:
-    """Tell whether a memory may be shown; a private or sensitive one only where it is as likely about the talk as
-    not, or has some of the words in it, or somebody's name, or is to be known where such a thing is talked of.
+    """Tell whether a memory may be shown.
+
+    A private or sensitive one is shown only where it is as likely about the talk as not, has some of the words in it,
+    has somebody's name, or is to be known where such a thing is talked of.
     """
     return (
         not _is_guarded(found.memory)

@@ -14,7 +14,7 @@ import Stemmer  # type: ignore[import-not-found]  # an extension module without 
 
 _LISTS: dict[str, str] = json.loads(files(__package__).joinpath("stop_words.json").read_text("utf-8"))
 SMALL_TALK = re.compile(_LISTS.pop("small talk"))
-"""Each word by which people greet, thank, agree or laugh, in small letters."""
+"""The words by which people greet, thank, agree or laugh, in small letters."""
 STOP_WORDS = {language: frozenset(words.split()) for language, words in _LISTS.items()}
 """Words too common to search by: pronouns, articles, auxiliaries, question words, greetings."""
 _WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
@@ -43,12 +43,12 @@ _of_thread = threading.local()  # a stemmer keeps state between words
 
 
 def terms(text: str) -> list[str]:
-    """The searchable words of `text` in order, repeated as often as they occur; stop words are left out."""
+    """Return the searchable words of `text` in order, repeated as often as they occur; stop words are left out."""
     return [_stem(word, language) for word, language in _spoken(text) if word not in STOP_WORDS.get(language, ())]
 
 
 def asked(text: str) -> list[list[str]]:
-    """The same for a question: per word, its forms in the language it seems to be in and in the others.
+    """Return, for each word of a question, its forms in the language it seems to be in and in the others.
 
     A text of a few words may be taken for another language than the question about it.
     """
@@ -60,7 +60,7 @@ def asked(text: str) -> list[list[str]]:
 
 
 def telling(text: str) -> bool:
-    """True where a word of it may name a subject: one that is no number, greeting, thanks, laugh or stop word."""
+    """Tell whether a word of the text may name a subject: it is no number, greeting, thanks, laugh or stop word."""
     return any(
         not word.isnumeric() and not SMALL_TALK.fullmatch(word) and word not in STOP_WORDS.get(language, ())
         for word, language in _spoken(text)
@@ -72,32 +72,32 @@ def _others(language: str) -> tuple[str, ...]:
 
 
 def stems(text: str, *, like: str) -> list[str]:
-    """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
+    """Return every word of `text` in order, stop words too, stemmed in the language of `like`."""
     return stemmer(like)(text)
 
 
 def stemmer(like: str) -> Callable[[str], list[str]]:
-    """The same for many texts."""
+    """Return a stemmer for many texts, as `stems` uses it."""
     latin = _latin_language(words_of(like))
     return lambda text: [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
 @functools.lru_cache(maxsize=16)  # of one question it is asked several times
 def language_of(text: str) -> str:
-    """The language most words of `text` seem to be in; English where nothing tells."""
+    """Return the language most words of `text` seem to be in; English where nothing tells."""
     spoken = Counter(language for _, language in _spoken(text))
     return max(spoken, key=spoken.__getitem__) if spoken else "english"
 
 
 def _spoken(text: str) -> list[tuple[str, str]]:
-    """(word, its language); Latin letters do not tell, so all words in them share one."""
+    """Return each word with its language; Latin letters do not tell, so all words in them share one."""
     words = words_of(text)
     latin = _latin_language(words)
     return [(word, _script(word) or latin) for word in words]
 
 
 def words_of(text: str) -> list[str]:
-    """Every word as it is spelled, in order, in small letters."""
+    """Return every word as it is spelled, in order, in small letters."""
     if text.isascii() and text.isalnum():
         return [text.casefold()]
     text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
@@ -105,7 +105,7 @@ def words_of(text: str) -> list[str]:
 
 
 class PlacedWord(NamedTuple):
-    """A word of a text: where it begins and ends there, as `words_of` spells it, and its stem."""
+    """A word of a text: the place where it begins and ends there, its spelling as by `words_of`, and its stem."""
 
     start: int
     end: int
@@ -114,7 +114,7 @@ class PlacedWord(NamedTuple):
 
 
 def placed(text: str) -> list[PlacedWord]:
-    """Every word with its place, in order, stop words too."""
+    """Return every word with its place, in order, stop words too."""
     letters, places = [], []
     for each in _LETTER.finditer(text):
         made = _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", each.group()).casefold())
@@ -133,7 +133,9 @@ def placed(text: str) -> list[PlacedWord]:
 
 
 def stems_of(word: str) -> frozenset[str]:
-    """The forms of a word in an index: its stems in the languages of its letters; none where it may be left out."""
+    """Return the forms of a word in an index: its stems in the languages of its letters; none where it
+    may be left out.
+    """
     language = _script(word)
     if word in STOP_WORDS.get(language or "", ()) or (language is None and word in _STOPS_IN):
         return frozenset()
@@ -141,12 +143,12 @@ def stems_of(word: str) -> frozenset[str]:
 
 
 def stemmed(words: str, language: str) -> frozenset[str]:
-    """The stems of words of one language, apart by spaces."""
+    """Return the stems of words of one language, apart by spaces."""
     return frozenset(_stem(word, language) for word in words.split())
 
 
 def _latin_language(words: list[str]) -> str:
-    """The language whose stop words occur most; English when that says nothing."""
+    """Return the language whose stop words occur most; English when that says nothing."""
     hits = [language for word in words for language in _STOPS_IN.get(word, ())]
     return max(_LATIN, key=hits.count) if hits else "english"
 
@@ -178,7 +180,7 @@ def without_accents(word: str) -> str:
 
 
 def _hebrew_stem(word: str) -> str:
-    """A word and the same word behind any prefixes give one stem, as long as three letters remain."""
+    """Return one stem for a word with and without prefixes, as long as three letters remain."""
     word = "".join(letter for letter in word if letter.isalnum()).translate(HEBREW_FINALS)
     for ending in _HEBREW_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_HEBREW:

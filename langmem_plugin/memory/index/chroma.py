@@ -35,7 +35,7 @@ class FileChecksums:
         self._lock = process_forks.Lock()
 
     def note(self) -> None:
-        """Note that the files are right as they are now. Costs the reading of those that changed since."""
+        """Note that the files are right as they are now; only those that changed since are read."""
         with self._lock:
             present = {name: self._checksum(name) for name in self._names()}
             self._seen = {name: self._seen[name] for name in present}
@@ -45,7 +45,7 @@ class FileChecksums:
             made.replace(self._notes)
 
     def damaged(self) -> list[Path]:
-        """The folders that do not hold what was noted of them. One of which nothing was noted is believed."""
+        """Return the folders that do not hold what was noted of them; one without a note is trusted."""
         with self._lock:
             self._seen = {}
             try:
@@ -88,13 +88,13 @@ except ImportError as error:
 
 log = event_log(__name__)
 
-_DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
+_DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database
 _CLOSING_SECONDS, _PATIENCE_SECONDS = 5.0, 5.0
 _PAGE = 1_000
 
 
 class ChromaCollections:
-    """Opens collections, and the database anew when its file was replaced, deleted or is damaged."""
+    """The collections of one database, which is opened anew when its file was replaced, deleted or is damaged."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,7 +103,7 @@ class ChromaCollections:
         self._vectors = FileChecksums(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
         self._opening = process_forks.Lock()
-        self._files = process_forks.Lock()  # of the collections' folders
+        self._files = process_forks.Lock()  # guards the folders of the collections
         self._lock: FileLock | None = None
         self._client: _OpenClient | None = None
         self._inode: int | None = None
@@ -111,7 +111,9 @@ class ChromaCollections:
         process_forks.register(after_in_child=self._leave_to_parent)
 
     def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
-        """Raises ConfigurationError for a collection of this name that is of another distance or dimension."""
+        """Open the collection. Raises ConfigurationError for one of this name that is of another
+        distance or dimension.
+        """
         with self._opening:
             self._hold_folder()
             try:
@@ -133,7 +135,7 @@ class ChromaCollections:
                 self._lock = None
 
     def foreign_documents(self, name: str) -> list[ForeignDocument]:
-        """As OpenCollection says. What is ours has its id for a text."""
+        """Return the documents that are not ours, as OpenCollection says. Ours have their id for a text."""
         with self._opening:
             self._hold_folder()
             self.check_lock()
@@ -143,7 +145,9 @@ class ChromaCollections:
                 return list(_foreign(client.get_collection(name)))
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
-        """As OpenCollection says; the collection goes as well if nothing else is in it."""
+        """Remove documents that are not ours, as OpenCollection says; the collection goes as well if
+        nothing else is in it.
+        """
         with self._opening:
             self._hold_folder()
             self.check_lock()
@@ -159,12 +163,12 @@ class ChromaCollections:
             self.remove_left_folders()
 
     def remove_left_folders(self) -> None:
-        """Chroma leaves the folder of a deleted collection, with its vectors, where it was.
+        """Remove the folders of deleted collections, which Chroma leaves with their vectors where they were.
 
         Raises TimeoutError where another program has locked the database.
         """
         folders = [each for each in self._folder.iterdir() if each.is_dir() and _holds_vectors(each)]
-        with self._reading() as connection:  # now: a collection is in the database before it has a folder
+        with self._reading() as connection:  # read only now: a collection is in the database before it has a folder
             used = {name for (name,) in connection.execute("SELECT id FROM segments")}
         with self._files:
             for folder in folders:
@@ -173,7 +177,7 @@ class ChromaCollections:
         self.note_files()
 
     def check_lock(self) -> None:
-        """Raises TimeoutError where a program that is none of ours has locked the database.
+        """Raise TimeoutError where a program that is none of ours has locked the database.
 
         Chroma would wait for it, however long, and stop every thread of this process when it opens or writes.
         """
@@ -205,10 +209,10 @@ class ChromaCollections:
         return store
 
     def _refuse_another(self, made: chromadb.Collection, expected: int) -> None:
-        # Made by chromadb 0.4 it says so in its metadata alone.
+        # Made by chromadb 0.4, a collection says so in its metadata alone.
         said = (made.metadata or {}).get("hnsw:space")
         space = said or (made.configuration_json.get("hnsw") or {}).get("space")
-        dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+        dimension = made._model.dimension  # noqa: SLF001 - Chroma has it nowhere else
         if space != "cosine" or dimension not in (None, expected):
             raise ConfigurationError(
                 f"the Chroma collection {made.name!r} in {self._folder} compares vectors of {dimension} dimensions by "
@@ -216,11 +220,13 @@ class ChromaCollections:
             )
 
     def _leave_to_parent(self) -> None:
-        """A client does not work in a forked process, nor does a new one of the same folder, and closing it hangs."""
+        """Leave the client to the parent: it works in no forked process, nor does a new one of the folder, and
+        closing it hangs.
+        """
         self._is_of_parent = self._lock is not None
 
     def _hold_folder(self) -> None:
-        """Raises TimeoutError where another process has it."""
+        """Hold the folder. Raises TimeoutError where another process has it."""
         if self._is_of_parent:
             raise TimeoutError(f"{self._folder} was open when this process was forked")
         if self._lock is None:
@@ -259,7 +265,7 @@ class ChromaCollections:
 
     @contextlib.contextmanager
     def _reading(self, patience: float = _PATIENCE_SECONDS) -> Iterator[sqlite3.Connection]:
-        """Beside Chroma. Raises TimeoutError where another has locked the database for longer than that."""
+        """Read the database beside Chroma. Raises TimeoutError where another has locked it for longer than that."""
         try:
             with contextlib.closing(sqlite3.connect(self._file, timeout=patience)) as connection:
                 yield connection
@@ -293,7 +299,7 @@ class ChromaCollections:
 
 
 class _OpenClient:
-    """Closed when the last call in it has ended; from then on calls are refused."""
+    """An open client, closed when the last call in it has ended; from then on calls are refused."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -303,7 +309,9 @@ class _OpenClient:
 
     @contextlib.contextmanager
     def call(self) -> Iterator[Client]:
-        """Raises StoreUnavailable for what Chroma raises, and when another thread has closed the client."""
+        """Give the client. Raises StoreUnavailable for what Chroma raises, and when another thread has
+        closed the client.
+        """
         with self._changed:
             if self._closed:
                 raise StoreUnavailable("the Chroma database was closed meanwhile: open it anew")
@@ -317,7 +325,7 @@ class _OpenClient:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Leaves open to the end of the process what a call that hangs is in."""
+        """Close the client; if a call hangs in it, it stays open to the end of the process."""
         with self._changed:
             self._closed = True
             if self._changed.wait_for(lambda: not self._calls, _CLOSING_SECONDS):
@@ -335,12 +343,14 @@ class _Collection(Chroma):
         self._opened = opened
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The inherited one fails for documents without metadata, and reads more than ids."""
+        """Return documents by id; the inherited method fails for documents without metadata, and
+        reads more than ids.
+        """
         with self._opened.call():
             return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:  # type: ignore[override]
-        """Without the stored texts, which are the ids again, it takes half the time."""
+        """Return the nearest, without the stored texts, which are the ids again: that takes half the time."""
         with self._opened.call():
             found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
         return [Document(page_content=each, id=each) for each in found["ids"][0]]
@@ -368,7 +378,7 @@ class _Collection(Chroma):
 
 @contextlib.contextmanager
 def _named_errors() -> Iterator[None]:
-    """Chromadb raises its own errors, and for what is not there any more those of Python."""
+    """Turn Chroma's own errors, and those of Python for what is not there any more, into StoreUnavailable."""
     try:
         yield
     except (ChromaError, ValueError, RuntimeError) as error:

@@ -17,7 +17,7 @@ from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 
 BATCH = 500
-_FOUND_SHARE = 0.9  # of the vectors that an undamaged index finds by themselves
+_FOUND_SHARE = 0.9  # part of the vectors that an undamaged index finds by themselves
 _SAMPLE = 50  # nearest, of one vector in each page
 _THE_SAME = 0.9999  # cosine
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
@@ -30,7 +30,7 @@ class OwnerProgress:
     change: int
     rebuild: int
     salt: bytes
-    mark: int  # the change it has followed to; negative while it is made from scratch
+    mark: int  # the change the index has followed to; negative while it is made from scratch
     generation: int  # a rebuilt index is another collection; 0: there was never one
 
     @property
@@ -62,7 +62,7 @@ class IndexProgress:
 
     @contextlib.contextmanager
     def alone(self, owner: OwnerKey) -> Iterator[None]:
-        """Nobody else, in any process, changes the owner's index inside the block. Not re-entrant."""
+        """Give a block in which nobody else, in any process, changes the owner's index. Not re-entrant."""
         with self._one_thread, one_process.alone(self._database, "index", owner):
             yield
 
@@ -88,7 +88,7 @@ class IndexProgress:
             return self.of(connection, owner)
 
     def generations(self, owner: OwnerKey) -> list[tuple[str, int]]:
-        """(model, newest generation) of every index that was ever begun for the owner."""
+        """Return (model, newest generation) of every index that was ever begun for the owner."""
         with self._database.read() as connection:
             rows = connection.execute(
                 select(memory_index.c.model, memory_index.c.generation).where(memory_index.c.owner == owner)
@@ -96,7 +96,7 @@ class IndexProgress:
             return [(row.model, row.generation) for row in rows]
 
     def indexed_owners(self) -> list[OwnerKey]:
-        """Those for whom an index was ever begun."""
+        """Return the owners for whom an index was ever begun."""
         with self._database.read() as connection:
             return list(connection.execute(select(memory_index.c.owner).distinct()).scalars())
 
@@ -106,8 +106,8 @@ class IndexProgress:
             connection.execute(delete(memory_index).where(memory_index.c.owner == owner, memory_index.c.model == model))
 
     def changes(self, connection: Connection, owner: OwnerKey, after: tuple[int, str]) -> list[Change]:
-        """The next batch in the order of (change, id)."""
-        # Vectors are looked up for the batch alone: joined, PostgreSQL compared every memory with every vector as
+        """Return the next batch of changes in the order of (change, id)."""
+        # Vectors are looked up for the batch alone: with a join, PostgreSQL compared every memory with every vector as
         # long as it had no statistics (20,000 just stored: a minute a batch).
         statement = (
             select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"))
@@ -120,14 +120,14 @@ class IndexProgress:
         return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: OwnerKey, indexed: int) -> list[str]:
-        """The ids that no index knows in their present state: what changed after it, and the private."""
+        """Return the ids that no index knows in their present state: what changed after it, and the private."""
         mine = select(memory.c.memory_id).where(memory.c.owner == owner)
         apart = (memory.c.change > indexed, memory.c.private)
         unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 
     def waiting(self, owner: OwnerKey) -> int:
-        """How many memories have changes that were not followed."""
+        """Return how many memories have changes that were not followed."""
         with self._database.read() as connection:
             progress = self.of(connection, owner)
             if progress is None:
@@ -136,7 +136,9 @@ class IndexProgress:
             return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
 
     def held(self, owner: OwnerKey, indexed: int) -> Iterator[dict[str, Vector]]:
-        """Page by page what the index holds if it has followed to `indexed`, but for damaged vectors; none is empty."""
+        """Give page by page what the index holds if it has followed to `indexed`, but for damaged
+        vectors; none is empty.
+        """
         after = ""
         while True:
             page = (
@@ -155,12 +157,12 @@ class IndexProgress:
             after = memory_ids[-1]
 
     def size(self, owner: OwnerKey) -> int:
-        """How many vectors the index holds."""
+        """Return how many vectors the index holds."""
         progress = self.read(owner)
         return 0 if progress is None else sum(map(len, self.held(owner, progress.followed)))
 
     def mark(self, owner: OwnerKey, change: int, generation: int) -> None:
-        """Notes how far the index has followed; negative while it is made from scratch."""
+        """Note how far the index has followed; negative while it is made from scratch."""
         followed = {"change": change, "generation": generation}
         with self._database.write() as connection:
             connection.execute(
@@ -170,7 +172,7 @@ class IndexProgress:
             )
 
     def skip_removal(self, owner: OwnerKey) -> None:
-        """Marks the index as up to date if every newer change was a deletion, which the index has applied already."""
+        """Mark the index as up to date if every newer change was a deletion, which the index has applied already."""
         newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner).scalar_subquery()
         other = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > memory_index.c.change)
         with self._database.write() as connection:
@@ -199,5 +201,5 @@ class IndexProgress:
             with self._database.read() as connection:
                 cosines = self._vectors.cosines(connection, owner, vector, [each.page_content for each in nearest])
             asked += 1
-            found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal ones any may be found
+            found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal vectors any may be found
         return found >= _FOUND_SHARE * asked

@@ -26,12 +26,12 @@ _LARGEST_SEARCH = 1_000  # of hnsw.ef_search
 
 
 def _schema_of(database: Database) -> str:
-    """The schema of the collections: apart from the tables, which are copied and backed up without them."""
+    """Return the schema of the collections: apart from the tables, which are copied and backed up without them."""
     return f"{database.schema or 'langmem'}_index"
 
 
 class PgVectorCollections:
-    """Opens collections. Raises ConfigurationError where the server has no pgvector or keeps it from us."""
+    """The collections in PostgreSQL. Raises ConfigurationError where the server has no pgvector or forbids it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -41,9 +41,9 @@ class PgVectorCollections:
         role = database.engine.url.username or "the_role"
         with database.write() as connection:
             try:
-                connection.execute(text("SELECT pg_advisory_xact_lock(7203512)"))  # two that create at once: one fails
+                connection.execute(text("SELECT pg_advisory_xact_lock(7203512)"))  # two creations at once: one fails
                 connection.execute(text(f"CREATE EXTENSION IF NOT EXISTS vector{where}"))
-                # Asked first: "IF NOT EXISTS" too needs the right to make one.
+                # The extension is looked up first: "IF NOT EXISTS" too needs the right to make one.
                 if not inspect(connection).has_schema(schema):
                     connection.execute(CreateSchema(schema))
             except DBAPIError as error:
@@ -57,9 +57,10 @@ class PgVectorCollections:
 
 
 class PgVectorStore(VectorStore):
-    """Texts are ids. Vectors are kept in half precision: who searches compares the candidates exactly anyway.
+    """The collection in PostgreSQL. Its texts are ids.
 
-    Raises ConfigurationError where a table of this name holds something else.
+    Vectors are kept in half precision: searches compare the candidates exactly anyway. Raises ConfigurationError where
+    a table of this name holds something else.
     """
 
     def __init__(self, database: Database, name: str, embeddings: VectorsById) -> None:
@@ -99,7 +100,7 @@ class PgVectorStore(VectorStore):
     def add_texts(
         self,
         texts: Iterable[str],
-        metadatas: list[dict[str, Any]] | None = None,  # noqa: ARG002 - nothing is kept of them
+        metadatas: list[dict[str, Any]] | None = None,  # noqa: ARG002 - no metadata is kept
         *,
         ids: list[str] | None = None,  # noqa: ARG002 - the texts are the ids
         **_: Any,
@@ -147,7 +148,7 @@ class PgVectorStore(VectorStore):
 
     @classmethod
     def from_texts(cls, texts: list[str], embedding: Embeddings, metadatas: Any = None, **kwargs: Any) -> Self:
-        """Not possible: the database has to be given."""
+        """Raise NotImplementedError: the database has to be given."""
         raise NotImplementedError
 
 

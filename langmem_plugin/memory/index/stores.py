@@ -1,4 +1,4 @@
-"""Vector stores that can serve as the index, and the demands on one of somebody's own."""
+"""Vector stores that can serve as the index, and the demands on a store of somebody's own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from langmem_plugin.memory.embedding.embedder import Vector
 
 
 class VectorsById(Embeddings):
-    """Gives each memory id the vector the database holds for it, so that nothing is embedded twice."""
+    """The vectors by memory id, as the database holds them, so that nothing is embedded twice."""
 
     def __init__(self, dimension: int, *, strict: bool = True) -> None:
         self.dimension = dimension
@@ -30,7 +30,7 @@ class VectorsById(Embeddings):
 
 
 OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
-"""(name, embeddings) -> the collection of that name, by cosine, made if it is not there.
+"""The factory (name, embeddings) -> the collection of that name, by cosine, made if it is not there.
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
 `get_by_ids` and `similarity_search_by_vector`; `delete_collection`, and `close()` of the factory, are used where they
@@ -49,7 +49,7 @@ class ForeignDocument:
 
 
 def opened_stores(setting: str, database: Database) -> OpenCollection:
-    """The stores of a setting: `chroma:FOLDER` or `pgvector`. Raises ConfigurationError."""
+    """Open the stores of a setting: `chroma:FOLDER` or `pgvector`. Raises ConfigurationError."""
     kind, _, folder = setting.partition(":")
     if kind == "chroma" and folder:
         return chroma(folder)
@@ -59,7 +59,7 @@ def opened_stores(setting: str, database: Database) -> OpenCollection:
 
 
 def chroma(folder: str | Path) -> OpenCollection:
-    """Collections of one Chroma database in `folder`; chromadb, of the extra `chroma`, is imported here.
+    """Open collections of one Chroma database in `folder`; chromadb, of the extra `chroma`, is imported here.
 
     A folder serves one process: of two that write, Chroma loses the vectors of one without a word (measured).
     Another process is refused, and searches exactly; many workers share PostgreSQL with pgvector.
@@ -70,7 +70,8 @@ def chroma(folder: str | Path) -> OpenCollection:
 
 
 def pgvector(database: Database) -> OpenCollection:
-    """One table per collection in the schema `langmem_index`, beside a `schema` in `SCHEMA_index`, of our PostgreSQL.
+    """Open one table per collection in the schema `langmem_index`, beside a `schema` in `SCHEMA_index`,
+    of our PostgreSQL.
 
     Raises ConfigurationError where the server has no pgvector or this is not PostgreSQL.
     """

@@ -1,7 +1,7 @@
 """The vector index of owners who have very many memories: derived from the database, behind it at worst.
 
-From how many memories on: INDEX_AFTER of settings.py. Any LangChain VectorStore serves: it holds vectors under memory
-ids and no text. What it does not know yet is compared exactly, and so is what is private. A collection is believed once
+It begins at INDEX_AFTER memories (settings.py). Any LangChain VectorStore serves: it holds vectors under memory ids and
+no text. Vectors that it does not know yet are compared exactly, and so are the private. A collection is believed once
 this process has seen that it holds what it should; whatever it raises, lacks or takes too long for, everything is
 compared exactly until it was mended, or made anew, in the background.
 """
@@ -40,8 +40,8 @@ _OPEN = 32  # collections
 _FOLLOW_AFTER = 200  # changes: fewer are compared exactly in no time
 _TOO_FAR_BEHIND = 2_000  # changes: with more to compare, the index is not asked
 _ANSWER_SECONDS = 0.5
-_UPKEEP_SECONDS = 600.0  # the longest step, to examine a whole collection, takes a minute for a million vectors
-_PAUSES = (0.0, 2.0, 8.0)  # a store that is locked may be free again soon, and need not be made anew
+_UPKEEP_SECONDS = 600.0  # the longest step, examining a whole collection, takes a minute for a million vectors
+_PAUSES = (0.0, 2.0, 8.0)  # a locked store may be free again soon, and need not be made anew
 _NEXT_REPAIR_SECONDS = 30.0
 
 
@@ -61,7 +61,7 @@ class _Collection:
     examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
 
     def replace(self, vectors: Mapping[str, Vector], gone: Sequence[str]) -> bool:
-        """Writes vectors, in place of older ones of the same memories, and takes others out."""
+        """Write vectors, in place of older ones of the same memories, and take others out; return True."""
         if gone:
             self.store.delete(ids=list(gone))
         if vectors:
@@ -88,7 +88,8 @@ class _Collections:
     def tried(
         self, name: str, ask: Callable[[_Collection], Answer], *, seconds: float | None = None, strict: bool = True
     ) -> Answer | None:
-        """Once more after a failure, newly opened; None after the second. `seconds` is for what a reply waits for.
+        """Try again once, newly opened, after a failure; None after the second. `seconds` is for what a
+        reply waits for.
 
         Raises ConfigurationError where the collection of this name is another's.
         """
@@ -100,12 +101,12 @@ class _Collections:
                 raise
             except Exception:
                 log.warning("index.failed", exc_info=True)
-                if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined
+                if seconds is None:  # else a reply would wait, and must not see a collection nobody has examined
                     self.forget(name)
         return None
 
     def dropped(self, name: str, memory_ids: Sequence[str] = ()) -> bool:
-        """Deletes a collection, or where the store cannot do that these vectors; False when that fails now."""
+        """Delete a collection, or where the store cannot do that these vectors; False when that fails now."""
 
         def drop(opened: _Collection) -> bool:
             if hasattr(opened.store, "delete_collection"):
@@ -119,24 +120,24 @@ class _Collections:
         return is_gone
 
     def forget(self, name: str) -> None:
-        """It is opened anew when it is next asked."""
+        """Drop the collection; it is opened anew when it is next asked."""
         with self._lock:
             self._open.pop(name, None)
 
     def examined(self, name: str) -> int | None:
-        """The generation for which the collection was examined; None if it is not open."""
+        """Return the generation for which the collection was examined; None if it is not open."""
         with self._lock:
             return self._open[name].examined if name in self._open else None
 
     def note_examined(self, name: str, generation: int) -> bool:
-        """False if the collection is no longer open."""
+        """Note the examined generation; False if the collection is no longer open."""
         with self._lock:
             if name in self._open:
                 self._open[name].examined = generation
             return name in self._open
 
     def close(self) -> None:
-        """Closes the stores where their factory can do that."""
+        """Close the stores where their factory can do that."""
         getattr(self._open_collection, "close", lambda: None)()
 
     def _forget_all(self) -> None:
@@ -148,7 +149,7 @@ class _Collections:
                 self._open.move_to_end(name)
                 return self._open[name]
         vectors = VectorsById(self._dimension(), strict=strict)
-        opened = _Collection(self._open_collection(name, vectors), vectors)  # outside of the lock: may take long
+        opened = _Collection(self._open_collection(name, vectors), vectors)  # outside of the lock: this may take long
         with self._lock:
             self._open[name] = opened
             while len(self._open) > _OPEN:
@@ -157,7 +158,7 @@ class _Collections:
 
 
 class VectorIndex:
-    """For owners of more than `after` memories, one collection each. Every method serves any thread.
+    """The index of owners of more than `after` memories, one collection each. Every method serves any thread.
 
     `dimension` is asked when the first collection is opened. `names` are those of owners whose collection is kept
     from the start: `begin` makes them. The others are named by a keyed hash, for each model and generation.
@@ -184,7 +185,7 @@ class VectorIndex:
         self._not_before: dict[str, float] = {}  # owner -> when the next repair may be tried
 
     def begin(self) -> None:
-        """Makes the collections that have names, and follows their owners. Raises ConfigurationError.
+        """Make the collections that have names, and follow their owners. Raises ConfigurationError.
 
         A store that cannot be reached now is tried again in the background.
         """
@@ -199,14 +200,16 @@ class VectorIndex:
         self._collections.close()
 
     def large_owners(self) -> list[OwnerKey]:
-        """Whose memories are to be searched through the index: those above `after`, and those with names."""
+        """Return the owners whose memories are to be searched through the index: those above `after`, and
+        those with names.
+        """
         counted = select(memory.c.owner).where(memory.c.status == "active").group_by(memory.c.owner)
         with self._database.read() as connection:
             large = connection.execute(counted.having(func.count() > self.after)).scalars().all()
         return sorted({*large, *self.names})
 
     def nearest(self, owner: OwnerKey, vector: Vector, limit: int) -> Nearest | None:
-        """About the `limit` nearest memories of those the index has followed; None: ask another way.
+        """Return about the `limit` nearest memories of those the index has followed; None: ask another way.
 
         An index that is missing, behind or broken is brought up to date in the background.
         """
@@ -230,7 +233,7 @@ class VectorIndex:
         return Nearest(found, progress.followed, progress.generation)
 
     def brought_up_to_date(self, connection: Connection, owner: OwnerKey, nearest: Nearest) -> list[str] | None:
-        """The ids, with those of all that changed since; None if the index was made anew meanwhile.
+        """Return the ids, with those of all that changed since; None if the index was made anew meanwhile.
 
         The order means nothing, and some may be gone: look them up and compare.
         """
@@ -240,17 +243,17 @@ class VectorIndex:
         return list(dict.fromkeys([*nearest.memory_ids, *self._progress.unseen(connection, owner, nearest.followed)]))
 
     def stands(self, connection: Connection, owner: OwnerKey) -> bool:
-        """True where the owner's vectors are indexed, as far as the database knows."""
+        """Tell whether the owner's vectors are indexed, as far as the database knows."""
         progress = self._progress.of(connection, owner)
         return progress is not None and progress.whole
 
     def follow(self, owner: OwnerKey) -> None:
-        """Brings the owner's collection up to date, or mends it, in the background."""
+        """Bring the owner's collection up to date, or mend it, in the background."""
         if time.monotonic() >= self._not_before.get(owner, 0.0):
             self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
 
     def catch_up(self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None) -> bool:
-        """Brings the owner's collection up to date, from scratch where it is not whole; False when it fails now.
+        """Bring the owner's collection up to date, from scratch where it is not whole; False when it fails now.
 
         `report` is told the number of changes done after each batch. What is done stays done, and several
         processes take turns. Each process examines the whole collection once before it trusts it.
@@ -262,25 +265,25 @@ class VectorIndex:
         return caught_up
 
     def owners(self) -> list[OwnerKey]:
-        """Those who have a collection, of whatever model."""
+        """Return the owners who have a collection, of whatever model."""
         return self._progress.indexed_owners()
 
     def waiting(self, owner: OwnerKey) -> int:
-        """How many memories have changes that the owner's collection has not followed."""
+        """Return how many memories have changes that the owner's collection has not followed."""
         return self._progress.waiting(owner)
 
     def is_there(self, name: str) -> bool:
-        """True where the named collection can be asked."""
+        """Tell whether the named collection can be asked."""
         return self._collections.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
 
     def size(self, name: str) -> int:
-        """How many vectors the named collection holds, once it has followed its owner; 0 if it cannot."""
+        """Return how many vectors the named collection holds, once it has followed its owner; 0 if it cannot."""
         owners = [owner for owner, its_name in self.names.items() if its_name == name]
         return sum(self._progress.size(owner) for owner in owners if self.catch_up(owner))
 
     @contextlib.contextmanager
     def removing(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[None]:
-        """Takes vectors out before their memories are deleted for good, which is to be done inside the block."""
+        """Take vectors out before their memories are deleted for good, which is to be done inside the block."""
         progress = self._progress.read(owner)
         if progress is None or not progress.generation:
             yield
@@ -296,7 +299,7 @@ class VectorIndex:
 
     @contextlib.contextmanager
     def erasing(self, owner: OwnerKey) -> Iterator[None]:
-        """Deletes the owner's collections; inside the block the owner is to be deleted from the database.
+        """Delete the owner's collections; inside the block the owner is to be deleted from the database.
 
         Raises StoreUnavailable when a collection cannot be deleted: nothing is deleted from the database then.
         """
@@ -313,18 +316,18 @@ class VectorIndex:
             self._collections.tried(self.names[owner], lambda _: True)
 
     def drop_named(self, name: str) -> bool:
-        """Deletes a collection whose owner is gone already; False when that fails."""
+        """Delete a collection whose owner is gone already; False when that fails."""
         return self._collections.dropped(name)
 
     def named(self, owner: OwnerKey) -> list[str]:
-        """Every collection of the owner that may be there, of whatever model."""
+        """Return every collection of the owner that may be there, of whatever model."""
         progress = self._progress.read(owner)
         generations = [] if progress is None else self._progress.generations(owner)
         names = (self._names(owner, progress, model, newest) for model, newest in generations if progress is not None)
         return list(dict.fromkeys(each for of_model in names for each in of_model))
 
     def drop_other_models(self, owner: OwnerKey) -> None:
-        """Deletes the collections that hold the owner's vectors of other models than the present one."""
+        """Delete the collections that hold the owner's vectors of other models than the present one."""
         progress = self._progress.read(owner)
         others = [each for each in self._progress.generations(owner) if each[0] != self._model]
         if progress is not None and others:
@@ -360,7 +363,7 @@ class VectorIndex:
                     return True
                 if (progress := self._sound_or_begun_anew(owner, progress)) is None:
                     return False
-                if at != (progress.mark, progress.generation):  # the beginning, or others have been here
+                if at != (progress.mark, progress.generation):  # the beginning, or another process has been here
                     after = (progress.followed + 1, "")
                 with self._database.read() as connection:
                     batch = self._progress.changes(connection, owner, after)
@@ -394,7 +397,9 @@ class VectorIndex:
         return holds is True and self._collections.note_examined(name, progress.generation)
 
     def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress) -> OwnerProgress | None:
-        """The progress of a usable collection, else that of an empty one to fill; None where there can be none now."""
+        """Return the progress of a usable collection, else that of an empty one to fill; None where there
+        can be none now.
+        """
         if self._is_sound(owner, progress):
             return progress
         if progress.generation and not self._dropped(owner, [self._name(owner, progress)]):
@@ -414,7 +419,7 @@ class VectorIndex:
         return written is not None and self._collections.examined(name) == before  # opened anew it may be another one
 
     def _drop_all(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> bool:
-        """Every collection of the model that may be there, those that were left behind among them."""
+        """Delete every collection of the model that may be there, those left behind too; False when that fails."""
         return self._dropped(owner, self._names(owner, progress, model, newest))
 
     def _dropped(self, owner: OwnerKey, names: Sequence[str]) -> bool:

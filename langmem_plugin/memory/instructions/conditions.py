@@ -1,4 +1,4 @@
-"""When a standing instruction applies: a small language over message, topic, role, time, day and date.
+"""The conditions of standing instructions: a small language over message, topic, role, time, day and date.
 
     message contains "invoice" and not role is "client"
     time between 22:00 and 07:00 or day is weekend
@@ -27,8 +27,10 @@ from langmem_plugin.memory.models import plain, storable
 log = event_log(__name__)
 
 _NEAR = 1.3
-"""By how many deviations a message is nearer to the topic than to topics in general: fitted to
-tests/memory/topics/seen.tsv. Unlike a cosine it means the same for every model.
+"""The deviations by which a message is nearer to the topic than to topics in general: fitted to
+tests/memory/topics/seen.tsv.
+
+Unlike a cosine it means the same for every model.
 """
 _AS_EMBEDDED = "a question about {}"
 _IN_GENERAL = (
@@ -37,11 +39,13 @@ _IN_GENERAL = (
     *("transport", "holidays", "friends", "technology", "science"),
 )
 _CACHE_BYTES, _BYTES_BESIDE = 4 * 2**20, 300
-_FOLLOW_UP_WORDS = 2  # a message of so few words takes its topic from the one before
+_FOLLOW_UP_WORDS = 2  # the most words of a message that takes its topic from the one before
 
 
 class Topics:
-    """One per embedder, which keeps the vectors: of a message it has the one that recall asked for."""
+    """The topics of messages; one per embedder, which keeps the vectors: of a message it has the one that
+    recall asked for.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -50,7 +54,7 @@ class Topics:
         self._failed: str | None = None
 
     def of(self, said: Sequence[str]) -> Callable[[str], bool]:
-        """Says of each topic whether the person's last messages, oldest first, are about it."""
+        """Return the rule that tells of a topic whether the person's last messages, oldest first, are about it."""
         message = asks(said)
         in_words = functools.cache(lambda: stems(message, like=message))
         nearness = functools.cache(lambda: self._nearness(message))
@@ -72,7 +76,7 @@ class Topics:
         return about
 
     def _nearness(self, message: str) -> Callable[[Vector], float] | None:
-        """A measure of nearness to a message; None for one that names nothing, or in an unknown language."""
+        """Return a measure of nearness to a message; None for one that names nothing, or in an unknown language."""
         if not asked(message) or not self._embedder.understands(message):
             return None
         if self._general is None:
@@ -94,7 +98,7 @@ class Topics:
 
 
 def asks(said: Sequence[str]) -> str:
-    """The last message, with the one before it where it says little by itself: as recall asks for both."""
+    """Return the last message, with the one before it where it says little by itself: as recall asks for both."""
     texts = [text for text in said if text.strip()]
     if len(texts) > 1 and len(asked(texts[-1])) <= _FOLLOW_UP_WORDS:
         return "\n".join(texts[-2:])
@@ -102,7 +106,7 @@ def asks(said: Sequence[str]) -> str:
 
 
 _LONGEST = 500  # letters
-_DEEPEST = 20  # brackets and nots inside one another
+_DEEPEST = 20  # depth of brackets and nots inside one another
 _DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS = {name: range(day, day + 1) for day, name in enumerate(_DAY_NAMES)}
 _DAYS |= {"weekday": range(5), "weekend": range(5, 7)}
@@ -137,7 +141,7 @@ Condition = Callable[[Situation], bool]
 
 @functools.lru_cache(maxsize=1_024)
 def parsed(condition: str) -> Condition:
-    """Raises InvalidInput, saying where it stopped making sense and what would have."""
+    """Return the condition. Raises InvalidInput, saying where it stopped making sense and what would have."""
     if len(condition) > _LONGEST:
         raise InvalidInput(f"a condition has at most {_LONGEST} letters, this one has {len(condition)}")
     reader = _Reader(condition)
@@ -147,7 +151,9 @@ def parsed(condition: str) -> Condition:
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whole words, in any form their language gives them: "invoice" is in "two invoices", not in "invoiced4"."""
+    """Tell whether the text has these whole words, in any form their language gives them: "invoice" is in "two
+    invoices", not in "invoiced4".
+    """
     words = re.escape(plain(wanted))
     if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
         return True
@@ -155,7 +161,7 @@ def contains(text: str, wanted: str) -> bool:
 
 
 def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    """True where the wanted words stand among the others, one after another."""
+    """Tell whether the wanted words stand among the others, one after another."""
     many = len(wanted)
     return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
 
@@ -176,7 +182,7 @@ def _about(wanted: str) -> Condition:
 
 
 def _between(first: time, last: time) -> Condition:
-    """Without `last`; over midnight where that is before `first`."""
+    """Return the condition of a time from `first` on, before `last`; over midnight where that is before `first`."""
 
     def holds(situation: Situation) -> bool:
         at = situation.at.time()
@@ -186,7 +192,7 @@ def _between(first: time, last: time) -> Condition:
 
 
 class _Reader:
-    """Reads the tokens from left to right; every method leaves the place after what it read."""
+    """The reader of tokens from left to right; every method leaves the place after what it read."""
 
     def __init__(self, condition: str) -> None:
         self.condition = condition

@@ -1,4 +1,4 @@
-"""Which standing instructions cannot both be followed, and which of them holds: by rules, no model.
+"""Find standing instructions that cannot both be followed, and which of them holds: by rules, no model.
 
 Read are the language, length, tone, formality, emojis, units and the name to call the person by, and the same words
 with and without a "never". Whatever else an instruction says conflicts with nothing: in doubt both hold.
@@ -65,10 +65,10 @@ class Ruled(Protocol):
 
 
 def overruled(instructions: Sequence[Ruled]) -> dict[str, str]:
-    """The id of each that cannot be followed, and that of the one that holds instead.
+    """Return the id of each that cannot be followed, and that of the one that holds instead.
 
-    They come with the one that overrides the others first. One is overruled where all it asks for is opposed, under the
-    same condition: one that holds at other times, or asks for more, stays.
+    The orders come with the overriding first. One is overruled where all it asks for is opposed, under the same
+    condition: one that holds at other times, or asks for more, stays.
     """
     lost: dict[str, str] = {}
     standing: dict[tuple[str, str], list[tuple[Claim, str]]] = {}
@@ -91,14 +91,14 @@ def overruled(instructions: Sequence[Ruled]) -> dict[str, str]:
 
 
 def opposed(text: str, other: str) -> bool:
-    """True where `text` opposes everything that `other` asks for."""
+    """Tell whether `text` opposes everything that `other` asks for."""
     mine = [each for each in claims(text) if each is not None]
     theirs = claims(other)
     return bool(theirs) and all(each is not None and any(each.opposes(own) for own in mine) for each in theirs)
 
 
 def withdraws(text: str, other: str) -> bool:
-    """True where `text` only takes `other` back, as "stop answering in Spanish" does: nothing is left to do then."""
+    """Tell whether `text` only takes `other` back, as "stop answering in Spanish" does: nothing is left to do then."""
     mine = claims(text)
     return (
         len(mine) == 1
@@ -110,7 +110,7 @@ def withdraws(text: str, other: str) -> bool:
 
 
 def concerns(topic: str, order: str) -> bool:
-    """Tells whether an order is about a topic that is free again: by its words, or by the opposite of them."""
+    """Tell whether an order is about a topic that is free again: by its words, or by the opposite of them."""
     told, asked = set(terms(topic)), set(terms(order))
     language = _CODE_OF.get(plain(topic).split()[-1]) if told else None
     known = {(each.about, each.value) for each in claims(topic) if each is not None}
@@ -126,7 +126,7 @@ def _other_language(claim: Claim, language: str | None) -> bool:
 
 
 def claims(text: str) -> tuple[Claim | None, ...]:
-    """The claims of a text, clause by clause; None for a clause that is not understood."""
+    """Return the claims of a text, clause by clause; None for a clause that is not understood."""
     return () if len(text) > _LONGEST else _claims(text)
 
 
@@ -148,7 +148,7 @@ def _claims(text: str) -> tuple[Claim | None, ...]:
 
 
 def _bare(clause: str) -> tuple[str, bool]:
-    """Without the words around what is asked for, and whether it is forbidden."""
+    """Return the clause without the words around what is asked for, and whether it is forbidden."""
     denied = False
     for _ in range(6):
         if found := _PREFIX.match(clause):

@@ -147,10 +147,10 @@ class StandingInstructions:
         condition: str | None = None,
         expires_at: datetime | None = None,
     ) -> Instruction:
-        """Stores it after its condition was understood; "if … then …" in the text may hold the condition.
+        """Store the instruction after its condition was understood; "if … then …" in the text may hold the condition.
 
-        What stands between "if" and "then" but is no condition of ours is left in the text, for the model.
-        Raises InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read,
+        Words between "if" and "then" that are no condition of ours are left in the text, for the model. Raises
+        InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read,
         TooManyInstructions where the owner has 200.
         """
         owner = owner_key(self._database, owner)
@@ -205,7 +205,7 @@ class StandingInstructions:
             return Taken(_stored(connection, made), "stored")
 
     def release(self, owner: str | int, topic: str) -> list[Instruction]:
-        """Switches off what stands about a topic; those that were. "Emojis" ends "never use emojis"."""
+        """Switch off the instructions about a topic; return those that were. "Emojis" ends "never use emojis"."""
         owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             now = self._now()
@@ -220,11 +220,11 @@ class StandingInstructions:
             return off
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
-        """In force or not, the first made first."""
+        """Return the owner's instructions, in force or not, the first made first."""
         return sorted(self._listed(connection, owner), key=lambda each: (each.created_at, each.id))
 
     def take_in(self, owner: str | int, instruction: Instruction) -> bool:
-        """Stores one of another database as it is; False where the owner has it already.
+        """Store an instruction of another database as it is; False where the owner has it already.
 
         Raises InvalidInput for a condition that cannot be read, TooManyInstructions where the owner has 200.
         """
@@ -238,14 +238,16 @@ class StandingInstructions:
             return True
 
     def conflicts(self, owner: str | int) -> list[Conflict]:
-        """Those in force of which only one of two can be followed, the highest priority first, then the newest."""
+        """Return the conflicts: those in force of which only one of two can be followed, the highest priority first,
+        then the newest.
+        """
         active = self.list_instructions(owner)
         known = {each.id: each for each in active}
         lost = overruled(active)
         return [Conflict(known[lost[each.id]], each) for each in active if each.id in lost]
 
     def get(self, owner: str | int, instruction_id: str) -> Instruction:
-        """Raises InstructionNotFound or DamagedMemory."""
+        """Return the instruction. Raises InstructionNotFound or DamagedMemory."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self._one(connection, owner, instruction_id)
@@ -253,7 +255,9 @@ class StandingInstructions:
     def list_instructions(
         self, owner: str | int, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
     ) -> list[Instruction]:
-        """Highest priority first, and the newer first among equals; `active_only` leaves out the expired too."""
+        """Return the instructions, highest priority first, and the newer first among equals; `active_only` leaves out
+        the expired too.
+        """
         owner = owner_key(self._database, owner)
         chosen = [table.c.priority >= priority_min, table.c.priority <= priority_max]
         if active_only:
@@ -262,13 +266,13 @@ class StandingInstructions:
             return self._listed(connection, owner, *chosen)
 
     def in_force(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
-        """All that are active, whatever their condition, in the order in which they override one another."""
+        """Return all that are active, whatever their condition, in the order in which they override one another."""
         return self._listed(connection, owner, self._active())
 
     def applicable(self, owner: str | int, situation: Situation) -> list[Instruction]:
-        """Those that hold now, in the order in which they override one another: the first wins.
+        """Return the instructions that hold now, in the order in which they override one another: the first wins.
 
-        What cannot be followed beside another is left out.
+        An instruction that cannot be followed beside another is left out.
         """
         return applying(unopposed(self.list_instructions(owner)), situation)
 
@@ -280,8 +284,10 @@ class StandingInstructions:
         if_still: Instruction | None = None,
         **changes: Unpack[InstructionChanges],
     ) -> Instruction:
-        """Changes what is named. Raises InstructionNotFound or InvalidInput, and StaleMemory where it is not `if_still`
-        any more: what the change was decided upon. Then nothing is changed.
+        """Change what is named. Raises InstructionNotFound or InvalidInput, and StaleMemory where it is not
+        `if_still` any more.
+
+        `if_still` is what the change was decided upon. Then nothing is changed.
         """
         owner = owner_key(self._database, owner)
         with self._database.write() as connection:
@@ -293,7 +299,9 @@ class StandingInstructions:
         return after
 
     def remove(self, owner: str | int, instruction_id: str, *, if_still: Instruction | None = None) -> Instruction:
-        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound, or StaleMemory."""
+        """Remove the instruction; return it as it was, a damaged one without its text. Raises
+        InstructionNotFound, or StaleMemory.
+        """
         owner = owner_key(self._database, owner)
         now = self._now()
         with self._database.write() as connection:
@@ -308,7 +316,7 @@ class StandingInstructions:
         return before
 
     def note_use(self, connection: Connection, owner: OwnerKey, instruction_ids: Sequence[str]) -> None:
-        """Counts one use of each, in the caller's transaction; one that is gone is left alone."""
+        """Count one use of each, in the caller's transaction; one that is gone is left alone."""
         connection.execute(
             update(table)
             .where(table.c.owner == owner, table.c.instruction_id.in_(instruction_ids))
@@ -335,7 +343,7 @@ class StandingInstructions:
     def _renewed(
         self, connection: Connection, before: Instruction, said: Instruction, priority: int | None
     ) -> Instruction:
-        """With the end, and where one was said the priority, that it was given now."""
+        """Store the instruction again with the end, and where one was said the priority, that it was given now."""
         changed = {"expires_at": said.expires_at, "priority": priority or before.priority}
         if all(getattr(before, name) == value for name, value in changed.items()):
             return before
@@ -368,7 +376,7 @@ class StandingInstructions:
 
 
 def content_of(instruction: Instruction) -> Mapping[str, Any]:
-    """The fields that a change is decided upon: how often it was used is none of them."""
+    """Return the fields that a change is decided upon, which how often it was used is not."""
     return instruction.model_dump(exclude={"usage_count", "last_used", "updated_at"})
 
 
@@ -378,18 +386,18 @@ def _refuse_changed(instruction: Instruction, if_still: Instruction | None) -> N
 
 
 def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
-    """Those whose condition holds, in their order."""
+    """Return the instructions whose condition holds, in their order."""
     return [each for each in instructions if each.condition is None or parsed(each.condition)(situation)]
 
 
 def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """Without those that cannot be followed beside one before them."""
+    """Return the instructions without those that cannot be followed beside one before them."""
     lost = overruled(instructions)
     return [each for each in instructions if each.id not in lost]
 
 
 def same(one: Instruction, other: Instruction) -> bool:
-    """True where both say the same under the same condition: case, spacing and the full stop do not count."""
+    """Tell whether both say the same under the same condition: case, spacing and the full stop do not count."""
     return _compared(one.text) == _compared(other.text) and plain(one.condition or "") == plain(other.condition or "")
 
 
@@ -398,7 +406,7 @@ def _compared(text: str) -> str:
 
 
 def _was_just_withdrawn(instruction: Instruction, said: Instruction) -> bool:
-    """True where the same words withdrew it just before, as where a run reads its message a second time."""
+    """Tell whether the same words withdrew it just before, as where a run reads its message a second time."""
     return (
         not instruction.active
         and said.created_at - instruction.updated_at < _JUST
@@ -412,7 +420,7 @@ def _is_in_force(instruction: Instruction, at: datetime) -> bool:
 
 
 def _stored(connection: Connection, made: Instruction) -> Instruction:
-    """Raises TooManyInstructions. Its owner's change has begun."""
+    """Store the instruction. Raises TooManyInstructions. The owner's change has begun."""
     held = select(func.count()).select_from(table).where(table.c.owner == made.owner)
     if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
         raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
@@ -433,7 +441,7 @@ def _rewrite(connection: Connection, after: Instruction) -> None:
 
 
 def split(text: str) -> tuple[str, str | None]:
-    """(what to do, condition) of "if … then …"; (text, None) when there is no condition that can be read."""
+    """Return (what to do, condition) of "if … then …"; (text, None) when there is no condition that can be read."""
     found = _IF_THEN.fullmatch(text)
     if found is None:
         return text, None
@@ -462,7 +470,7 @@ def _renamed(made: Instruction) -> Instruction:
 
 
 def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
-    """The columns of `made`; its words encrypted where everything is."""
+    """Return the columns of `made`; its words encrypted where everything is."""
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
     if not encryption.encrypts:

@@ -1,1 +1,1 @@
-"""How memories are kept: rows, vectors, names, categories, and for how long."""
+"""The keeping of memories: rows, vectors, names, categories, and for how long."""

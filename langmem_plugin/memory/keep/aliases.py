@@ -30,10 +30,10 @@ from langmem_plugin.memory.keep.rows import Damages, OwnerState, begin_change, s
 from langmem_plugin.memory.models import Memory, plain, storable
 
 _WORDS = json.loads(files(__package__).joinpath("alias_words.json").read_text("utf-8"))
-"""How people say that a name is another's, in English, Hebrew and Spanish; a new way of saying it is a line there."""
+"""The ways in which people say that a name is another's, in English, Hebrew and Spanish; a new way is a line there."""
 _TITLES, _ARTICLES, _NOT_IN_NAMES, _BESIDE = (
     frozenset(_WORDS[each].split()) for each in ("titles", "articles", "no names", "beside")
-)  # behind what is beside somebody stands a place, or somebody else
+)  # behind the last of these, a place or somebody else is named
 _LONGEST_TEXT = 2_000
 _REACH = 100  # letters beside a connector
 _MOST = 5  # of one text
@@ -55,14 +55,16 @@ _LEAST_LEFT_OUT = 3  # letters, of one word: "Dan" and "Dana" may be two people
 
 @dataclass(frozen=True)
 class Naming:
-    """`alias` is said for `name`."""
+    """One naming: `alias` is said for `name`."""
 
     alias: str
     name: str
 
 
 def namings(text: str, before: str = "") -> list[Naming]:
-    """In order, each once; none of a question. `before` is what was said before, for whom "him" and "her" mean."""
+    """Return the namings in a text, in order, each once; none of a question. `before` is what was said before, for whom
+    "him" and "her" mean.
+    """
     found: dict[Naming, None] = {}
     last = before[-_LONGEST_TEXT:]
     for sentence in _SENTENCE.split(_GERSHAYIM.sub("״", text[:_LONGEST_TEXT])):
@@ -73,7 +75,7 @@ def namings(text: str, before: str = "") -> list[Naming]:
 
 
 def abbreviates(alias: str, name: str) -> bool:
-    """True where the alias is made of the name: "k8s" of Kubernetes, "Dr. L" of Dr. Levi, "DJ" of David Jones."""
+    """Tell whether the alias is made of the name: "k8s" of Kubernetes, "Dr. L" of Dr. Levi, "DJ" of David Jones."""
     short, full = (" ".join(each.casefold().replace(".", " ").split()) for each in (alias, name))
     if short == full or not short or not full:
         return False
@@ -109,7 +111,7 @@ def _in_sentence(sentence: str, before: str) -> Iterator[Naming]:
 
 
 def _beside(connector: re.Pattern[str], sentence: str, instead: str = "") -> Iterator[tuple[str, str]]:
-    """The names before and behind it; `instead` where none stands before it."""
+    """Give the names before and behind the connector; `instead` where none stands before it."""
     for match in connector.finditer(sentence):
         first = _name_before(sentence[max(match.start() - _REACH, 0) : match.start()]) or instead
         second = _name_after(sentence[match.end() : match.end() + _REACH])
@@ -118,7 +120,7 @@ def _beside(connector: re.Pattern[str], sentence: str, instead: str = "") -> Ite
 
 
 def _name_before(text: str) -> str:
-    """The name that ends it, but for a comma or a parenthesis."""
+    """Return the name that ends the text, but for a comma or a parenthesis."""
     text = text.rstrip(' ,(:–-"“”\t')
     cut = max((text.rfind(each) for each in ',(:;"“”'), default=-1)
     return _last_run(_TOKEN.findall(text[cut + 1 :]))
@@ -156,7 +158,9 @@ def _trimmed(run: list[str]) -> str:
 
 
 def _only_name(text: str) -> str:
-    """The one name that a sentence has in Latin letters; "" where there are several, or none that can be told."""
+    """Return the one name that a sentence has in Latin letters; none where there are several, or none
+    that can be told.
+    """
     runs: list[list[str]] = [[]]
     is_beside = False  # a place, or somebody beside the one who is meant
     tokens = _TOKEN.findall(text)
@@ -173,7 +177,9 @@ def _only_name(text: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """With a capital or a digit, or in Hebrew, which has no capitals; and no word that begins or joins sentences."""
+    """Tell whether the word has a capital or a digit, or is Hebrew, which has no capitals, and is none that begins or
+    joins sentences.
+    """
     bare = word.strip("'’.").casefold()
     if not bare or bare in _NOT_IN_NAMES:
         return False
@@ -188,7 +194,7 @@ def _is_title(word: str) -> bool:
     return word.rstrip(".").casefold() in _TITLES
 
 
-if TYPE_CHECKING:  # which deletes what was learnt from a memory along with it
+if TYPE_CHECKING:  # the repository imports this, to delete aliases with their memory
     from langmem_plugin.memory.keep.repository import MemoryRepository
 
 log = event_log(__name__)
@@ -198,7 +204,9 @@ Source = Literal["hand", "memory", "message"]
 
 @dataclass(frozen=True)
 class Alias:
-    """`learnt_from` is the id of the memory or the message, as `source` says. Not `active`: it was removed."""
+    """One alias of an owner. `learnt_from` is the id of the memory or the message, as `source` says. Not
+    `active`: it was removed.
+    """
 
     id: str
     owner: OwnerKey
@@ -211,7 +219,7 @@ class Alias:
 
 
 def keep(connection: Connection, aliases: Sequence[Alias]) -> None:
-    """Stores them; the owners have a row of their own already."""
+    """Store the aliases; the owners have a row of their own already."""
     if aliases:
         connection.execute(insert(table), [_values(connection, each) for each in aliases])
 
@@ -224,8 +232,9 @@ def move(
     *,
     only: Sequence[str] | None = None,
 ) -> dict[str, str]:
-    """From one owner to another, encrypted anew; their new ids by the old. `memories` are the new ids of those that
-    moved too. What cannot be decrypted moves as it is.
+    """Move aliases from one owner to another, encrypted anew; return their new ids by the old.
+
+    `memories` are the new ids of those that moved too. What cannot be decrypted moves as it is.
     """
     rows = connection.execute(select(table).where(table.c.owner == source)).all()
     rows = [row for row in rows if only is None or row.alias_id in set(only)]
@@ -248,7 +257,7 @@ def move(
 
 
 def drop_learnt_from(connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
-    """With memories that are deleted for good, or say something else now."""
+    """Drop the aliases learnt from memories that are deleted for good, or say something else now."""
     for part in in_parts(memory_ids):
         here = (table.c.owner == owner, table.c.source == "memory", table.c.learnt_from.in_(part))
         connection.execute(delete(table).where(*here))
@@ -287,14 +296,14 @@ def _values(connection: Connection, each: Alias) -> dict[str, Any]:
 
 
 def read(connection: Connection, owner: OwnerKey, damages: Damages) -> list[Alias]:
-    """All of the owner's, the first learnt first; what cannot be decrypted is reported and left out."""
+    """Return all aliases of the owner, the first learnt first; what cannot be decrypted is reported and left out."""
     return [each for each, _ in with_ends(connection, owner, damages, any_state=True)]
 
 
 def with_ends(
     connection: Connection, owner: OwnerKey, damages: Damages, *, any_state: bool = False
 ) -> list[tuple[Alias, datetime | None]]:
-    """Those that count, each with when the memory that it was learnt from expires."""
+    """Return the aliases that count, each with the time when the memory that it was learnt from expires."""
     of_memory = table.c.source == "memory"
     behind = and_(memory.c.owner == table.c.owner, memory.c.memory_id == table.c.learnt_from, of_memory)
     wanted = select(table, memory.c.expires_at).outerjoin(memory, behind).where(table.c.owner == owner)
@@ -317,7 +326,7 @@ def rewrite(connection: Connection, each: Alias) -> None:
 
 
 def _as_alias(connection: Connection, row: Row[Any]) -> Alias:
-    """Raises DecryptionRefused."""
+    """Read an alias. Raises DecryptionRefused."""
     key = (row.owner, row.alias_id)
     return Alias(
         id=row.alias_id,
@@ -348,8 +357,9 @@ _Ending = tuple[Alias, datetime | None]
 class NameAliases:
     """The aliases of every owner, in one database.
 
-    What was learnt from a memory counts while that memory holds: not while it waits, and not once it was corrected or
-    forgotten. What was learnt from a message goes when something is forgotten that has the name or the alias in it.
+    An alias that was learnt from a memory counts while that memory holds: not while it waits, and not once it
+    was corrected or forgotten. An alias from a message goes when something is forgotten that has the name or
+    the alias in it.
     """
 
     def __init__(
@@ -384,7 +394,7 @@ class NameAliases:
         return made
 
     def list_aliases(self, owner: str | int, *, include_removed: bool = False) -> list[Alias]:
-        """Those that count now, the first learnt first."""
+        """Return the aliases that count now, the first learnt first."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             if include_removed:
@@ -392,7 +402,7 @@ class NameAliases:
             return _counting(with_ends(connection, owner, self._damages), self._now())
 
     def remove(self, owner: str | int, alias_id: str) -> Alias:
-        """It counts no more, and is not learnt again from the same words. Raises AliasNotFound."""
+        """Remove an alias: it counts no more, and is not learnt again from the same words. Raises AliasNotFound."""
         owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             begin_change(connection, owner)
@@ -417,17 +427,17 @@ class NameAliases:
         return learnt
 
     def learn_from(self, connection: Connection, made: Memory) -> list[Alias]:
-        """The same of a memory that is stored in this transaction."""
+        """Learn names that a memory explains, which is stored in this transaction."""
         said = [naming for each in _told(made) for naming in namings(each)]
         return self._learn(connection, made.owner, said, "memory", made.id) if said else []
 
     def groups(self, owner: str | int) -> Groups:
-        """The groups of names that a question is asked with."""
+        """Return the groups of names that a question is asked with."""
         owner = owner_key(self._database, owner)
         return self.groups_of([owner])[owner]
 
     def groups_of(self, owners: Sequence[OwnerKey]) -> dict[str, Groups]:
-        """The same of several owners, in one read; read anew only after something of the owner has changed."""
+        """Return the groups of several owners, in one read; read anew only after something of the owner has changed."""
         states = self._database.select(lambda connection: states_of(connection, owners))
         known = {owner: self._held.get(owner) for owner in states}
         changed = [owner for owner, state in states.items() if (held := known[owner]) is None or held[0] != state]
@@ -445,13 +455,13 @@ class NameAliases:
         return state, rows
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Alias]:
-        """Also those that were removed or do not count now, the first learnt first."""
+        """Return all aliases, the first learnt first, also those that were removed or do not count now."""
         return read(connection, owner, self._damages)
 
     def take_in(self, owner: str | int, alias: Alias) -> bool:
-        """Stores one of another database as it is; False where the owner has it, or the same, already, or has
-        corrected or forgotten since what it was learnt from.
+        """Store an alias of another database as it is; False where the owner does not need it.
 
+        That is where the owner has it or the same already, or has corrected or forgotten since what it was learnt from.
         Raises InvalidInput for names that are none, and where the owner has 200.
         """
         owner = owner_key(self._database, owner)
@@ -487,7 +497,7 @@ class NameAliases:
         for naming in said:
             try:
                 made = self._made(owner, naming, source, learnt_from)
-            except InvalidInput:  # it only looked like one
+            except InvalidInput:  # it only seemed to be one
                 continue
             if _same([*there, *learnt], made) is None and len(there) + len(learnt) < MOST_ALIASES:
                 learnt.append(made)
@@ -500,12 +510,12 @@ class NameAliases:
 
 
 def _told(made: Memory) -> list[str]:
-    """The texts of a memory in which a name may be told."""
+    """Return the texts of a memory in which a name may be told."""
     return [made.text, *([made.quote] if made.quote else ())]
 
 
 def _checked(naming: Naming) -> tuple[str, str]:
-    """Raises InvalidInput."""
+    """Return the checked alias and name. Raises InvalidInput."""
     alias, name = (" ".join(storable(each).split()) for each in (naming.alias, naming.name))
     for each in (alias, name):
         words = words_of(each)

@@ -1,4 +1,4 @@
-"""Categories of a person: a tree of names with colours, and the memories that are in them, however spelled."""
+"""The categories of a person: a tree of names with colours, and the memories that are in them, however spelled."""
 
 import re
 import uuid
@@ -43,9 +43,9 @@ _BESIDE = (*_WORDS, "color", "parent_id", "created_at")  # of an encrypted row, 
 
 @dataclass(frozen=True)
 class Category:
-    """One of a person's own categories; `parent_id` is that of the one it belongs to, None at the top.
+    """One of a person's own categories; `parent_id` is that of the category it belongs to, None at the top.
 
-    What is in it are the memories whose `category` is its name, in any case.
+    The memories in it are those whose `category` is its name, in any case.
     """
 
     category_id: str
@@ -71,7 +71,9 @@ class Category:
 def listed(
     connection: Connection, owner: OwnerKey, damaged: Callable[[str], object] = lambda _: None
 ) -> list[Category]:
-    """All of the owner's, parents before children; `damaged` is told the ids of those that cannot be read."""
+    """Return all categories of the owner, parents before children; `damaged` is told the ids of those
+    that cannot be read.
+    """
     encryption, found = encryption_of(connection), []
     for row in all_rows(connection, select(*STORED).where(table.c.owner == owner)):
         made = as_category(row, encryption)
@@ -90,7 +92,9 @@ def store(connection: Connection, owner: OwnerKey, categories: Iterable[Category
 
 
 def in_order(categories: Collection[Category]) -> Iterator[Category]:
-    """Each before its children, and those of one parent by their names. What has no parent any more is at the top."""
+    """Give each category before its children, and those of one parent by their names. One whose parent is
+    gone is at the top.
+    """
     known = {each.category_id for each in categories}
     children: dict[str | None, list[Category]] = {}
     for each in sorted(categories, key=lambda each: (plain(each.name), each.category_id), reverse=True):
@@ -106,7 +110,7 @@ def named(categories: Iterable[Category], name: str) -> Category | None:
 
 
 def within(categories: Sequence[Category], category_id: str) -> set[str]:
-    """The ids of the category and of all below it. The categories are in order."""
+    """Return the ids of the category and of all below it. The categories are in order."""
     found = {category_id}
     for each in categories:
         if each.parent_id in found:
@@ -123,7 +127,7 @@ class CategoryTree:
         self._parent = {plain(each.name): names[each.parent_id] for each in categories if each.parent_id in names}
 
     def below(self, names: Iterable[str]) -> frozenset[str]:
-        """The names with those of all below them, whether or not they are a category's."""
+        """Return the names with those of all below them, whether or not they are a category's."""
         found = set(map(plain, names))
         for each in self.categories:
             if self._parent.get(plain(each.name)) in found:
@@ -131,7 +135,7 @@ class CategoryTree:
         return frozenset(found)
 
     def above(self, name: str) -> list[str]:
-        """The name, and those above it from the bottom up."""
+        """Return the name, and those above it from the bottom up."""
         found = [plain(name)]
         while (parent := self._parent.get(found[-1])) is not None and parent not in found:
             found.append(parent)
@@ -139,7 +143,7 @@ class CategoryTree:
 
 
 def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
-    """The columns of `made`; its words encrypted where everything is."""
+    """Return the columns of `made`; its words encrypted where everything is."""
     values = asdict(made) | {"owner": owner}
     if not encryption.encrypts:
         return values | {"sealed": None, "checksum": _checksum(owner, made)}
@@ -193,11 +197,11 @@ class CategoryChanges(TypedDict, total=False):
 
 
 class Categories:
-    """The categories of every owner, in one database. Every change is one of the owner's numbered
-    changes, so that no two writers give one name twice, or make two categories parents of each other.
+    """The categories of every owner, in one database.
 
-    A name is there once, in whatever case and spacing. Memories keep the name, as text: a category has those of its
-    name, also where they were stored before it was made.
+    Every change is one of the owner's numbered changes, so that no two writers give one name twice, or make two
+    categories parents of each other. A name is there once, in whatever case and spacing. Memories keep the name, as
+    text: a category has those of its name, also where they were stored before it was made.
     """
 
     def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
@@ -206,7 +210,7 @@ class Categories:
         self._now = now
 
     def list_categories(self, owner: str | int) -> list[Category]:
-        """As a tree is read: each category, then what is below it; those of one parent by their names."""
+        """Return the categories as a tree is read: each, then those below it; those of one parent by their names."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return self.all_of(connection, owner)
@@ -220,7 +224,7 @@ class Categories:
         description: str | None = None,
         parent_id: str | None = None,
     ) -> Category:
-        """Memories that have its name already are in it from now on.
+        """Create a category; memories that have its name already are in it from now on.
 
         Raises InvalidInput for a name that is there, blank or longer than 100 characters, a color that is not
         #rrggbb, or where the owner has 500; CategoryNotFound for a parent that is not theirs.
@@ -233,9 +237,9 @@ class Categories:
             return made
 
     def take_in(self, owner: str | int, category: Category) -> bool:
-        """Stores one of another database as it is; False where the owner has its id or its name already.
+        """Store a category of another database as it is; False where the owner has its id or its name already.
 
-        At the top where its parent is not there. Raises InvalidInput as `create` does.
+        It is put at the top where its parent is not there. Raises InvalidInput as `create` does.
         """
         owner = owner_key(self._database, owner)
         made = _checked(category)
@@ -249,7 +253,7 @@ class Categories:
             return True
 
     def update(self, owner: str | int, category_id: str, **changes: Unpack[CategoryChanges]) -> Category:
-        """Changes what is named. With another name its memories have that too, in the same transaction.
+        """Change what is named. With another name its memories have that too, in the same transaction.
 
         Raises CategoryNotFound for an id that is not theirs, InvalidInput as `create` does and for a parent that is
         the category itself or below it; then nothing is changed.
@@ -296,7 +300,8 @@ class Categories:
     def counts(self, owner: str | int) -> dict[str, tuple[int, datetime | None]]:
         """Count by name: (active memories, when one of them was used last), those below it not counted.
 
-        First the categories that are stored, in their order; then what memories have and no category is stored for.
+        First come the categories that are stored, in their order; then the names that memories have and no
+        category is stored for.
         """
         owner = owner_key(self._database, owner)
         active = (memory.c.owner == owner, memory.c.status == "active", valid(self._now()))
@@ -315,13 +320,13 @@ class Categories:
         return found
 
     def under(self, owner: str | int, name: str) -> frozenset[str]:
-        """The name and those of all below it, casefolded and with single spaces."""
+        """Return the name and those of all below it, casefolded and with single spaces."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
             return CategoryTree(self.all_of(connection, owner)).below([name])
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Category]:
-        """The same as `list_categories`, in the caller's transaction."""
+        """Return the categories in the caller's transaction, as `list_categories` does."""
         return listed(connection, owner, lambda each: self._damages.report("category", owner, each))
 
     def _store(self, connection: Connection, owner: OwnerKey, made: Category, there: Sequence[Category]) -> None:
@@ -357,7 +362,9 @@ def _rewrite(connection: Connection, owner: OwnerKey, after: Category) -> None:
 
 
 def _checked(made: Category) -> Category:
-    """As it is stored: the name with single spaces, the colour in small letters, no description that is blank."""
+    """Return the category as it is stored: the name with single spaces, the colour in small letters, no
+    description that is blank.
+    """
     if not isinstance(made.name, str) or not (name := " ".join(made.name.split())):
         raise InvalidInput("a category needs a name: pass a text that is not blank")
     if len(name) > _LONGEST_NAME:
@@ -376,7 +383,9 @@ _NOTHING: Searched = ("", None, "", None, None)
 
 
 def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
-    """The categories that the owner's memories have, by what the column holds for them: the name or its digest."""
+    """Return the categories that the owner's memories have, by what the column holds for them: the
+    name or its digest.
+    """
     has_one = (memory.c.owner == owner, memory.c.category.is_not(None))
     encryption = encryption_of(connection)
     if not encryption.encrypts:
@@ -393,14 +402,14 @@ def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:
 
 
 def stored_as(connection: Connection, owner: OwnerKey, names: Collection[str]) -> list[str]:
-    """The spellings in the column of these names, which are given as `plain` has them."""
+    """Return the spellings in the column of these names, which are given as `plain` has them."""
     return [stored for stored, name in spellings(connection, owner).items() if plain(name) in names]
 
 
 def recategorize(connection: Connection, owner: OwnerKey, name: str, category: str | None) -> int:
-    """Gives the memories of the category `name`, in whatever state, another one or none; how many were changed.
+    """Give the memories of the category `name`, in whatever state, another one or none; return how many were changed.
 
-    What they say stays as it was said when it was said: only their revisions rise. Damaged ones stay as they are.
+    Their texts stay as they were said: only their revisions rise. Damaged ones stay as they are.
     """
     stored = stored_as(connection, owner, {plain(name)})
     held = select(memory.c.memory_id).where(memory.c.owner == owner)

@@ -1,4 +1,4 @@
-"""A filter as SQL: which of an owner's memories may answer."""
+"""Filters as SQL: which of an owner's memories may answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from langmem_plugin.memory.models import Filter, Status, as_tags
 def matching(
     connection: Connection, owner: OwnerKey, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """A WHERE for one owner's memories; with `valid_at` the expired are left out.
+    """Return a WHERE for one owner's memories; with `valid_at` the expired are left out.
 
     Categories in any spelling, with those below them.
     """
@@ -39,7 +39,7 @@ def matching(
 def in_session(
     session_id: str, owner: OwnerKey | None, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """A WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
+    """Return a WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
     fitting = _fitting(Filter(sessions=[session_id]), statuses, valid_at)
     return fitting if owner is None else [memory.c.owner == owner, *fitting]
 

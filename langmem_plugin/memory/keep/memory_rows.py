@@ -30,10 +30,10 @@ from langmem_plugin.memory.models import LIVE, Memory, Status, as_tags, bare
 
 
 def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
-    """Equal for texts that say the same under the same key, and different for every owner.
+    """Return a digest that is equal for texts that say the same under the same key, and different for every owner.
 
-    With keys it is the owner's own that makes it: with the salt, which lies beside, nobody can tell whether they have
-    guessed a text.
+    With keys it is made with the owner's own key: the salt, which lies beside, lets nobody tell whether they
+    have guessed a text.
     """
     said = f"{key or ''}\n{bare(text)}"
     if encryption.encrypts:
@@ -49,7 +49,7 @@ def ids_of_digests(
     *,
     statuses: Sequence[Status] = LIVE,
 ) -> dict[str, bytes]:
-    """Those of the digests that the owner's memories in one of these states have, by memory id."""
+    """Return those of the digests that the owner's memories in one of these states have, by memory id."""
     found: dict[str, bytes] = {}
     for part in in_parts(digests):
         # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
@@ -83,7 +83,7 @@ _SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
 _WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
 _BLINDED = ("key", "category", "source_id")
 FOUND_BY = ("sealed", *_BLINDED, "slot", "tags")  # of an encrypted row, what only its owner's key makes
-# What else of an encrypted row is believed only as it was when it was sealed.
+# The other parts of an encrypted row, believed only as they were when it was sealed.
 _BESIDE = (
     *_WORDS,
     *("fact_type", "confidence", "source_type", "session_id", "private", "superseded_by"),
@@ -102,13 +102,13 @@ def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
 _COLUMNS: list[Column[Any]] = [
     column for column in memory.c if column.name not in ("change", "position", "text_digest")
 ]
-# As they are stored: what is damaged could not be turned into what it means.
+# As they are stored: a damaged value could not be turned into what it means.
 STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
 
 
 def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
-    """Read a row that begins with the columns STORED; None where it does not hold what was written, or is in plain and
-    should not be.
+    """Read a row that begins with the columns STORED; None where it does not hold what was written, or is in plain
+    and should not be.
     """
     values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
     written, sealed = values.pop("checksum"), values.pop("sealed")
@@ -131,8 +131,9 @@ Searched = tuple[Any, Any, Any, Any, Any]
 
 
 def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, sealed: Any) -> Searched | None:
-    """Before the row is looked at whole, as it is when it is shown; None where it cannot be had. `plain` are the
-    columns.
+    """Return the searched parts before the row is read whole, as it is when it is shown; None where they cannot be had.
+
+    `plain` are the columns.
     """
     if sealed is None and not encryption.encrypts:
         return plain
@@ -145,7 +146,7 @@ def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Sea
 
 
 def checksum_of(made: Memory) -> int:
-    """Over what does not change by itself: its state, its counters and when it changed are left out.
+    """Return the checksum over what does not change by itself: state, counters and time of change are left out.
 
     A row from before a field was there is still what was written.
     """
@@ -173,7 +174,7 @@ def checksum_of(made: Memory) -> int:
 
 
 def validated(values: Mapping[str, Any]) -> Memory:
-    """Raises InvalidInput, naming the field that cannot be stored."""
+    """Return the memory of the values. Raises InvalidInput, naming the field that cannot be stored."""
     try:
         return Memory.model_validate(values)
     except ValidationError as error:
@@ -183,7 +184,7 @@ def validated(values: Mapping[str, Any]) -> Memory:
 
 
 def as_values(made: Memory, encryption: Encryption) -> dict[str, Any]:
-    """The columns of `made`, except those that are the database's own; encrypted where there are keys."""
+    """Return the columns of `made`, except those that are the database's own; encrypted where there are keys."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
     if encryption.encrypts:
@@ -192,7 +193,7 @@ def as_values(made: Memory, encryption: Encryption) -> dict[str, Any]:
 
 
 def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
-    """No checksum: it would tell whether a guess at the words is right."""
+    """Return the encrypted values, without a checksum: it would tell whether a guess at the words is right."""
     owner = values["owner"]
     words = {name: values[name] for name in _WORDS}
     for name in ("text", "summary_text", "quote"):
@@ -212,7 +213,7 @@ def _place(owner: OwnerKey, memory_id: str) -> Place:
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as they are stored. What JSON cannot hold is left out of `metadata`, with a warning."""
+    """Return the fields as they are stored. What JSON cannot hold is left out of `metadata`, with a warning."""
     stored = dict(fields)
     if "tags" in stored:
         stored["tags"] = as_tags(stored["tags"])
@@ -234,7 +235,7 @@ def _as_json(name: str, value: Any) -> Any:
 
 
 def _within(levels: int, value: Any) -> Any:
-    """The value. Raises ValueError where it is nested deeper than that."""
+    """Return the value. Raises ValueError where it is nested deeper than that."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:
         if not levels:
@@ -248,13 +249,13 @@ _PARTS = {"namespace", "key", "value", "text", "ttl"}
 
 
 def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The mark of a store in the metadata; None for a memory that no store made."""
+    """Return the mark of a store in the metadata; None for a memory that no store made."""
     mark = metadata.get(MARK)
     return mark if isinstance(mark, dict) and mark.keys() >= _PARTS else None
 
 
 def value_with(mark: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """As it was put; where the memory has another text since, with that one."""
+    """Return the value as it was put; where the memory has another text since, with that one."""
     value: dict[str, Any] = json.loads(mark["value"])
     if text == mark["text"]:
         return value
@@ -263,7 +264,7 @@ def value_with(mark: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def corrected(metadata: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The metadata of a memory that has this text now."""
+    """Return the metadata of a memory that has this text now."""
     mark = mark_of(metadata)
     if mark is None or mark["text"] == text:
         return dict(metadata)

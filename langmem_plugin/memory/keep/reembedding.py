@@ -1,4 +1,4 @@
-"""Gives memories and messages the vectors they have not, of the present model: after it changed, or after damage.
+"""Give memories and messages the vectors of the present model that they lack: after it changed, or after damage.
 
 Damage is mended by itself. After a change of model PhoneMemory begins by itself; with a MemoryService alone call `run`,
 as `langmem reindex` does, or `run_in_background`.
@@ -31,7 +31,7 @@ from langmem_plugin.memory.models import storable
 log = event_log(__name__)
 
 _BATCH = 64
-_ONLY = "only vectors of "  # and the model
+_ONLY = "only vectors of "  # the model's name follows
 
 
 class Texts(NamedTuple):
@@ -40,7 +40,7 @@ class Texts(NamedTuple):
     texts: Table
     vectors: Table
     name: str
-    text: Callable[[Encryption, AnyRow], Any]  # None where it cannot be had
+    text: Callable[[Encryption, AnyRow], Any]  # None where the text cannot be had
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
@@ -57,7 +57,8 @@ MESSAGES = Texts(history_message, history_vector, "message_id", _text_of_message
 
 
 class Reembedding:
-    """Nothing is embedded in a transaction, and nothing is lost where it stops: the next call goes on.
+    """The making of vectors anew: nothing is embedded in a transaction; when it stops, the next call goes
+    on without loss.
 
     Vectors of two models are never compared, as each search reads those of its own. A damaged vector is made anew
     in the background as soon as it is met.
@@ -82,11 +83,11 @@ class Reembedding:
         damages.mend = self._mend_soon
 
     def waiting(self) -> int:
-        """How many texts have no vector of the present model; until then words alone find them."""
+        """Return how many texts have no vector of the present model; until then words alone find them."""
         return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
 
     def begin_after_change(self) -> None:
-        """`run_in_background`, with a WARNING, where vectors of another model are there.
+        """Run `run_in_background`, with a WARNING, where vectors of another model are there.
 
         They are looked for once for each model: a note in the database tells that all are of this one.
         """
@@ -109,14 +110,15 @@ class Reembedding:
             self.run_in_background()
 
     def _note(self, connection: Connection, *, is_only: bool) -> None:
-        """Notes that all vectors are of this model, or forgets that they are of another."""
+        """Note that all vectors are of this model, or forget that they are of another."""
         connection.execute(delete(upkeep).where(upkeep.c.name.startswith(_ONLY, autoescape=True)))
         if is_only:
             noted = {"name": _ONLY + self._vectors.model, "noted_at": datetime.now(UTC)}
             connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
 
     def run(self, progress: Callable[[int], object] = lambda _: None) -> int:
-        """Embeds what waits, a batch at a time, and then deletes the vectors of other models; how many it embedded.
+        """Embed the texts that wait, a batch at a time, and then delete the vectors of other models; return how
+        many were embedded.
 
         Raises EmbeddingUnavailable, with what is done kept.
         """
@@ -137,7 +139,7 @@ class Reembedding:
         return done
 
     def run_in_background(self) -> None:
-        """The same while the service answers: what has no vector yet is found by words. Closing the service stops it.
+        """Embed while the service answers: texts without a vector are found by words. Closing the service stops it.
 
         Call it where the model was changed on purpose: the vectors of the other are deleted in the end.
         """
@@ -147,13 +149,13 @@ class Reembedding:
         self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))
 
     def _lacking(self, of: Texts) -> int:
-        """How many texts have no vector."""
+        """Return how many texts have no vector."""
         missing = select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
         with self._database.read() as connection:
             return int(connection.execute(missing).scalar_one())
 
     def _made(self, of: Texts) -> Iterator[int]:
-        """How many of each batch were made, once they are stored.
+        """Give how many of each batch were made, once they are stored.
 
         A text the model has no vector for is passed by. Raises EmbeddingUnavailable.
         """
@@ -175,7 +177,7 @@ class Reembedding:
             yield self._embedded(of, rows)
 
     def _mend(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
-        """Makes one damaged vector anew. Until then, and where that fails, words alone find its text.
+        """Make one damaged vector anew. Until then, and where that fails, words alone find its text.
 
         Raises EmbeddingUnavailable.
         """

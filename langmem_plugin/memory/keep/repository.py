@@ -48,9 +48,9 @@ from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Statu
 
 _MOST_UNASKED = 5
 _EVIDENCE = {"quote": None, "session_id": None, "source_id": None, "source_type": "manual"}
-_MOST_OVER = 200  # that what was said is compared with
-MOST_OF_A_SLOT = 100  # that a new fact is weighed against
-_MOST_FORGOTTEN = 100  # that are looked at to take the last one back
+_MOST_OVER = 200  # number of memories compared with what was said
+MOST_OF_A_SLOT = 100  # number of memories weighed against a new fact
+_MOST_FORGOTTEN = 100  # number of memories looked at to take the last one back
 
 
 _BECAME: Mapping[Status, Action] = {
@@ -87,19 +87,19 @@ class NewMemory:
 
 
 class MemoryRepository:
-    """The caller opens the connection, with `Database.read()` or `.write()`, and so decides what is one write."""
+    """The memories in one database. The caller opens the connection, and so decides what is one write."""
 
     def __init__(self, vectors: StoredVectors, damages: Damages) -> None:
         self._vectors = vectors
         self._damages = damages
 
     def draft(self, owner: OwnerKey, text: str, fields: Mapping[str, Any], *, now: datetime) -> Memory:
-        """A memory that is not stored yet. Raises InvalidInput for a wrong field."""
+        """Return a memory that is not stored yet. Raises InvalidInput for a wrong field."""
         made = {"id": str(uuid.uuid4()), "owner": owner, "text": text, "created_at": now, "updated_at": now}
         return validated(made | checked(fields))
 
     def create_memory(self, connection: Connection, owner: OwnerKey, new: NewMemory, *, now: datetime) -> Memory:
-        """Stores `new`, whether or not the owner has the same text already."""
+        """Store `new`, whether or not the owner has the same text already."""
         return self.insert(connection, owner, [(self.draft(owner, new.text, new.fields, now=now), new.vector)])[0]
 
     def insert(
@@ -109,7 +109,7 @@ class MemoryRepository:
         drafts: Sequence[tuple[Memory, Vector | None]],
         noted: Action = "memory.stored",
     ) -> list[Memory]:
-        """As they are stored, in order: under another id where one is taken; one without a vector is embedded later."""
+        """Store the drafts in order, under another id where one is taken; one without a vector is embedded later."""
         if not drafts:
             return []
         number, salt = begin_change(connection, owner, len(drafts))
@@ -144,7 +144,7 @@ class MemoryRepository:
         statuses: Sequence[Status] = LIVE,
         vector: Vector | None = None,
     ) -> Memory:
-        """Writes `changes` if the memory is in one of `statuses` and, where given, still at `revision`.
+        """Write `changes` if the memory is in one of `statuses` and, where given, still at `revision`.
 
         Raises MemoryNotFound or StaleMemory, and then nothing is written.
         """
@@ -159,7 +159,7 @@ class MemoryRepository:
         after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
         if after.text != before.text:
             rewritten: dict[str, Any] = {"metadata": corrected(after.metadata, after.text)}
-            if plain(after.text) != plain(before.text):  # what was said of the old text is no evidence of the new one
+            if plain(after.text) != plain(before.text):  # evidence of the old text is no evidence of the new one
                 rewritten |= {name: none for name, none in _EVIDENCE.items() if name not in changes}
             after = after.model_copy(update=rewritten)
         encryption = encryption_of(connection)
@@ -179,10 +179,10 @@ class MemoryRepository:
     def touch(
         self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], *, now: datetime
     ) -> dict[str, int]:
-        """Counts one use of each memory that is active; how often each of them was used, and nothing else changes."""
+        """Count one use of each memory that is active; return how often each was used. Nothing else changes."""
         active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
         if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
-            return {}  # takes no number, for which an owner's other writers would wait
+            return {}  # takes no change number, for which an owner's other writers would wait
         number, _ = begin_change(connection, owner)
         touched = connection.execute(
             update(memory)
@@ -202,7 +202,7 @@ class MemoryRepository:
         now: datetime,
         if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
     ) -> int:
-        """Moves those that are live to `status`, and returns how many."""
+        """Move those that are live to `status`; return how many."""
         number, _ = begin_change(connection, owner)
         moved: list[str] = []
         for part in in_parts(memory_ids):
@@ -223,7 +223,9 @@ class MemoryRepository:
         *,
         if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
     ) -> int:
-        """Deletes the rows for good, with all that belongs to them; readers start again. How many were deleted."""
+        """Delete the rows for good, with all that belongs to them; readers start again. Return how
+        many were deleted.
+        """
         begin_removal(connection, owner)
         deleted: list[str] = []
         for part in in_parts(memory_ids):
@@ -234,7 +236,9 @@ class MemoryRepository:
         return len(deleted)
 
     def by_ids(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
+        """Return the memories in the order of `memory_ids`; one that the owner does not have, or is
+        damaged, is left out.
+        """
         found: dict[str, Memory] = {}
         for part in in_parts(memory_ids):
             made = self._memories(connection, _BY_IDS, {"of_owner": owner, "memory_ids": part})
@@ -242,20 +246,20 @@ class MemoryRepository:
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
     def by_id(self, connection: Connection, owner: OwnerKey, memory_id: str) -> Memory | None:
-        """In whatever state; None where the owner does not have it, or it is damaged."""
+        """Return the memory in whatever state; None where the owner does not have it, or it is damaged."""
         return next(iter(self.by_ids(connection, owner, [memory_id])), None)
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Memory]:
-        """In every state, the first stored first."""
+        """Return the memories in every state, the first stored first."""
         mine = select(*STORED).where(memory.c.owner == owner)
         return self._memories(connection, mine.order_by(memory.c.created_at, memory.c.position))
 
     def ids_there(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these the owner has, in whatever state, also if it is damaged."""
+        """Return those of the ids that the owner has, in whatever state, also if the memory is damaged."""
         return owned(connection, owner, memory.c.memory_id, memory_ids)
 
     def by_prefix(self, connection: Connection, owner: OwnerKey, prefix: str, *, now: datetime) -> list[Memory]:
-        """The live memories whose id begins with `prefix`."""
+        """Return the live memories whose id begins with `prefix`."""
         statement = select(*STORED).where(
             memory.c.owner == owner,
             memory.c.memory_id.startswith(prefix, autoescape=True),
@@ -265,7 +269,7 @@ class MemoryRepository:
         return self._memories(connection, statement)
 
     def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
-        """The live memories of this text, in any case and spacing, that have no key."""
+        """Return the live memories of this text, in any case and spacing, that have no key."""
         return self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)], LIVE, now=now)))
 
     def ids_of_same(
@@ -277,7 +281,7 @@ class MemoryRepository:
         *,
         now: datetime,
     ) -> set[str]:
-        """The memories in these states that say the same as one of the texts under its key."""
+        """Return the memories in these states that say the same as one of the texts under its key."""
         salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
         encryption = encryption_of(connection)
         if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
@@ -294,8 +298,8 @@ class MemoryRepository:
         *,
         now: datetime,
     ) -> set[str]:
-        """The memories in these states that are a value of one of the slots, or of its attribute in somebody else:
-        "mia" may be "daughter mia". Of very many the newest.
+        """Return the memories in these states that are a value of one of the slots, or of its attribute in somebody
+        else: "mia" may be "daughter mia". Of very many the newest.
         """
         wanted = list(slots)
         attributes = sorted({slot.partition("/")[2] for slot in wanted})
@@ -325,7 +329,7 @@ class MemoryRepository:
     def ids_of_messages(
         self, connection: Connection, owner: OwnerKey, messages: Collection[tuple[str | None, str | None]]
     ) -> set[str]:
-        """The memories in any state that were read in one of these messages, each (session, message)."""
+        """Return the memories in any state that were read in one of these messages, each (session, message)."""
         found: set[str] = set()
         sources = list({source for session, source in messages if session is not None and source is not None})
         sessions = list({session for session, source in messages if session is not None and source is not None})
@@ -339,8 +343,8 @@ class MemoryRepository:
         return found
 
     def told_in(self, connection: Connection, owner: OwnerKey, messages: Mapping[str, str]) -> list[Memory]:
-        """The memories in any state that were read in these messages (session by id), what is over of their sessions,
-        and what was over last of all.
+        """Return the memories in any state that were read in these messages (session by id), what is over of their
+        sessions, and what was over last of all.
         """
         is_over = memory.c.status.in_(("superseded", "forgotten"))
         mine = select(*STORED).where(memory.c.owner == owner)
@@ -359,7 +363,7 @@ class MemoryRepository:
     def slotted(
         self, connection: Connection, owner: OwnerKey, slots: Collection[str], *, valid_at: datetime
     ) -> list[Memory]:
-        """The active memories that are a value of one of these few slots."""
+        """Return the active memories that are a value of one of these few slots."""
         stored = as_stored(encryption_of(connection), owner, memory.c.slot, list(slots), blinded_slot)
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(stored)
@@ -369,14 +373,14 @@ class MemoryRepository:
     def forgotten_since(
         self, connection: Connection, owner: OwnerKey, since: datetime, most: int | None = _MOST_FORGOTTEN
     ) -> list[Memory]:
-        """The memories forgotten from `since` on, the last first, at most so many."""
+        """Return the memories forgotten from `since` on, the last first, at most so many."""
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
         )
         return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
 
     def unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> list[Memory]:
-        """Memories never asked about: those that wait for the person's word, and those in doubt; of each some,
+        """Return memories never asked about: those that wait for the person's word, and those in doubt; of each some,
         the newest first.
         """
         mine = select(*STORED).where(memory.c.owner == owner, memory.c.asked_at.is_(None), valid(now))
@@ -390,22 +394,22 @@ class MemoryRepository:
         ]
 
     def has_unasked(self, connection: Connection, owner: OwnerKey, *, now: datetime) -> bool:
-        """True where there is any memory that was not asked about yet, damaged or not."""
+        """Tell whether there is any memory that was not asked about yet, damaged or not."""
         return _UNASKED.first(connection, {"of_owner": owner, "now": now}) is not None
 
     def written_at(self, connection: Connection, owner: OwnerKey, instant: datetime) -> list[Memory]:
-        """The active memories that were stored, or changed last, in the transaction of that instant."""
+        """Return the active memories that were stored, or changed last, in the transaction of that instant."""
         then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
         mine = select(*STORED).where(memory.c.owner == owner, memory.c.status == "active", then)
         return self._memories(connection, mine.order_by(memory.c.position))
 
     def replaced_by(self, connection: Connection, owner: OwnerKey, memory_id: str) -> list[Memory]:
-        """Those in whose place this one is, the last first."""
+        """Return the memories that this one took the place of, the last first."""
         replaced = (memory.c.owner == owner, memory.c.status == "superseded", memory.c.superseded_by == memory_id)
         return self._memories(connection, select(*STORED).where(*replaced).order_by(memory.c.change.desc()))
 
     def refuse_damaged(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> None:
-        """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""
+        """Raise DamagedMemory for ids left out of `by_ids` that are there nevertheless."""
         for part in in_parts(memory_ids):
             there = select(memory.c.memory_id).where(
                 memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE)
@@ -427,8 +431,8 @@ class MemoryRepository:
         after: str | None = None,
         oldest_first: bool = False,
     ) -> list[Memory]:
-        """Newest first unless said otherwise, or what is older than the memory `after`. With `valid_at` the expired are
-        left out. Raises MemoryNotFound where `after` is none of the owner's.
+        """Return the newest first unless said otherwise, or what is older than the memory `after`. With `valid_at` the
+        expired are left out. Raises MemoryNotFound where `after` is none of the owner's.
         """
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
@@ -445,7 +449,7 @@ class MemoryRepository:
     def keyed(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, key: str | None = None
     ) -> list[Memory]:
-        """The active memories that have a key, or the one of `key`; first stored first."""
+        """Return the active memories that have a key, or the one of `key`; first stored first."""
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
         )
@@ -471,7 +475,7 @@ class MemoryRepository:
     def page_of_session(
         self, connection: Connection, session_id: str, owner: OwnerKey | None, *, valid_at: datetime, limit: int | None
     ) -> list[Memory]:
-        """Oldest first; without an owner of all who have stored in the session."""
+        """Return the memories of a session, oldest first; without an owner of all who have stored in it."""
         wanted = select(*STORED).where(*in_session(session_id, owner, ("active",), valid_at))
         order = (memory.c.created_at, memory.c.owner, memory.c.position)
         return self._memories(connection, wanted.order_by(*order).limit(limit))
@@ -486,7 +490,9 @@ class MemoryRepository:
         valid_at: datetime,
         limit: int,
     ) -> list[tuple[Memory, float]]:
-        """As `query_similar_by_embedding`, over one session; without an owner of all who have stored in it."""
+        """Do the same as `query_similar_by_embedding` over one session; without an owner of all who
+        have stored in it.
+        """
         return self._similar(connection, in_session(session_id, owner, ("active",), valid_at), vector, limit)
 
     def query_similar_by_embedding(
@@ -499,7 +505,9 @@ class MemoryRepository:
         valid_at: datetime,
         limit: int,
     ) -> list[tuple[Memory, float]]:
-        """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
+        """Return the memories with their cosine, best first, computed over every fitting memory: exact, and no
+        cache is needed.
+        """
         of_owner = [memory_vector.c.owner == owner, *matching(connection, owner, where, ("active",), valid_at)]
         return self._similar(connection, of_owner, vector, limit)
 
@@ -524,7 +532,7 @@ class MemoryRepository:
     def newest_vectors(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, limit: int
     ) -> list[tuple[str, bytes]]:
-        """The newest active memories that have no key: the id and the vector of each that can be compared."""
+        """Return the newest active memories without a key: the id and the vector of each that can be compared."""
         newest = (
             _compared()
             .where(
@@ -558,7 +566,7 @@ class MemoryRepository:
         return found
 
 
-# Made once: a statement that is made anew is also looked up anew, part by part.
+# Made once: a new statement would also be looked up anew, part by part.
 _BY_IDS = select(*STORED).where(
     memory.c.owner == bindparam("of_owner"), memory.c.memory_id.in_(bindparam("memory_ids", expanding=True))
 )
@@ -578,7 +586,7 @@ _UNASKED = Prepared(
 
 
 def _compared() -> Select[Any]:
-    """The vectors of memories, with the memories joined to choose by."""
+    """Return the vectors of memories, with the memories joined to choose by."""
     return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(memory, OF_MEMORY)
 
 

@@ -1,4 +1,4 @@
-"""How long memories are kept: an owner's limit, when they are archived, and when deleted for good."""
+"""The limits on how long memories are kept: an owner's limit, when they are archived, and when deleted for good."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -40,7 +40,7 @@ _KEPT = (
     memory_index,
     name_alias,
 )
-_IS_OVER = memory.c.status != "active"  # as the index says it, which few rows are in
+_IS_OVER = memory.c.status != "active"  # in the words of the index, which holds few rows
 _OWNERS_AT_ONCE = 200
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
@@ -49,7 +49,7 @@ _USES_LOGGED_FOR = timedelta(days=90)
 
 
 class Retention:
-    """Limits how long every owner's memories are kept, with what belongs to them in the vector index."""
+    """The retention of every owner's memories, with what belongs to them in the vector index."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Retention:
         self._index = index
         self._owner_limit = owner_limit
         self._now = now
-        self._looked_at = ""  # the owner up to whom it was looked for owners of nothing
+        self._looked_at = ""  # the owner up to whom owners of nothing were looked for
 
     def keep_within(self, connection: Connection, owner: OwnerKey) -> None:
-        """Archives the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
+        """Archive the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
 
         Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
         """
@@ -89,25 +89,25 @@ class Retention:
             self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
 
     def erase(self, owner: str | int) -> int:
-        """Deletes for good, at once, everything of the owner that is kept here; how many memories there were.
+        """Delete for good, at once, everything of the owner that is kept here; return how many memories there were.
 
-        What they said before is not taken into their memory any more either.
+        The owner's earlier words are not taken into their memory any more either.
         """
         owner = owner_key(self._database, owner)
         unindexed = nullcontext() if self._index is None else self._index.erasing(owner)
         with unindexed, self._database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
-            _nothing_more_extracted(connection, owner)  # before the memories, as whoever stores what was extracted
+            _nothing_more_extracted(connection, owner)  # locked before the memories, as extraction does
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
                 connection.execute(delete(table).where(table.c.owner == owner))
             record(connection, "memory.erased", owner=owner)
         return held
 
     def purge(self) -> int:
-        """Deletes for good what was forgotten 30 days ago, and what expired or was superseded or archived a year ago.
+        """Delete for good what was forgotten 30 days ago, and what expired or was superseded or archived a year ago.
 
-        How many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
+        Returns how many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
         nothing is left are forgotten.
         """
         deleted = sum(self.memories_deleted())
@@ -121,7 +121,7 @@ class Retention:
         return deleted
 
     def memories_deleted(self) -> Iterator[int]:
-        """Delete the memories that `purge` is to delete; gives the number after each transaction."""
+        """Delete the memories that `purge` is to delete; give the number after each transaction."""
         now = self._now()
         due = or_(
             and_(_IS_OVER, memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
@@ -141,8 +141,8 @@ class Retention:
                 yield deleted
 
     def pending_lapsed(self) -> Iterator[int]:
-        """Archives what has waited for the person's word for 30 days since it was stored or asked about; after each
-        transaction, how many.
+        """Archive the memories that have waited for the person's word for 30 days since stored or asked about; give the
+        number after each transaction.
         """
         now = self._now()
         due = and_(_IS_OVER, memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
@@ -190,7 +190,7 @@ class Retention:
         self._looked_at = "" if rest is None else last
         for owner in owners:
             with self._database.write() as connection:
-                # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
+                # Locked before it is looked at again: what is stored meanwhile would go with the owner's row.
                 one = memory_owner.c.owner == owner
                 connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
                 nothing = (~select(table.c.owner).where(table.c.owner == owner).exists() for table in _KEPT)
@@ -199,7 +199,7 @@ class Retention:
 
 
 def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:
-    """Drop the extraction of the owner's messages so far; whoever reads in them just now stores nothing."""
+    """Drop the extraction of the owner's messages so far; whoever reads in them now stores nothing."""
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
     jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
         or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))

@@ -33,7 +33,7 @@ OwnerStates = dict[OwnerKey, OwnerState]
 
 
 def states_of(connection: Connection, owners: Iterable[OwnerKey]) -> OwnerStates:
-    """The states of those owners of whom anything was ever kept."""
+    """Return the states of those owners of whom anything was ever kept."""
     wanted = list(dict.fromkeys(owners))
     found: OwnerStates = {}
     for start in range(0, len(wanted), len(_NAMES)):
@@ -49,7 +49,7 @@ _STATES = Prepared(select(*_COLUMNS).where(memory_owner.c.owner.in_([bindparam(n
 
 
 def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> tuple[int, bytes]:
-    """Takes so many numbers of changes; the last one, and the owner's salt.
+    """Take so many numbers of changes; return the last one, and the owner's salt.
 
     On PostgreSQL the owner's other writers wait here until this transaction ends.
     """
@@ -63,7 +63,7 @@ def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> t
 
 
 def begin_removal(connection: Connection, owner: OwnerKey) -> None:
-    """The same for rows that are deleted, which no later read can see: all readers start again."""
+    """Begin a change that deletes rows, which no later read can see: all readers start again."""
     number, _ = begin_change(connection, owner)
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
@@ -71,7 +71,7 @@ def begin_removal(connection: Connection, owner: OwnerKey) -> None:
 def owned(
     connection: Connection, owner: OwnerKey, row_id: Column[Any], ids: Sequence[str], *also: ColumnElement[bool]
 ) -> set[str]:
-    """Names those of the ids that the owner has, in whatever state, also where the row is damaged."""
+    """Return those of the ids that the owner has, in whatever state, also where the row is damaged."""
     found: set[str] = set()
     for part in in_parts(ids):
         mine = select(row_id).where(row_id.table.c.owner == owner, row_id.in_(part), *also)
@@ -80,7 +80,7 @@ def owned(
 
 
 def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:
-    """Mostly one; more where a person's data was imported for another as well."""
+    """Return the owners of a memory: mostly one; more where a person's data was imported for another as well."""
     return list(connection.execute(select(memory.c.owner).where(memory.c.memory_id == memory_id)).scalars())
 
 
@@ -108,7 +108,7 @@ class Damages:
         self._lock = process_forks.Lock()
 
     def report(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
-        """Once, as an ERROR; text and key of the row are not told."""
+        """Report a damaged row once, as an ERROR; text and key of the row are not told."""
         with self._lock:
             if (kind, owner, row_id) in self._known:
                 return
@@ -133,7 +133,7 @@ def all_rows(
 
 
 def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
-    """One by one, for very many: else PostgreSQL's driver holds them all, twice."""
+    """Give the rows one by one, for very many: else PostgreSQL's driver holds them all, twice."""
     yield from connection.execute(statement.execution_options(yield_per=_AT_ONCE))
 
 
@@ -141,12 +141,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def checksum_of_values(*values: Any) -> int:
-    """A checksum of JSON values in this order, instants among them; the same in every release, for it is stored."""
+    """Return a checksum of JSON values in this order, instants among them; the same in every release,
+    for it is stored.
+    """
     return zlib.crc32(_written(values))
 
 
 def digest_of_values(*values: Any) -> str:
-    """The same where somebody may change them on purpose, to be kept where nobody else can write."""
+    """Return a digest where somebody may change the values on purpose, to be kept where nobody else can write."""
     return hashlib.blake2b(_written(values), digest_size=16).hexdigest()
 
 
@@ -159,7 +161,9 @@ def vector_is_whole(owner: OwnerKey, model: str, row_id: str, stored: Any, check
 
 
 def instant_of(stored: int | None) -> datetime | None:
-    """The instant of the microseconds in a column. Raises TypeError or OverflowError for what never was an instant."""
+    """Return the instant of the microseconds in a column. Raises TypeError or OverflowError for what
+    never was an instant.
+    """
     return None if stored is None else _EPOCH + timedelta(microseconds=stored)
 
 
@@ -177,12 +181,16 @@ Blinding = Callable[[Encryption, OwnerKey, Column[Any], str], str]
 
 
 def seal(cipher: RowCipher, place: Place, words: Mapping[str, Any], beside: Sequence[Any]) -> bytes:
-    """`beside` is what stays in plain in the row, and without which the words are not to be believed."""
+    """Encrypt the words of a row; `beside` stays in plain in the row, and without it the words are
+    not to be believed.
+    """
     return cipher.encrypt(place, json.dumps([words, digest_of_values(*beside)], separators=(",", ":")).encode())
 
 
 def unseal(cipher: RowCipher, place: Place, sealed: Any, beside: Sequence[Any]) -> dict[str, Any]:
-    """Raises DecryptionRefused where this is not what was sealed for the row, or the rest of it was changed."""
+    """Decrypt the words. Raises DecryptionRefused where this was not sealed for the row, or the rest
+    of it was changed.
+    """
     words, digest = _opened(cipher, place, sealed)
     if digest != digest_of_values(*beside):
         raise DecryptionRefused(f"a row of {place.table} was changed beside what is encrypted in it: restore a backup")
@@ -190,7 +198,7 @@ def unseal(cipher: RowCipher, place: Place, sealed: Any, beside: Sequence[Any]) 
 
 
 def words_alone(cipher: RowCipher, place: Place, sealed: Any) -> dict[str, Any]:
-    """Without a look at the rest of the row, which is looked at when it is shown. Raises DecryptionRefused."""
+    """Decrypt the words without the rest of the row, which is checked when it is shown. Raises DecryptionRefused."""
     return _opened(cipher, place, sealed)[0]
 
 
@@ -205,13 +213,17 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
 
 
 def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:
-    """The digest in place of `text` in an encrypted row. Raises InvalidInput for a text that no row could hold."""
+    """Return the digest in place of `text` in an encrypted row. Raises InvalidInput for a text that
+    no row could hold.
+    """
     checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
     return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
 
 
 def blinded_slot(encryption: Encryption, owner: OwnerKey, column: Column[Any], slot: str) -> str:
-    """It ends in a slash and the digest of the attribute, as the slot in plain ends in the attribute."""
+    """Return a slot with a slash and the digest of the attribute at its end, where the slot in plain ends
+    in the attribute.
+    """
     whole = blinded(encryption, owner, column, slot)
     _, slash, attribute = slot.partition("/")
     return f"{whole}/{blinded(encryption, owner, column, attribute)}" if slash else whole
@@ -224,7 +236,9 @@ def blinded_digest(encryption: Encryption, owner: OwnerKey, said: str) -> bytes:
 def as_stored(
     encryption: Encryption, owner: OwnerKey, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
 ) -> list[str]:
-    """The stored forms of these texts in rows: digests where rows are encrypted; none for an owner without a key."""
+    """Return the stored forms of these texts in rows: digests where rows are encrypted; none for an
+    owner without a key.
+    """
     if not encryption.encrypts:
         return list(texts)
     return [blind(encryption, owner, column, text) for text in texts] if encryption.has_key(owner) else []

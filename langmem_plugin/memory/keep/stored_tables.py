@@ -37,7 +37,7 @@ class DamagedRow:
 
 
 def examine(database: Database) -> list[DamagedRow]:
-    """Nothing is changed. What was forgotten is not looked at: nobody will be told it."""
+    """Return the damaged rows; change nothing. Forgotten memories are not read: nobody will be shown them."""
     return list(dict.fromkeys(_damaged(database)))
 
 
@@ -81,10 +81,11 @@ _Values = dict[str, Any]
 
 
 def encrypt_stored(database: Database) -> Iterator[int]:
-    """After each transaction, how many rows it changed; where it was stopped, the next call goes on.
+    """Encrypt the plain rows; after each transaction give how many it changed. Where it was stopped, the
+    next call goes on.
 
-    What does not hold what was written is left as it is: it is shown to nobody, and `langmem doctor` names it. The
-    vector indexes of owners of whom something was encrypted are made anew, without it.
+    A row that does not hold what was written is left as it is: it is shown to nobody, and `langmem doctor` names it.
+    The vector indexes of owners of whom something was encrypted are made anew, without it.
     """
     for table, id_column, statement, read in _tables():
         plain = statement.where(table.c.sealed.is_(None)).order_by(table.c.owner, id_column).limit(_AT_ONCE)
@@ -129,7 +130,7 @@ _VECTORS = {memory: memory_vector, history_message: history_vector}
 
 
 def _encrypt_vectors(connection: Connection, table: Table, name: str, owner: OwnerKey, row_id: str) -> None:
-    """All those of a row, of whatever model. One that is damaged is deleted."""
+    """Encrypt all vectors of a row, of whatever model. One that is damaged is deleted."""
     here = (table.c.owner == owner, table.c[name] == row_id)
     held = select(table.c.model, table.c.vector, table.c.checksum).where(*here)
     for model, stored, checksum in connection.execute(held).all():
@@ -144,8 +145,10 @@ def _encrypt_vectors(connection: Connection, table: Table, name: str, owner: Own
 
 
 def _tables() -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRow, Encryption], _Values | None]]]:
-    """Each row begins with the owner and the id, and is read as what is to be written in its place; None where it is
-    damaged.
+    """Give the tables, each with its id column, its rows and the function that reads a row.
+
+    Each row begins with the owner and the id, and is read as what is to be written in its place; None
+    where it is damaged.
     """
     with_salt = select(*memory_rows.STORED, memory.c.text_digest, memory_owner.c.salt).join(
         memory_owner, memory_owner.c.owner == memory.c.owner

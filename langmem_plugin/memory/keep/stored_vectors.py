@@ -18,7 +18,7 @@ _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": 
 
 
 class HeldVector(NamedTuple):
-    """As it is in the database."""
+    """A vector as it is in the database."""
 
     stored: Any
     checksum: int | None
@@ -29,7 +29,7 @@ def vector_place(table: Table, owner: OwnerKey, model: str, row_id: str) -> Plac
 
 
 def vector_values(encryption: Encryption, place: Place, plain: bytes) -> dict[str, Any]:
-    """The columns of a vector; one that is encrypted has no checksum, which would tell whether a guess is right."""
+    """Return the columns of a vector; an encrypted one has no checksum, which would tell whether a guess is right."""
     if encryption.encrypts:
         return {"vector": encryption.cipher.encrypt(place, plain), "checksum": None}
     model, row_id = map(str, place.rest)
@@ -37,7 +37,7 @@ def vector_values(encryption: Encryption, place: Place, plain: bytes) -> dict[st
 
 
 def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:
-    """The vector as it was written; None where it is not that, or is in plain and should not be."""
+    """Return the vector as it was written; None where it is not that, or is in plain and should not be."""
     if not isinstance(held.stored, bytes):
         return None
     try:
@@ -62,7 +62,7 @@ class StoredVectors:
         self.put_rows(connection, memory_vector, "memory_id", rows)
 
     def put_rows(self, connection: Connection, table: Table, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The same for any table of vectors, whose rows are named by `name` within their owner.
+        """Store the vectors of any table, whose rows are named by `name` within their owner.
 
         Those of past talk, of which there are most, are kept in half the bytes.
         """
@@ -89,7 +89,7 @@ class StoredVectors:
         )
 
     def whole(self, encryption: Encryption, kind: Kind, owner: OwnerKey, row_id: str, held: HeldVector) -> bytes | None:
-        """The vector as it was made; None where there is none any more, which is reported."""
+        """Return the vector as it was made; None where there is none any more, which is reported."""
         if held.stored is None:
             return None
         found = opened_vector(encryption, vector_place(_TABLES[kind], owner, self.model, row_id), held)
@@ -100,7 +100,7 @@ class StoredVectors:
     def compared(
         self, encryption: Encryption, owner: OwnerKey, rows: Iterable[tuple[Any, ...]], vector: Vector
     ) -> list[tuple[str, float]]:
-        """The cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
+        """Return the cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
         held = [
             (memory_id, whole)
             for memory_id, *stored in rows
@@ -115,11 +115,11 @@ class StoredVectors:
     def cosines(
         self, connection: Connection, owner: OwnerKey, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
-        """The exact cosine of each of these memories that has a vector, in no order."""
+        """Return the exact cosine of each of these memories that has a vector, in no order."""
         return self.compared(encryption_of(connection), owner, self._rows(connection, owner, memory_ids), vector)
 
     def of(self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str]) -> dict[str, Vector]:
-        """Those of these memories that are there and whole."""
+        """Return the vectors of these memories that are there and whole."""
         rows, encryption = self._rows(connection, owner, memory_ids), encryption_of(connection)
         whole = (
             (memory_id, self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
@@ -139,5 +139,5 @@ class StoredVectors:
 
 
 def _matrix(stored: Sequence[bytes]) -> Matrix:
-    """One row per vector; shape (rows, dimension)."""
+    """Return one row per vector; shape (rows, dimension)."""
     return from_bytes(b"".join(stored)).reshape(len(stored), -1)

@@ -19,13 +19,13 @@ from langmem_plugin.memory.keep.rows import each_row
 from langmem_plugin.memory.models import LIVE, Filter, as_tags
 from langmem_plugin.memory.service import MemoryService
 
-_TRIES = 20  # of one memory that others change just then
+_TRIES = 20  # tries on one memory that others change just then
 
 
 def retag(
     service: MemoryService, owner: OwnerKey, memory_id: str, *, more: Sequence[str] = (), less: Sequence[str] = ()
 ) -> None:
-    """Adds tags to what the memory has now, and takes some away; another's tags of the same moment are not lost.
+    """Add tags to what the memory has now, and take some away; another's tags of the same moment are not lost.
 
     Raises MemoryNotFound, DamagedMemory, or StaleMemory where others never stop changing it.
     """
@@ -56,7 +56,7 @@ class Tags:
         self._now = now
 
     def counts(self, owner: str | int) -> dict[str, int]:
-        """How many active memories have each tag, the most frequent first."""
+        """Return how many active memories have each tag, the most frequent first."""
         owner = owner_key(self._database, owner)
         held = select(
             memory.c.memory_id,
@@ -73,7 +73,7 @@ class Tags:
         return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
 
     def rename(self, owner: str | int, tag: str, name: str) -> int:
-        """Gives what has one tag another in its place, once; how many memories were changed, in one transaction.
+        """Give the memories of one tag another in its place, once, in one transaction; return how many were changed.
 
         Raises InvalidInput for a blank one. Damaged memories stay as they are.
         """

@@ -1,4 +1,4 @@
-"""Which memories and instructions were used, when and how: counted in each, logged for a while."""
+"""The uses of memories and instructions, when and how: counted in each, logged for a while."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,9 @@ from langmem_plugin.memory.keep.rows import begin_change, owned
 
 @dataclass(frozen=True)
 class Verdicts:
-    """`lapsed` is what nobody answered in time. What was confirmed or declined without being asked counts too."""
+    """The counts of verdicts. `lapsed` is what nobody answered in time. What was confirmed or declined
+    unasked counts too.
+    """
 
     asked: int = 0
     confirmed: int = 0
@@ -32,7 +34,7 @@ class Verdicts:
 
     @property
     def approval_rate(self) -> float | None:
-        """The confirmed part of all that was decided; None while nothing was."""
+        """Return the confirmed part of all that was decided; None while nothing was."""
         decided = self.confirmed + self.declined
         return self.confirmed / decided if decided else None
 
@@ -41,7 +43,7 @@ _COUNTS = (table.c.asked, table.c.confirmed, table.c.declined, table.c.lapsed)
 
 
 def count_verdicts(connection: Connection, owner: OwnerKey, more: Verdicts) -> None:
-    """Adds to what was counted; the owner has memories."""
+    """Add to what was counted; the owner has memories."""
     values = dict(zip((each.name for each in _COUNTS), astuple(more), strict=True))
     summed = {each.name: each + values[each.name] for each in _COUNTS}
     inserted = upsert(connection, table).values(owner=owner, **values)
@@ -49,13 +51,13 @@ def count_verdicts(connection: Connection, owner: OwnerKey, more: Verdicts) -> N
 
 
 def begin_verdicts(connection: Connection, owner: OwnerKey, counts: Verdicts) -> None:
-    """The same for an owner who may have nothing yet."""
+    """Add to what was counted for an owner who may have nothing yet."""
     begin_change(connection, owner)
     count_verdicts(connection, owner, counts)
 
 
 def verdicts_of(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:
-    """The counts of one owner, or of all together."""
+    """Return the counts of one owner, or of all together."""
     if owner is None:
         row = connection.execute(select(*(func.coalesce(func.sum(each), 0) for each in _COUNTS))).one()
         return Verdicts(*map(int, row))
@@ -64,7 +66,7 @@ def verdicts_of(connection: Connection, owner: OwnerKey | None = None) -> Verdic
 
 
 def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[int]:
-    """Move the counts of the source to the target; gives the counts that moved."""
+    """Move the counts of the source to the target; return the counts that moved."""
     moved = verdicts_of(connection, source)
     if moved != Verdicts():
         count_verdicts(connection, target, moved)
@@ -73,7 +75,7 @@ def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) ->
 
 
 def give_back_verdicts(connection: Connection, moved: Sequence[int], holder: OwnerKey, owner: OwnerKey) -> None:
-    """As much as moved is the owner's again."""
+    """Count for the owner again as much as moved."""
     if any(moved):
         count_verdicts(connection, holder, Verdicts(*(-each for each in moved)))
         count_verdicts(connection, owner, Verdicts(*moved))
@@ -83,10 +85,10 @@ log = event_log(__name__)
 
 Access = Literal["injected", "cited", "viewed", "edited"]
 
-_MOST_USES_LOGGED = 100  # of each memory,
-_SWEPT_EVERY = 20  # and so many more, since it is looked only then
+_MOST_USES_LOGGED = 100  # uses of each memory,
+_SWEPT_EVERY = 20  # and so many more before the log is trimmed
 _LOOKS = ("viewed", "edited")
-_MOST_LOOKS_LOGGED = 20  # of each memory, beside its uses: who looks often does not push those out
+_MOST_LOOKS_LOGGED = 20  # looks at each memory, beside its uses: many looks do not push those out
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Use:
 
 
 def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
-    """The uses of all the owner's memories, the oldest first."""
+    """Return the uses of all the owner's memories, the oldest first."""
     columns = [getattr(memory_access.c, each.name) for each in fields(Use)]
     mine = select(*columns).where(memory_access.c.owner == owner)
     rows = connection.execute(mine.order_by(memory_access.c.at, memory_access.c.access_id))
@@ -110,19 +112,19 @@ def logged(connection: Connection, owner: OwnerKey) -> list[Use]:
 
 
 def there(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> set[str]:
-    """The ids of those that are logged."""
+    """Return the ids of those that are logged."""
     return owned(connection, owner, memory_access.c.access_id, [each.access_id for each in uses])
 
 
 def keep(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> None:
-    """Logs uses of another database, of memories that the owner has, unless they are there."""
+    """Log uses of another database, of memories that the owner has, unless they are there."""
     statement = insert_unless_there(memory_access)[connection.dialect.name]
     for part in in_parts([{"owner": owner, **asdict(each)} for each in uses]):
         connection.execute(statement, part)
 
 
 class UsageLog:
-    """How long a use stays in the log is for retention.py to say; how often a memory was used is never forgotten."""
+    """The log of uses. retention.py says how long a use stays; how often a memory was used is never forgotten."""
 
     def __init__(
         self,
@@ -145,9 +147,9 @@ class UsageLog:
         *,
         session_id: str | None = None,
     ) -> None:
-        """Logs that memories were used, by id with their relevance, and counts it in each.
+        """Log that memories were used, by id with their relevance, and count it in each.
 
-        What is not active any more is left alone: being used does not bring it back.
+        A memory that is not active any more is left alone: being used does not bring it back.
         """
         self.note_turn(
             [owner_key(self._database, owner)],
@@ -163,7 +165,7 @@ class UsageLog:
         followed: Sequence[str] = (),
         session_id: str | None = None,
     ) -> None:
-        """All that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
+        """Log all that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
 
         The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
         this order. A power cut may undo it until the next thing is stored: nobody was promised it.
@@ -182,7 +184,7 @@ class UsageLog:
         followed: Sequence[str] = (),
         session_id: str | None = None,
     ) -> None:
-        """The same within a transaction of the caller."""
+        """Log uses within a transaction of the caller."""
         if followed:
             self._instructions.note_use(connection, scopes[0], followed)
         left = dict(uses)
@@ -191,9 +193,9 @@ class UsageLog:
                 del left[noted]
 
     def note_viewed(self, owner: str | int, memory_ids: Sequence[str]) -> None:
-        """Logs that somebody looked at memories of the owner, in whatever state; lists are no such look.
+        """Log that somebody looked at memories of the owner, in whatever state; lists are no such look.
 
-        It makes none of them more likely to be recalled. What cannot be logged is not, with a WARNING.
+        This makes none of them more likely to be recalled. A failure to log is a WARNING.
         """
         owner = owner_key(self._database, owner)
         if not memory_ids:
@@ -208,7 +210,7 @@ class UsageLog:
     def note_look(
         self, connection: Connection, owner: OwnerKey, memory_id: str, kind: Literal["viewed", "edited"]
     ) -> None:
-        """The same of one memory within a transaction of the caller; also that it was edited."""
+        """Log a look at one memory, also its edit, within a transaction of the caller."""
         values: dict[Column[Any], ColumnElement[Any]] = {
             memory_access.c.access_id: literal(uuid.uuid4().hex),
             memory_access.c.kind: literal(kind),
@@ -229,7 +231,7 @@ class UsageLog:
         uses: Mapping[str, tuple[Access, float | None]],
         session_id: str | None,
     ) -> list[str]:
-        """The ids of those that were there."""
+        """Log the uses; return the ids of memories that were there."""
         now = self._now()
         touched = self._repository.touch(connection, owner, list(uses), now=now)
         if touched:

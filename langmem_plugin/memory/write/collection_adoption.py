@@ -1,4 +1,4 @@
-"""Takes over what another application remembers in a vector store's collection: once, and each field checked."""
+"""Take over what another application remembers in a vector store's collection: once, and each field checked."""
 
 import uuid
 from collections import Counter
@@ -35,7 +35,8 @@ _NAMES = ("source_id", "session_id", "category")
 
 
 class CollectionAdoption:
-    """The documents become memories in one transaction, and are deleted from the collection only after it.
+    """The adoption of a collection: documents become memories in one transaction, and only after it are
+    deleted from it.
 
     A memory has the id of its document, or one made of it: whoever is killed in between finds it there the next time.
     """
@@ -66,9 +67,11 @@ class CollectionAdoption:
                 log.warning("collection.not_adopted", exc_info=True, extra={"collection": name})
 
     def adopt_collection(self, name: str, owner: str | int) -> int:
-        """Makes the documents that another application has stored in this collection the owner's memories, once; how
-        many were new. The texts are embedded anew, and then the documents are deleted from the collection. A field that
-        means nothing here, or holds something else than it should, is kept in the memory's metadata.
+        """Make the documents of another application in this collection the owner's memories, once; return
+        how many were new.
+
+        The texts are embedded anew, and then the documents are deleted from the collection. A field that means nothing
+        here, or holds something else than it should, is kept in the memory's metadata.
 
         Raises ConfigurationError where there is no Chroma folder; EmbeddingUnavailable and StoreUnavailable, with
         nothing changed; TimeoutError while another process has the folder.
@@ -100,7 +103,9 @@ class CollectionAdoption:
 
 
 def _fields(name: str, document: ForeignDocument, now: datetime, unusable: Counter[str]) -> tuple[dict[str, Any], bool]:
-    """The fields of a memory, and True for one without a date: it may say what was corrected or forgotten long ago."""
+    """Return the fields of a memory, and True for one without a date: it may say what was corrected or
+    forgotten long ago.
+    """
     fields: dict[str, Any] = {"source_type": "api_import", "created_at": now}
     kept: dict[str, Any] = {"adopted_from": name}
     for said, value in document.metadata.items():
@@ -115,7 +120,7 @@ def _fields(name: str, document: ForeignDocument, now: datetime, unusable: Count
 
 
 def _read(meant: str, value: Any) -> dict[str, Any]:
-    """The value as a memory has it. Raises ValueError or TypeError."""
+    """Return the value as a memory has it. Raises ValueError or TypeError."""
     if meant in ("created_at", "expires_at"):
         value = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value, UTC)
         value = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)  # without a zone it is UTC

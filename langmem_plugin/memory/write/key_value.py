@@ -1,4 +1,4 @@
-"""Memories by name: one value per key, with results an agent's tool can return as they are."""
+"""Memories by name: one value per key, with results that an agent's tool can return as they are."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ class KeyValueMemory:
         self._owner = owner_key(service.database, owner)
 
     def save_memory(self, key: str, value: str) -> Result:
-        """Stores `value` under `key`, in place of what was there, which is kept as history.
+        """Store `value` under `key`, in place of what was there, which is kept as history.
 
         Errors: INVALID_KEY, EMPTY_DATA, DUPLICATE_DATA (the key holds this value already), SAVE_FAILED.
         """
@@ -51,7 +51,7 @@ class KeyValueMemory:
             return _failure("SAVE_FAILED", "Failed to save memory")
 
     def load_memory(self, key: str | None = None) -> Result:
-        """Every entry, first stored first, or the one of `key`. Errors: LOAD_ERROR, KEY_NOT_FOUND."""
+        """Return every entry, first stored first, or the one of `key`. Errors: LOAD_ERROR, KEY_NOT_FOUND."""
         try:
             entries = self._entries(key)
         except StoreUnavailable as error:
@@ -70,7 +70,7 @@ class KeyValueMemory:
         return {"success": True, "memory": listed, "count": len(listed)}
 
     def delete_memory(self, key: str) -> Result:
-        """Errors: INVALID_KEY, KEY_NOT_FOUND, SAVE_FAILED."""
+        """Delete the entry. Errors: INVALID_KEY, KEY_NOT_FOUND, SAVE_FAILED."""
         if not isinstance(key, str) or not key.strip():
             return _failure("INVALID_KEY", "Memory key must be a non-empty string")
         key = key.strip()
@@ -96,7 +96,7 @@ class KeyValueMemory:
         }
 
     def list_memory(self) -> Result:
-        """The keys alone. Error: LOAD_ERROR."""
+        """Return the keys alone. Error: LOAD_ERROR."""
         try:
             keys = [entry.key for entry in self._entries()]
         except StoreUnavailable as error:
@@ -104,7 +104,7 @@ class KeyValueMemory:
         return {"success": True, "keys": keys, "count": len(keys)}
 
     def search_memory(self, query: str) -> Result:
-        """Entries whose key or value contains `query`, whatever the case. Errors: EMPTY_DATA, LOAD_ERROR."""
+        """Return the entries whose key or value contains `query`, whatever the case. Errors: EMPTY_DATA, LOAD_ERROR."""
         if not isinstance(query, str) or not query.strip():
             return _failure("EMPTY_DATA", "Search query cannot be empty")
         wanted = plain(query)
@@ -185,13 +185,13 @@ class KeyValues:
 
 
 def inject_memory_context(memory_list: Sequence[Mapping[str, Any]], max_entries: int = 10) -> str:
-    """The entries of `load_memory` as a block for a prompt, one line each; "" when there are none."""
+    """Return the entries of `load_memory` as a block for a prompt, one line each; "" when there are none."""
     lines = [f"- {_one_line(entry['key'])}: {_one_line(entry['value'])}" for entry in memory_list[:max_entries]]
     return "\n".join(["LONG-TERM MEMORY:", *lines]) if lines else ""
 
 
 def _key_of(found: Classification) -> str | None:
-    """A preference is named by its words: else the next one would take its place."""
+    """Return the key: a preference is named by its words, else the next one would take its place."""
     if found.key != _PREFERENCE or not found.value:
         return found.key
     told = [word for word in words_of(found.value) if telling(word)]
@@ -199,17 +199,17 @@ def _key_of(found: Classification) -> str | None:
 
 
 def as_text(key: str, value: str) -> str:
-    """As a value is stored, so that a question about its key finds it."""
+    """Return the text of a value as it is stored, so that a question about its key finds it."""
     return f"{_spoken(key)}: {value}"
 
 
 def value_of(entry: Memory) -> str:
-    """The value without the key it is stored behind; all of the text where someone has rewritten it."""
+    """Return the value without the key it is stored behind; all of the text where someone has rewritten it."""
     return entry.text.removeprefix(as_text(entry.key or "", ""))
 
 
 def _spoken(key: str) -> str:
-    """`email_preference` as words, so that it is found by a question."""
+    """Return a key such as `email_preference` as words, so that it is found by a question."""
     return " ".join(key.replace("_", " ").replace("-", " ").split())
 
 

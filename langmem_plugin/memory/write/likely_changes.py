@@ -47,8 +47,8 @@ for _language in LANGUAGES:
         for _phrase in phrases(_language.changes[_cue]):
             _CUES[_phrase[0]].append((_cue, _phrase))
 
-_MARK, _WHOLE, _LITTLE = 1.5, 1.0, 0.4  # how much a word counts
-_SAME_ROOT, _LONGER = 0.85, 0.7  # how surely two words are one
+_MARK, _WHOLE, _LITTLE = 1.5, 1.0, 0.4  # the weight of a word
+_SAME_ROOT, _LONGER = 0.85, 0.7  # the certainty that two words are one
 _REPEATS, _IN_COMMON, _MOSTLY, _A_THIRD = 0.7, 1.8, 0.8, 0.35
 _SORTS: Final = {"mark": "mark", "name": "name", "role": "", "word": ""}
 _SHORTEST, _SHORTEST_BEGINNING, _MOST_OF_A_WORD = 3, 4, 0.7
@@ -63,7 +63,7 @@ class Known:
 
 
 class Word(NamedTuple):
-    """The stem or canonical form of a word, and how much it tells; a "mark" is a number, day or time."""
+    """The stem or canonical form of a word, and its weight; a "mark" is a number, day or time."""
 
     form: str
     kind: Literal["mark", "name", "role", "word"]
@@ -135,7 +135,7 @@ def _beside_value(statement: Statement) -> list[Word]:
 
 
 def _changed(new: Statement, old: Statement) -> float:
-    """How much `old` is what `new` tells a change of; 0 where it is not."""
+    """Return how much `old` is what `new` tells a change of; 0 where it is not."""
     if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text):
         return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two of a row
     both = _overlap(new.text, old.text)
@@ -146,7 +146,7 @@ def _changed(new: Statement, old: Statement) -> float:
 
 
 def _repeated(new: Statement, old: Statement) -> float:
-    """How much of both is the same where `new` says next to nothing else; 0 where it does."""
+    """Return how much of both is the same where `new` says next to nothing else; 0 where it does."""
     if (
         _of_others(new, old)
         or cannot_repeat(new, old)
@@ -199,7 +199,7 @@ def _share(matched: dict[Word, float]) -> float:
 
 
 def _matched(one: str, other: str) -> dict[Word, float]:
-    """How surely each word of `one` is said in `other` too."""
+    """Return how surely each word of `one` is said in `other` too."""
     there = _content(other).words
     return {
         word: max(
@@ -212,7 +212,7 @@ def _matched(one: str, other: str) -> dict[Word, float]:
 
 @lru_cache(65_536)
 def _alike(one: str, other: str) -> float:
-    """How surely two words are one: 1 for the same, less for other endings and, in Hebrew, for one root."""
+    """Return how surely two words are one: 1 for the same, less for other endings and, in Hebrew, for one root."""
     if one == other:
         return 1.0
     short, long = sorted((one, other), key=len)
@@ -229,7 +229,7 @@ def _is_hebrew(word: str) -> bool:
 
 
 def _root(word: str) -> str:
-    """The letters of a Hebrew word's root, more or less: without what is written onto it, and without vowels."""
+    """Return the letters of a Hebrew word's root, more or less: without what is written onto it, and without vowels."""
     word = bare_forms(word)[-1]
     ending = next((each for each in _HEBREW_ENDINGS if word.endswith(each) and len(word) - len(each) > 1), "")
     bare = word.removesuffix(ending)
@@ -237,7 +237,7 @@ def _root(word: str) -> str:
 
 
 def bare_forms(word: str) -> list[str]:
-    """A word, and in Hebrew the same without the letters that are written onto it."""
+    """Return a word, and in Hebrew the same without the letters that are written onto it."""
     found = [word]
     while _is_hebrew(found[-1]) and len(found[-1]) > _SHORTEST and found[-1][0] in HEBREW_PREFIXES:
         found.append(found[-1][1:])
@@ -269,7 +269,7 @@ def _content(whole: str) -> Content:
 def _word(
     form: str, stem: Callable[[str], list[str]], named: frozenset[str], idle: set[str], capitals: set[str]
 ) -> Word | None:
-    """The word of a form; None for a form that tells nothing of what the text is about."""
+    """Return the word of a form; None for a form that tells nothing of what the text is about."""
     if not form[0].isalpha() or (form[0] in "tm" and form[1:2].isdigit()):
         return Word(form, "mark", _MARK)
     forms = bare_forms(form)
@@ -290,7 +290,7 @@ def _word(
 
 
 def _cues(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
-    """The cues that a text gives, and their words."""
+    """Return the cues that a text gives, and their words."""
     of_things = {word for before, word in pairwise(tokens) if before in _BEFORE_THINGS and word in _PLACES_TOO}
     found, used = set(), set()
     for at, token in enumerate(tokens):
@@ -305,7 +305,7 @@ def _cues(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
 
 
 def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
-    """The people of somebody's that a text names by what they are ("my sister"), and by which words."""
+    """Return the people of somebody's that a text names by what they are ("my sister"), and by which words."""
     found, used = set(), set()
     for at, token in enumerate(tokens):
         for length in range(_LONGEST_ROLE, 0, -1):

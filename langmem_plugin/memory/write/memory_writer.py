@@ -1,4 +1,4 @@
-"""How memories are written, embedded first and then stored in one transaction; and those of a session, read too."""
+"""The writing of memories, embedded first and then stored in one transaction; and those of a session, read too."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,12 +47,13 @@ _MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
 
 
 class SessionMemories:
-    """For operators. With an `owner` a verb is about that one's part of the session; without, about all of it,
-    whoever stored it: a verb without an owner crosses owners, and is never for a person's request.
+    """The memories of sessions, for operators. With an `owner` a verb is about that owner's part of the session.
 
-    What is stored by session alone belongs to an owner of the session's name. The name of a vector store's collection
-    that is always kept for an owner (`always_indexed`) is, without an owner, that one's in `collection_exists`,
-    `get_collection_size` and `delete_collection`. Every verb raises InvalidInput for a session without a name.
+    Without an owner it is about all of the session, whoever stored it: such a verb crosses owners, and is never for
+    a person's request. What is stored by session alone belongs to an owner of the session's name. The name of a
+    vector store's collection that is always kept for an owner (`always_indexed`) is, without an owner, that one's
+    in `collection_exists`, `get_collection_size` and `delete_collection`. Every verb raises InvalidInput for a
+    session without a name.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class SessionMemories:
         owner: str | int | None = None,
         **fields: Unpack[EntryFields],
     ) -> Memory:
-        """Stores one entry of the session, also when it has the same text already; embedded if need be.
+        """Store one entry of the session, also when it has the same text already; embedded if need be.
 
         It replaces what it corrects; what was corrected or forgotten after its `said_at` is stored as such at once.
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
@@ -110,7 +111,7 @@ class SessionMemories:
     def get_memories_by_session(
         self, session_id: str, limit: int | None = None, *, owner: str | int | None = None
     ) -> list[Memory]:
-        """Oldest first, at most `limit`."""
+        """Return the memories of a session, oldest first, at most `limit`."""
         owner = self._key(owner)
         _check(session_id)
         most = None if limit is None else max(_count(limit), 0)
@@ -127,7 +128,7 @@ class SessionMemories:
         limit: int = 10,
         min_similarity: float = 0.0,
     ) -> list[Found]:
-        """The memories nearest to a text or an embedding, best first: of one session, of an owner, or of both.
+        """Return the memories nearest to a text or an embedding, best first: of one session, of an owner, or of both.
 
         Raises EmbeddingDimMismatchError or ValueError for an embedding that cannot be compared.
         """
@@ -163,7 +164,9 @@ class SessionMemories:
         return Found(found, cosine, relevance, "semantic", {"cosine": cosine}, why)
 
     def get_all_sessions(self, *, owner: str | int | None = None) -> list[str]:
-        """Every session that has memories, of one owner or of all: those of which `collection_exists` is true."""
+        """Return every session that has memories, of one owner or of all: those of which
+        `collection_exists` is true.
+        """
         owner = self._key(owner)
         statement = select(memory.c.session_id).where(
             memory.c.session_id.is_not(None), memory.c.status == "active", valid(self._now())
@@ -175,13 +178,13 @@ class SessionMemories:
             return [each for each in sessions if each.strip()]
 
     def collection_exists(self, name: str, *, owner: str | int | None = None) -> bool:
-        """True where the session has memories; for one in a vector store, where it is there and can be asked."""
+        """Tell whether the session has memories; for one in a vector store, whether it is there and can be asked."""
         owner = self._key(owner)
         index = self._index_of(name, owner)
         return index.is_there(name) if index is not None else self.get_collection_size(name, owner=owner) > 0
 
     def get_collection_size(self, name: str, *, owner: str | int | None = None) -> int:
-        """How many memories the session has; of a vector store's, how many vectors, brought up to date."""
+        """Return how many memories the session has; of a vector store's, how many vectors, brought up to date."""
         owner = self._key(owner)
         index = self._index_of(name, owner)
         if index is not None:
@@ -190,7 +193,7 @@ class SessionMemories:
             return self._size(connection, name, owner)
 
     def delete_collection(self, name: str, *, owner: str | int | None = None) -> int:
-        """Forgets every memory of the session, marks it as dropped, and returns how many there were.
+        """Forget every memory of the session, mark it as dropped, and return how many there were.
 
         Those that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
         store's: what is in it is decided by its owner's memories.
@@ -218,7 +221,7 @@ class SessionMemories:
         return dropped
 
     def collection_dropped_at(self, name: str, *, owner: str | int | None = None) -> datetime | None:
-        """When the session was last dropped; None if it never was, or has memories again."""
+        """Return when the session was last dropped; None if it never was, or has memories again."""
         owner = self._key(owner)
         _check(name)
         marks = select(func.max(memory_collection.c.dropped_at)).where(memory_collection.c.session_id == name)
@@ -233,7 +236,7 @@ class SessionMemories:
         return int(connection.execute(select(func.count()).select_from(memory).where(*held)).scalar_one())
 
     def _index_of(self, name: str, owner: OwnerKey | None) -> VectorIndex | None:
-        """The vector index, if this is the name of one of its collections."""
+        """Return the vector index, if this is the name of one of its collections."""
         _check(name)
         is_collection = self._index is not None and owner is None and name in self._index.names.values()
         return self._index if is_collection else None
@@ -253,7 +256,7 @@ class SessionMemories:
 
 
 def _mark(connection: Connection, owner: OwnerKey, session_id: str, now: datetime) -> None:
-    """As dropped, and forgets the owner's oldest marks."""
+    """Mark the session as dropped, and forget the owner's oldest marks."""
     of_owner = memory_collection.c.owner == owner
     connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id == session_id))
     connection.execute(insert(memory_collection), {"owner": owner, "session_id": session_id, "dropped_at": now})
@@ -274,7 +277,7 @@ def _count(limit: int) -> int:
 
 
 class MemoryWriter:
-    """Every verb writes for one owner, all or nothing."""
+    """The writer of memories: every verb writes for one owner, all or nothing."""
 
     def __init__(
         self,
@@ -310,7 +313,7 @@ class MemoryWriter:
         advice: Advice | None = None,
         **fields: Unpack[MemoryFields],
     ) -> Remembered:
-        """Stores `text`, unless it says what is known, and says what happened; what it corrects is kept as history.
+        """Store `text`, unless it says what is known; return what happened. What it corrects is kept as history.
 
         `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
         before it was corrected or forgotten does not come back. Where the rules cannot tell, `advice`
@@ -328,7 +331,7 @@ class MemoryWriter:
         *,
         embeddings: Sequence[Sequence[float]] | None = None,
     ) -> list[Remembered]:
-        """The same for many, all or none, in order, embedded in batches."""
+        """Remember many texts, all or none, in order, embedded in batches."""
         owner = owner_key(self._database, owner)
         return self._stored(owner, memories, embeddings, None)
 
@@ -360,8 +363,10 @@ class MemoryWriter:
         return made
 
     def take_in(self, owner: str | int, memories: Sequence[Memory]) -> list[Memory]:
-        """Stores memories of another database as they are, with their ids, dates, states and counters, in order; those
-        that were stored. What the owner has under the same id stays as it is, and nothing is weighed against anything.
+        """Store memories of another database as they are, with ids, dates, states and counters, in order;
+        return those stored.
+
+        A memory that the owner has under the same id stays as it is, and nothing is weighed against anything.
         """
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
@@ -376,18 +381,20 @@ class MemoryWriter:
         return made
 
     def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
-        """The memories that a text concerns, with what remembering it would do to each and why; stores nothing."""
+        """Return the memories that a text concerns, with what remembering it would do to each and
+        why; stores nothing.
+        """
         owner = owner_key(self._database, owner)
         text = worded(text)
         return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
 
     def over(self, owner: str | int, text: str) -> Memory | None:
-        """The corrected or forgotten memory that says the same as `text`; None where that is remembered."""
+        """Return the corrected or forgotten memory that says the same as `text`; None where that is remembered."""
         owner = owner_key(self._database, owner)
         return self._reconciler.over(owner, worded(text))
 
     def instead_of(self, memory: Memory) -> Memory | None:
-        """The memory in place of one that was corrected, where that is known and holds."""
+        """Return the memory in place of one that was corrected, where that is known and holds."""
         seen: set[str] = set()
         with self._database.read() as connection:
             while memory.status == "superseded" and memory.superseded_by is not None and memory.id not in seen:
@@ -400,11 +407,11 @@ class MemoryWriter:
 
     @timed("change")
     def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
-        """Stores `text` in place of an older memory, which is kept as history and recalled no more.
+        """Store `text` in place of an older memory, which is kept as history and recalled no more.
 
-        Where `said_at` says that it is older itself, it is the history, and what was corrected or forgotten after it
-        was said replaces nothing; what waits for the person's word (`status="pending"`) replaces it when that is given.
-        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        Where `said_at` says that it is older itself, it is the history; a text that was corrected or forgotten after it
+        was said replaces nothing; one that waits for the person's word (`status="pending"`) replaces it when that is
+        given. Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
         owner = owner_key(self._database, owner)
         seen = erasures_seen(self._database)
@@ -425,7 +432,7 @@ class MemoryWriter:
         revision: int | None = None,
         **changes: Unpack[MemoryChanges],
     ) -> Remembered:
-        """Changes what is named and nothing else; `revision` is the one the decision was made upon.
+        """Change what is named and nothing else; `revision` is the one the decision was made upon.
 
         A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises MemoryNotFound,
         or StaleMemory when it has changed since; a forgotten memory is never revived.
@@ -441,7 +448,7 @@ class MemoryWriter:
             changed = self._repository.change(
                 connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
             )
-            if changes.keys() - {"status"}:  # a word on whether to remember it is no edit
+            if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
                 self._uses.note_look(connection, owner, memory_id, "edited")
             if "text" in changes:
                 self._learn(connection, changed)
@@ -457,11 +464,11 @@ class MemoryWriter:
         by: str | None = None,
         **changes: Unpack[MemoryChanges],
     ) -> Remembered:
-        """Changes what is named, as whoever reads a memory puts it right; what it said until then is kept as history,
-        with the words of the person that it rested on.
+        """Change what is named, as whoever reads a memory puts it right; the old text is kept as history.
 
-        `by` is the `source_id` of a new text, where the person did not write it themselves. What a named value said is
-        not kept, nor what waited for the person's word. Raises as `update`.
+        The history has the words of the person that it rested on. `by` is the `source_id` of a new text, where the
+        person did not write it themselves. What a named value said is not kept, nor what waited for the person's word.
+        Raises as `update`.
         """
         owner = owner_key(self._database, owner)
         if "text" not in changes:
@@ -487,7 +494,7 @@ class MemoryWriter:
 
     @timed("forget")
     def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
-        """The memory, from now on recalled no more; a damaged one without its text.
+        """Return the memory, which is recalled no more from now on; a damaged one without its text.
 
         Raises MemoryNotFound when it is not there (any more).
         """
@@ -503,16 +510,16 @@ class MemoryWriter:
         return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
     def restore(self, owner: str | int, memory_id: str) -> Memory:
-        """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these.
+        """Make a forgotten, archived or superseded memory active again, in place of what contradicts it.
 
-        It takes the place of what contradicts it.
+        Raises MemoryNotFound if it is none of these.
         """
         owner = owner_key(self._database, owner)
         with self._writing(owner) as connection:
             return self._reconciler.restored(connection, self._active_again(connection, owner, memory_id, OVER))
 
     def take_back(self, owner: str | int, memory_id: str) -> Memory:
-        """Makes a forgotten memory active again, unless the person has told what is in its place now.
+        """Make a forgotten memory active again, unless the person has told what is in its place now.
 
         Raises MemoryNotFound then, or if it is not forgotten.
         """
@@ -539,9 +546,9 @@ class MemoryWriter:
 
     @contextlib.contextmanager
     def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
-        """A transaction, which the collection of an owner who always has one follows at once.
+        """Give a transaction, which the collection of an owner who always has one follows at once.
 
-        With `seen`, of an owner who was not erased since; what is changed where it is needs no such thing.
+        With `seen`, of an owner who was not erased since; a change of a memory in its place needs no such thing.
         """
         with self._database.write() as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""Makes two owners' memories one owner's, with a record of what moved, and takes it back by that record."""
+"""Merge two owners' memories into one owner's, with a record of what moved, and take the merge back by that record."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,17 +34,17 @@ Record = dict[str, Any]
 
 
 class OwnerMerge:
-    """In the caller's transaction, in which nothing is embedded and no index is asked."""
+    """The merge of two owners in the caller's transaction, in which nothing is embedded and no index is asked."""
 
     def __init__(self, repository: MemoryRepository) -> None:
         self._repository = repository
 
     def merge(self, connection: Connection, source: OwnerKey, target: OwnerKey, now: datetime) -> Record:
-        """Everything of `source` is then `target`'s, and `source` has nothing.
+        """Move everything of `source` to `target`; `source` has nothing afterwards.
 
-        A text that both had is remembered once, a key that both used holds the newer value, and so does what only one
-        value of can hold: the others are marked as superseded; what one of them had corrected or forgotten after the
-        other said it, as that. Of more than 200 instructions those that are least important are switched off.
+        A text that both had is remembered once; a key that both used, and a slot of one value, keep the newer: the
+        others are marked as superseded. What one of them had corrected or forgotten after the other said it is marked
+        as that. Of more than 200 instructions those that are least important are switched off.
         """
         move = OwnerMove(connection, source, target)
         memories = move.memories(ids_of(connection, source, memory.c.memory_id, memory.c.position))
@@ -70,7 +70,7 @@ class OwnerMerge:
     def take_back(
         self, connection: Connection, record: Record, holder: OwnerKey, owner: OwnerKey, now: datetime
     ) -> None:
-        """Gives to `owner` what the record says moved and `holder` still has; what came after stays."""
+        """Give to `owner` what the record says moved and `holder` still has; what came after stays."""
         move = OwnerMove(connection, holder, owner)
         moved = move.memories(record["memories"], record["memory_names"])
         for memory_id, (status, by, *became) in record["superseded"].items():
@@ -90,8 +90,8 @@ class OwnerMerge:
         _marked_again(connection, record["marks_of_both"], owner)
 
     def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
-        """Marks what is there twice, once by what moved and once by what was there, and what cannot hold beside the
-        other; the state it was in before, by id.
+        """Mark texts that are there twice, moved and kept, and those that cannot hold beside the other; return the
+        state before, by id.
         """
         over: dict[str, str] = {}
         for one, another in [
@@ -113,7 +113,7 @@ class OwnerMerge:
         return before
 
     def _facts_of_both(self, connection: Connection, owner: OwnerKey, moved: Sequence[str]) -> list[list[Memory]]:
-        """The facts of one slot, or of the same words, where both had some."""
+        """Return the facts of one slot, or of the same words, where both had some."""
         arrived = set(moved)
         columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest)
         rows = connection.execute(columns.where(memory.c.owner == owner, memory.c.status.in_(WEIGHED))).all()
@@ -131,7 +131,7 @@ class OwnerMerge:
     def _same_keys(
         self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
     ) -> Iterable[tuple[str, str]]:
-        """(older, newer) of values that are kept under one key."""
+        """Return (older, newer) of values that are kept under one key."""
         arrived = set(moved)
         by_key: defaultdict[str | None, list[Memory]] = defaultdict(list)
         for each in self._repository.keyed(connection, owner, valid_at=now):
@@ -152,7 +152,7 @@ class OwnerMerge:
         now: datetime,
         marked: Status,
     ) -> None:
-        """Unless it was changed since."""
+        """Restore the memory unless it was changed since."""
         held = self._repository.by_id(connection, owner, memory_id)
         if held is None or held.status != marked:
             return
@@ -165,7 +165,7 @@ class OwnerMerge:
 def contradicted(
     groups: Iterable[Sequence[Memory]], arrived: Collection[str], marks: Mapping[str, tuple[Status, str | None]]
 ) -> dict[str, tuple[Status, str | None]]:
-    """The facts of one owner that contradict the other's, with their new status: the fact said last wins."""
+    """Return the facts of one owner that contradict the other's, with their new status: the fact said last wins."""
     made: dict[str, tuple[Status, str | None]] = {}
     for group in groups:
         facts = [stated(each) for each in group if each.id not in marks]
@@ -189,7 +189,7 @@ def contradicted(
 
 
 def _mark(decision: Decision) -> tuple[Status, str | None] | None:
-    """The new status of a fact by the decision on it."""
+    """Return the new status of a fact by the decision on it."""
     if decision.newer is not None:
         return ("superseded", decision.newer.memory.id)
     if decision.same is None:
@@ -201,7 +201,9 @@ def _mark(decision: Decision) -> tuple[Status, str | None] | None:
 def _same_texts(
     connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
 ) -> Iterable[tuple[str, str]]:
-    """(the one to be marked, the one to be kept): what is active before what is pending, what was there before."""
+    """Give (the text to be marked, the same text to be kept): the active one is kept, of equals the one that
+    was there before.
+    """
     live = (memory.c.owner == owner, memory.c.status.in_(LIVE), valid(now))
     columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.status)
     arrived: dict[bytes, tuple[str, str]] = {}
@@ -218,7 +220,9 @@ def _same_texts(
 
 
 def _silenced(connection: Connection, owner: OwnerKey, arrived: Sequence[str]) -> list[str]:
-    """Switches off what says the same as another, and of the rest those above the limit that are least important."""
+    """Switch off arrived instructions that are there already, and the least important above the limit;
+    return their ids.
+    """
     order = (instruction.c.priority, instruction.c.created_at)
     rows = all_rows(
         connection,
@@ -254,7 +258,7 @@ def _set_active(connection: Connection, owner: OwnerKey, instruction_id: str, *,
 def _marks_moved(
     connection: Connection, source: OwnerKey, target: OwnerKey, only: Sequence[str] | None = None
 ) -> list[str]:
-    """The sessions whose memories were dropped together, unless the target has dropped one of the same name."""
+    """Return the sessions whose memories were dropped together, unless the target has dropped one of the same name."""
     there = memory_collection.alias()
     known = select(there.c.session_id).where(
         there.c.owner == target, there.c.session_id == memory_collection.c.session_id
@@ -272,7 +276,7 @@ def _marks_moved(
 
 
 def _marks_left(connection: Connection, owner: OwnerKey) -> list[list[str]]:
-    """(session, when it was dropped) of those that the other owner has too."""
+    """Return (session, when it was dropped) of those that the other owner has too."""
     left = select(memory_collection.c.session_id, memory_collection.c.dropped_at)
     rows = connection.execute(left.where(memory_collection.c.owner == owner))
     return [[session_id, dropped_at.isoformat()] for session_id, dropped_at in rows]
@@ -285,5 +289,5 @@ def _marked_again(connection: Connection, marks: Iterable[Sequence[str]], owner:
 
 
 def _other_names(moved: Mapping[str, str]) -> dict[str, str]:
-    """The old ids by the new, where they differ."""
+    """Return the old ids by the new, where they differ."""
     return {new: old for old, new in moved.items() if new != old}

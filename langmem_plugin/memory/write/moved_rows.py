@@ -1,4 +1,4 @@
-"""Moves what is kept of one owner to another, row by row and in the caller's transaction, and back."""
+"""Move what is kept of one owner to another, row by row and in the caller's transaction, and back."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,8 @@ Renamed = Mapping[str, str]
 
 
 class OwnerMove:
-    """From `source` to `target`, inside a write transaction: every row, whatever its state, damaged ones as they are.
+    """The move from `source` to `target`, inside a write transaction: every row, whatever its state, damaged
+    ones as they are.
 
     Rows that arrive take new change numbers, and the owner they leave starts its readers again. What is encrypted is
     encrypted anew with the key of who gets it; what cannot be decrypted stays as it is, so that nobody can read it
@@ -57,12 +58,13 @@ class OwnerMove:
         self._source = source
         self._target = target
         self._encryption = encryption_of(connection)
-        for owner in sorted((source, target)):  # in one order, whoever moves what
+        for owner in sorted((source, target)):  # one order, so that two moves wait in turn
             begin_change(connection, owner)
         begin_removal(connection, source)
 
     def memories(self, memory_ids: Sequence[str], names: Renamed | None = None) -> dict[str, str]:
-        """Those of them that are there, with vectors and uses, under the ids of `names`; the new ids by the old.
+        """Move those of the memories that are there, with vectors and uses, under the ids of `names`; return the
+        new ids by the old.
 
         A name that the new owner has already gives way to a new one.
         """
@@ -73,7 +75,7 @@ class OwnerMove:
         return moved
 
     def messages(self, message_ids: Sequence[str], names: Renamed | None = None) -> dict[str, str]:
-        """The same for what was said and can be searched."""
+        """Move messages, which can be searched; as `memories`."""
         moved: dict[str, str] = {}
         for part in in_parts(message_ids):
             moved |= self._part_of_messages(part, names or {})
@@ -82,7 +84,7 @@ class OwnerMove:
         return moved
 
     def instructions(self, instruction_ids: Sequence[str]) -> list[str]:
-        """Those that are there; their ids are unique."""
+        """Move the instructions that are there; their ids are unique."""
         table = standing_instruction
         here = (table.c.owner == self._source, table.c.instruction_id.in_(instruction_ids))
         rows = all_rows(self._connection, select(*instructions.STORED).where(*here))
@@ -175,7 +177,7 @@ class OwnerMove:
         return renamed
 
     def _copy(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
-        """Inside the database, so that no byte changes, damaged ones neither."""
+        """Copy the rows inside the database, so that no byte changes, damaged ones neither."""
         same = [old for old, new in renamed.items() if old == new]
         for old_ids, new in [(same, None), *(([old], new) for old, new in renamed.items() if old != new)]:
             if not old_ids:
@@ -191,7 +193,7 @@ class OwnerMove:
                 self._connection.execute(insert(table).from_select(names, each))
 
     def _vectors_anew(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
-        """Encrypts anew those that are whole, or writes their checksums anew: both hold the owner."""
+        """Encrypt anew the vectors that are whole, or write their checksums anew: both hold the owner."""
         source, target = self._source, self._target
         columns = select(table.c.model, id_column, table.c.vector, table.c.checksum)
         here = columns.where(table.c.owner == source, id_column.in_(renamed))
@@ -231,18 +233,21 @@ class OwnerMove:
 
 
 def ids_of(connection: Connection, owner: OwnerKey, row_id: Column[Any], order: Column[Any]) -> Sequence[str]:
-    """The ids of all the owner's rows of one table, in any state."""
+    """Return the ids of all the owner's rows of one table, in any state."""
     held = select(row_id).where(row_id.table.c.owner == owner)
     return connection.execute(held.order_by(order)).scalars().all()
 
 
 Record = dict[str, Any]
-"""`categories`: the old ids by the new; `categories_of_both`: by the old id what took its place, with its color, when
-it was made and its parent."""
+"""The record of a move of categories.
+
+`categories`: the old ids by the new; `categories_of_both`: by the old id what took its place, with its color, when it
+was made and its parent.
+"""
 
 
 def move(connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
-    """All of `source` are `target`'s; what moved. Both may have more than 500 together: none is left out."""
+    """Move all of `source` to `target`; return what moved. Both may have more than 500 together: none is left out."""
     arriving, there = categories.listed(connection, source), categories.listed(connection, target)
     names = {plain(each.name): each for each in there}
     taken = set(_ids(connection, target))
@@ -314,7 +319,7 @@ def take_back(connection: Connection, record: Mapping[str, Any], holder: OwnerKe
 
 
 def _above(held: Mapping[str, Category], category_id: str, names: Mapping[str, str]) -> str | None:
-    """The name, by `names`, of the nearest above it that has one."""
+    """Return the name, by `names`, of the nearest above it that has one."""
     above = held[category_id].parent_id
     while above is not None and above not in names:
         above = held[above].parent_id if above in held else None
@@ -335,6 +340,6 @@ def _ids(connection: Connection, owner: OwnerKey) -> list[str]:
 
 
 def _handed(connection: Connection, source: OwnerKey, target: OwnerKey, category_id: str) -> None:
-    """A damaged one, as it is: given back, it can be restored."""
+    """Hand over a damaged category as it is: given back, it can be restored."""
     here = (memory_category.c.owner == source, memory_category.c.category_id == category_id)
     connection.execute(update(memory_category).where(*here).values(owner=target))

@@ -1,4 +1,4 @@
-"""Stores new facts beside those that are there: finds what each concerns, and writes what was decided."""
+"""Store new facts beside those that are there: find what each concerns, and write what was decided."""
 
 import uuid
 from collections import defaultdict
@@ -42,7 +42,7 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Stated:
-    """A memory, stored or about to be, and what it states; one that nobody knows the date of is older than all."""
+    """A memory, stored or about to be, and what it states; one without a known date is older than all."""
 
     memory: Memory
     statement: Statement
@@ -59,9 +59,11 @@ class Stated:
 
 @dataclass(frozen=True)
 class Decision:
-    """`same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
-    said before `newer`: then it is history at once. What it replaces only if the person says so is `in_question`: until
-    then it waits.
+    """The decision on one fact.
+
+    `same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
+    said before `newer`: then it is history at once. What it replaces only if the person says so is `in_question`:
+    until then it waits.
     """
 
     same: Stated | None = None
@@ -71,7 +73,7 @@ class Decision:
 
 
 def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
-    """Decide by what was said, and by when it was said: not by when it was stored.
+    """Decide by what was said, and by when it was said, not by when it was stored.
 
     What a key names is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
     stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
@@ -99,7 +101,7 @@ def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] |
 
 
 def related(new: Stated, old: Stated) -> Relation:
-    """As the rules say; the same words under the same key are the same whatever they say."""
+    """Return the relation by the rules; the same words under the same key are the same whatever they say."""
     if new.memory.key != old.memory.key:
         return Relation("unrelated", "another key")
     if bare(new.memory.text) == bare(old.memory.text):
@@ -110,7 +112,8 @@ def related(new: Stated, old: Stated) -> Relation:
 
 
 def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
-    """The relation of `new` to each memory, by id: as the rules say, and where they are not sure the most likely.
+    """Return the relation of `new` to each memory, by id: as the rules say, and where they are not sure
+    the most likely.
 
     Most likely is judged of what is remembered without a key, holds, was said before and is no instruction.
     """
@@ -137,12 +140,12 @@ def _instructs(*facts: Stated) -> bool:
 
 
 def contradict(one: Stated, other: Stated) -> bool:
-    """True where the two cannot be remembered beside each other, whichever was said first."""
+    """Tell whether the two cannot be remembered beside each other, whichever was said first."""
     return any(related(*pair).kind in ("duplicate", "supersedes") for pair in ((one, other), (other, one)))
 
 
 def _of_same_words(new: Stated, old: Stated) -> bool:
-    """True where both come from the same words of one message: a model that reads it again words the fact anew."""
+    """Tell whether both come from the same words of one message: a model that reads it again words the fact anew."""
     one, other = new.memory, old.memory
     if one.source_id is None or one.source_id != other.source_id or not one.quote or not other.quote:
         return False
@@ -151,7 +154,9 @@ def _of_same_words(new: Stated, old: Stated) -> bool:
 
 
 def _surer(one: Stated | None, other: Stated) -> Stated:
-    """An active one goes before what waits for the person's word, and before what is over."""
+    """Return the surer one: an active one before one that waits for the person's word, and that before
+    one that is over.
+    """
     if one is None or one.over_at is not None:
         return other
     return other if (one.memory.status, other.memory.status) == ("pending", "active") else one
@@ -184,14 +189,18 @@ def advised(new: Stated, decision: Decision, held: Iterable[Stated], advice: Adv
 
 
 def _repeats(new: Stated, old: Stated) -> bool:
-    """Also what was corrected or forgotten since it was said: that does not come back in other words."""
+    """Tell whether the fact repeats; also what was corrected or forgotten since: that does not come
+    back in other words.
+    """
     if cannot_repeat(new.statement, old.statement):
         return False
     return old.memory.status == "active" or (old.over_at is not None and new.said_at < old.over_at)
 
 
 def _may_replace(new: Stated, old: Stated) -> bool:
-    """Without asking the person: what was said later, surely, and is neither sensitive nor an instruction."""
+    """Tell whether the fact may replace without asking: said later, surely, and neither sensitive
+    nor an instruction.
+    """
     return (
         new.memory.status == "active"
         and old.said_at < new.said_at
@@ -203,7 +212,7 @@ def _may_replace(new: Stated, old: Stated) -> bool:
 
 
 WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
-_NEAREST = 5  # memories that share words with a fact: what else may concern it than its slot's
+_NEAREST = 5  # memories that share words with a fact: other things that it may concern than its slot's
 _KEPT_STATEMENTS = 4_096
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
@@ -219,10 +228,11 @@ class Related:
 
 
 class Reconciler:
-    """Weighs a new fact against known ones, found by words and slot; rules decide, and weights where they are not sure.
+    """The weighing of a new fact against known ones, found by words and slot; rules decide, and weights where
+    they are not sure.
 
-    What shares words with it is looked for before the transaction, as a hint; what is decided upon is read in it. So
-    of two who write at once the second sees what the first has written.
+    Memories that share words with it are looked for before the transaction, as a hint; what is decided upon is read in
+    it. So of two who write at once the second sees what the first has written.
     """
 
     def __init__(
@@ -241,14 +251,14 @@ class Reconciler:
         self._now = now
 
     def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[list[str]]:
-        """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
+        """Return, for each fact, the ids of the memories that may concern it. Call this outside of a transaction."""
         with self._database.read() as connection:
             if connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner)).first() is None:
                 return [[] for _ in news]
             return self._search.ids_by_words(connection, owner, [self._query(new.text) for new in news])
 
     def beside(self, owner: OwnerKey, memories: Sequence[Memory]) -> "HeldFacts":
-        """The stored facts that these are to be weighed against."""
+        """Return the stored facts that these are to be weighed against."""
         with self._database.read() as connection:
             drafts = [stated(each) for each in memories]
             return self._held(connection, owner, drafts, [], self._now())
@@ -256,7 +266,7 @@ class Reconciler:
     def store(
         self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
     ) -> list[Remembered]:
-        """For each of `news` the memory that it ended in and what happened, in order."""
+        """Store each of `news`; return the memory that it ended in and what happened, in order."""
         now = self._now()
         drafts = [self._draft(owner, new, now) for new in news]
         begin_change(connection, owner, 0)  # who writes at the same time waits, and then sees what was decided here
@@ -282,10 +292,10 @@ class Reconciler:
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
     def replace(self, connection: Connection, owner: OwnerKey, memory_id: str, new: NewMemory) -> Remembered:
-        """Stores `new` in place of this memory, whatever the rules say, but for when it was said: what was corrected or
-        forgotten since takes nobody's place, and what was said before this memory is its history.
+        """Store `new` in place of this memory, whatever the rules say; only when it was said still counts.
 
-        Raises MemoryNotFound.
+        A text that was corrected or forgotten since takes nobody's place, and one that was said before this memory is
+        its history. Raises MemoryNotFound.
         """
         now = self._now()
         [made] = self.store(connection, owner, [new], [[]])
@@ -341,7 +351,7 @@ class Reconciler:
         return made if made.id != held.id else remembered(made.memory, "changed", (old.id, *made.concerned))
 
     def would_replace(self, connection: Connection, memory: Memory) -> list[Memory]:
-        """The memories in whose place one that waits is when it is confirmed, as was noted with it."""
+        """Return the memories in whose place one that waits is when it is confirmed, as was noted with it."""
         noted = memory.metadata.get(WOULD_REPLACE)
         memory_ids = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
         found = self._repository.by_ids(connection, memory.owner, memory_ids) if memory_ids else []
@@ -357,13 +367,13 @@ class Reconciler:
         return memory
 
     def is_replaced(self, connection: Connection, memory: Memory) -> bool:
-        """True where a memory said later, or one that says the same, stands in its place."""
+        """Tell whether a memory said later, or one that says the same, stands in its place."""
         fact = stated(memory)
         decision = decided(fact, self._live_beside(connection, fact, self._now()))
         return decision.newer is not None or decision.same is not None
 
     def over(self, owner: OwnerKey, text: str) -> Memory | None:
-        """The corrected or forgotten memory that says the same as `text`, unless the same is remembered."""
+        """Return the corrected or forgotten memory that says the same as `text`, unless the same is remembered."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
         with self._database.read() as connection:
@@ -372,7 +382,9 @@ class Reconciler:
         return None if same is None or same.over_at is None else same.memory
 
     def store_entry(self, connection: Connection, owner: OwnerKey, new: NewMemory) -> Memory:
-        """Stores `new` also where the same is there; what was corrected or forgotten since it was said as just that."""
+        """Store `new` also where the same is there; a text that was corrected or forgotten since it was
+        said as just that.
+        """
         now = self._now()
         draft = self._draft(owner, new, now)
         begin_change(connection, owner, 0)
@@ -388,7 +400,7 @@ class Reconciler:
         return self._finished(connection, draft, decision, {id(draft): made}, now).memory
 
     def related(self, owner: OwnerKey, text: str, vector: Vector, *, limit: int) -> list[Related]:
-        """The memories that `text` concerns, the surest first."""
+        """Return the memories that `text` concerns, the surest first."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
         meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
@@ -424,7 +436,9 @@ class Reconciler:
         return replace(decision, over=sure, in_question=noted)
 
     def _query(self, text: str, meaning: Meaning | None = None) -> Query:
-        """A query by words alone, unless the meaning is given: a memory without a shared word is never decided upon."""
+        """Return a query by words alone, unless the meaning is given: a memory without a shared word is
+        never decided upon.
+        """
         return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
     def _draft(self, owner: OwnerKey, new: NewMemory, now: datetime) -> Stated:
@@ -465,7 +479,7 @@ class Reconciler:
         stored: Mapping[int, Memory],
         now: datetime,
     ) -> Remembered:
-        """Writes what was decided. `stored` are the memories of drafts, as they have got into the database."""
+        """Write what was decided. `stored` are the memories of drafts, as they have got into the database."""
 
         def as_stored(each: Stated) -> Memory:
             return stored.get(id(each), each.memory)
@@ -488,7 +502,7 @@ class Reconciler:
         return remembered(made, "superseded" if over else "stored", concerned)
 
     def _said_again(self, connection: Connection, draft: Memory, same: Memory, now: datetime) -> Remembered:
-        """A memory that waited is confirmed by being said outright, one in doubt is in doubt no more."""
+        """Confirm a memory that waited and is now said outright; one in doubt is in doubt no more."""
         if same.status == "pending" and draft.status == "active":
             active = self._repository.change(connection, same.owner, same.id, {"status": "active"}, now=now)
             return self.confirmed(connection, active, when_asked=False)
@@ -549,7 +563,7 @@ def _names(fact: Stated) -> list[tuple[str, str]]:
 
 
 def _slots(fact: Stated) -> set[str]:
-    """The slot that a memory has, those of all that its text states, and those that can say the same thing."""
+    """Return the slot that a memory has, those of all that its text states, and those that can say the same thing."""
     statement = fact.statement
     told = {each.slot.key for each in (statement, *statement.also) if each.slot is not None}
     held = told if fact.memory.slot is None else {*told, fact.memory.slot}
@@ -557,7 +571,7 @@ def _slots(fact: Stated) -> set[str]:
 
 
 def _waiting(fact: Stated, in_question: Sequence[Stated]) -> Stated:
-    """The same, waiting for the person's word on whether it takes the place of these."""
+    """Return the memory, waiting for the person's word on whether it takes the place of these."""
     noted = {**fact.memory.metadata, WOULD_REPLACE: [each.memory.id for each in in_question]}
     return replace(fact, memory=fact.memory.model_copy(update={"status": "pending", "metadata": noted}))
 
