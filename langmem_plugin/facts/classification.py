@@ -16,7 +16,7 @@ from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language
 from langmem_plugin.languages.plain_text import plain
 
-_NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # what is said does not depend on when
+_NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # any day will do: the reading does not depend on it
 _TASTES: Final = frozenset({"like", "dislike", "preference", "diet", "drinking"})
 _ENOUGH: Final = 2  # words that say something
 

@@ -11,7 +11,7 @@ from langmem_plugin.facts.patterns import begins
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.languages.language import LANGUAGES, Language
 
-_TAG: Final = 3  # words at most of "…, right?": what stands ahead of more is told, not asked
+_TAG: Final = 3  # the most words of a tag like "…, right?": what stands before a longer one is told, not asked
 
 
 def is_automated(said: str) -> bool:

@@ -25,7 +25,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*+'(?!\w)")
 _STEM: Final = 4  # letters by which two forms of a word are taken for one
 _ALIKE: Final = 0.75
 _LONGEST_CORRECTION: Final = 8  # words
-_LONGEST_BARE_CORRECTION: Final = 2  # words of one that shares no number and no name with what it corrects
+_LONGEST_BARE_CORRECTION: Final = 2  # words of a correction that shares no number and no name with what it corrects
 _LONGEST_PLACE: Final = 31
 _YEARS_NEAR: Final = range(-1, 4)
 _IDLE: Final = words(

@@ -17,7 +17,7 @@ from langmem_plugin.languages.language import Language, words
 
 _LONGEST_VALUE: Final = 14
 _OLDEST: Final = 105
-_DIALLED: Final = 5  # digits of the shortest number that somebody is called by
+_DIALLED: Final = 5  # digits of the shortest phone number
 _LONGEST_TAIL: Final = 2  # words of a value behind its last comma
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear"})
 _OF_PEOPLE: Final = words(
@@ -35,7 +35,7 @@ _TASTES: Final = frozenset(("like", "dislike"))
 _PLANS: Final = frozenset(("goal", "plan", "strategy"))
 _A: Final = frozenset(("a", "an", "un", "una"))
 _MEANT: Final = {"counted": "possession", "illness": "health"}
-_SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # Hebrew, without "is"
+_SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # told without "is" in Hebrew
 _DAYS: Final = words("days|weeks|months|hours|minutes|dias|semanas|meses|ימים|שבועות|חודשים|%")
 _FAR: Final = 5  # words of where or when, before "is"
 _PETS: Final = frozenset({"dog", "cat", "pet"})

@@ -22,7 +22,7 @@ from langmem_plugin.languages.language import Language
 from langmem_plugin.languages.plain_text import plain
 
 _LONGEST_SENTENCE: Final = 120  # words
-_MOST: Final = 20  # facts of one message: nobody states more at once, and each is looked up among all that is known
+_MOST: Final = 20  # facts of one message: people state no more at once, and each is compared with all that is known
 _SURE, _LESS_SURE = 0.9, 0.8
 _BE: Final = frozenset(("am", "are", "been"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))

@@ -21,11 +21,11 @@ _PARTS_OF_DAY: Final = tuple(
 _NUMBERS: Final = {word: float(said) for each in reversed(LANGUAGES) for word, said in each.numbers.items()}
 _COUNTING: Final = _NUMBERS.keys() | {"half", "quarter"}
 _MONTHS: Final = {word: number for each in reversed(LANGUAGES) for word, number in each.months.items()}
-_A: Final = frozenset(("un", "una"))  # "one" too, but where another number follows
+_A: Final = frozenset(("un", "una"))  # these mean "one" too, but where another number follows
 _KEPT: Final = 4_096  # texts; one is read many times while it is weighed against others
 _TYPED_LETTERS: Final = 4
 _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
-_CODE: Final = "="  # before a word in which every letter counts
+_CODE: Final = "="  # marks a word in which every letter counts
 
 
 _WRITTEN = re.compile(r"[^\s,;!?()\"“”]++")

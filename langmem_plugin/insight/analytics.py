@@ -33,7 +33,7 @@ from langmem_plugin.memory.keep.usage_log import verdicts_of
 from langmem_plugin.memory.models import storable
 
 UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encrypted"
-"""Names for what has no category; of everybody, the categories that people made up, and those that cannot be read."""
+"""The names for memories without a category, for people's own categories, and for categories that cannot be read."""
 
 _KNOWN = frozenset(each.category for each in ATTRIBUTES.values()) | {"other"}
 _SURE = 0.8
@@ -151,7 +151,7 @@ def growth(connection: Connection, owner: OwnerKey | None, now: datetime, days: 
     )
     earliest, latest = (int((each - _EPOCH) / _A_QUARTER) for each in (begins, now))
     for at, source, count in all_rows(connection, counted.group_by(quarter, memory.c.source_type)):
-        within = max(earliest, min(at, latest))  # a clock that ran ahead stored what is not, or the row is damaged
+        within = max(earliest, min(at, latest))  # a clock that ran ahead stored a day to come, or the row is damaged
         day = grown[(_EPOCH + within * _A_QUARTER).astimezone(zone).date()]
         day.new += count
         day.by_source[source] = day.by_source.get(source, 0) + count
@@ -216,7 +216,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Share:
-    """`percentage` in [0, 100]."""
+    """A share of the memories; `percentage` is in [0, 100]."""
 
     name: str
     count: int

@@ -232,7 +232,7 @@ class OperationFlusher:
             if not self._is_down:
                 log.warning("operations.not_stored", exc_info=True)
             self._is_down = True
-            self._noted.set()  # nobody says again that there is something
+            self._noted.set()  # set again: what is left is not noted a second time
             return False
         self._is_down = False
         return True
@@ -294,7 +294,7 @@ def _add(connection: Connection, name: str, minute: datetime, more: Latencies) -
 
 
 def _stored(row: Any) -> Latencies:
-    buckets = {int(bucket): count for bucket, count in row.buckets.items()}  # JSON makes texts of the numbers
+    buckets = {int(bucket): count for bucket, count in row.buckets.items()}  # JSON turns the numbers into texts
     return Latencies(row.calls, row.failures, row.total_ms, buckets)
 
 

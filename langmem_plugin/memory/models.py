@@ -233,7 +233,7 @@ class MemoryChanges(MemoryFields, total=False):
 
 @dataclass(frozen=True)
 class Filter:
-    """The rule which memories may answer; applied before the best are chosen, so it never costs results.
+    """The rule for which memories may answer; applied before the best are chosen, so it never costs results.
 
     An empty field asks nothing. Any of the types, categories, sessions and sources will do; all of the tags must be
     there. Categories and tags are meant in any case, a category with all below it. `created_after` is inclusive,

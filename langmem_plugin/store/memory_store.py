@@ -224,7 +224,7 @@ class MemoryStore(BaseStore):
         places = [located(op.namespace, self._person_of) for op in puts]
         with self._run.fenced(), service.database.write() as connection:
             now = service.now()
-            for owner in sorted({each.owner for each in places}):  # in one order, whoever writes what
+            for owner in sorted({each.owner for each in places}):  # in one order: two writers would wait for each other
                 begin_change(connection, owner)
             for op, location in zip(puts, places, strict=True):
                 held = self._held(connection, location, op.key)

@@ -15,11 +15,11 @@ from langmem_plugin.identifiers import OwnerKey, ScopeKey, identified
 APPLICATION = ScopeKey.named("store")
 """The owner of what is in a namespace that names nobody."""
 
-WHO = "."  # which is no label
+WHO = "."  # LangGraph refuses it as a label
 MEMORIES: tuple[str, ...] = ("memories", WHO)
 """The namespace of every memory of a person, whichever door it came through; other namespaces hold their own items."""
 
-_FEWEST_DIGITS = 10  # of a number without a plus: a shorter one may be anything
+_FEWEST_DIGITS = 10  # digits of a number without a plus: a shorter one may be anything
 _ESCAPES = {"%": "%25", ".": "%2E", "@": "%40"}
 
 

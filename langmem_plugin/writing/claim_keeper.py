@@ -93,7 +93,7 @@ def _run(found: "weakref.ref[ClaimKeeper]", stopped: threading.Event) -> None:
     """Watch until stopped; while it waits it holds no reference, so that the keeper can be freed."""
     watch = Watch()
     while (keeper := found()) is not None:
-        with contextlib.suppress(StoreUnavailable):  # the next round may reach it
+        with contextlib.suppress(StoreUnavailable):  # the database may be there in the next round
             if not keeper.look(watch):
                 return
         del keeper

@@ -17,7 +17,7 @@ from langmem_plugin.people.consents import PERMISSIONS, Consent, Permission, Per
 
 log = event_log(__name__)
 
-_LONGEST_WORDS = 1_000  # letters of what a person said to it
+_LONGEST_WORDS = 1_000  # letters of the person's answer
 
 
 QUESTION_VERSION = 1
@@ -102,7 +102,7 @@ class Consents:
         """Note the question in the transaction that makes it theirs to answer: nobody is asked twice."""
         if asked == "extraction":
             consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
-        else:  # no, unless they say yes
+        else:  # without an answer it is a no
             held = consents.consent_in(connection, owner, lock=True)
             consents.keep(connection, owner, held.changed({"sensitive": False}, self._now()))
 

@@ -107,14 +107,14 @@ class Extraction:
                 yield from self._worked(job)
             except ClaimLost:
                 log.info("extraction.claim_lost", extra={"phone": masked(job.thread)})
-            except UnknownSession:  # purged meanwhile, its job with it
+            except UnknownSession:  # the session was purged meanwhile, its job with it
                 return
             except StoreUnavailable:
                 # Where this cannot be noted either, a watching process finds it out once the job is held no more.
                 with contextlib.suppress(StoreUnavailable, ClaimLost):
                     self._jobs.let_go(job)
                 raise
-            except Exception as error:  # a provider's own, or a mistake: no other job waits for it
+            except Exception as error:  # a provider's own error, or a mistake: no other job may wait for it
                 self._not_done(job, error)
                 call.failed = is_failure(error)
                 if raises:
@@ -135,7 +135,7 @@ class Extraction:
             self._take_back(job, said)
             try:
                 facts += self._read(said)
-            except Exception:  # what was read before it is not kept waiting
+            except Exception:  # facts read before it need not wait
                 yield from self._stored(job, self._weighed(job, facts))
                 raise
             taken, is_all = unread.taken, unread.is_all
@@ -228,7 +228,7 @@ class Extraction:
                 with self._database.provided(take_off):
                     made = self._service.remember(owner, fact.text, advice=fact.advice, **fact.fields(job.session_id))
             except (InvalidInput, ValidationError):
-                # It never will be: the others are.
+                # This fact can never be stored: the others are.
                 log.warning("extraction.fact_refused", exc_info=True, extra={"phone": masked(owner)})
                 is_off = False
         if not is_off:

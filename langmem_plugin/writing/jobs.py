@@ -27,14 +27,14 @@ log = event_log(__name__)
 State = Literal["pending", "processing", "completed", "failed"]
 
 MOST_ATTEMPTS = 5
-_FIRST_PAUSE = timedelta(minutes=1)  # and twice as long after each further attempt
+_FIRST_PAUSE = timedelta(minutes=1)  # after the first failure, and twice as long after each further one
 _LONGEST_ERROR = 300
 _DAMAGED = "its row in the queue is damaged"
 _ENDED = "every process that began with it ended in the middle"
 
 
 class ClaimLost(Exception):
-    """Another process has the job by now, or the session is gone: nothing was written."""
+    """The error of a job that another process has by now, or whose session is gone: nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ExtractionJobs:
         """
         wanted = self._due() if person is None else _of(person)
         while True:
-            with self._database.read() as connection:  # a look that finds nothing holds no writer up
+            with self._database.read() as connection:  # read first: when no job is due, no writer has to wait
                 if connection.execute(_CLAIMABLE.where(*wanted).limit(1)).first() is None:
                     return None
             with self._database.write(durable=False) as connection:
@@ -109,7 +109,7 @@ class ExtractionJobs:
                 try:
                     if is_whole and attempts < MOST_ATTEMPTS:
                         return _claimed(connection, found, attempts)
-                except SessionRefused as error:  # what was read of it is not what was kept: no other job waits for it
+                except SessionRefused as error:  # its messages are not what was stored: no other job may wait for it
                     if person is not None:
                         raise
                     why, refused = str(error), error

@@ -25,9 +25,9 @@ from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredA
 
 log = event_log(__name__)
 
-_MOST_FACTS = 20  # asked about together
-_MOST_CANDIDATES = 8  # of each fact
-_NEAR = 0.1  # how surely a memory has to be about a fact that shares nothing else with it
+_MOST_FACTS = 20  # facts asked about together
+_MOST_CANDIDATES = 8  # memories for each fact
+_NEAR = 0.1  # the least similarity of a memory that shares nothing else with a fact
 _TEXT = 500  # letters
 
 _ASK = (
@@ -72,7 +72,7 @@ class _Question:
 
 
 class ModelReconciliation:
-    """The asker of a chat model about facts; a call is given up after `timeout`."""
+    """The questions to a chat model about facts; a call is given up after `timeout`."""
 
     def __init__(self, model: BaseChatModel, service: MemoryService, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
         self._service = service

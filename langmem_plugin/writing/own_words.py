@@ -130,7 +130,7 @@ class OwnWords:
         return Unread(tuple(now), taken | {each.row for each in now}, is_all=False)
 
     def _own(self, message: HumanMessage) -> str:
-        # A name is given to what other agents of a graph say; a summary of LangChain's stands as the person's too.
+        # Messages of other agents in a graph have a name; LangChain's summary stands as the person's message too.
         if message.name is not None or message.additional_kwargs.get("lc_source") is not None:
             return ""
         text = storable(words_in(before_context(own_words(without_context(message)[0]))))

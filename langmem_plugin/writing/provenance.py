@@ -20,8 +20,8 @@ from langmem_plugin.memory.models import plain
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.settings import Role
 
-_LONGEST_CHAIN = 10  # of facts, each in the place of the one before
-_MOST_USED = 3  # of a reply's memories that are explained
+_LONGEST_CHAIN = 10  # facts, each in the place of the one before
+_MOST_USED = 3  # memories of a reply that are explained
 
 
 @dataclass(frozen=True)

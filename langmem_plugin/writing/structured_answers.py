@@ -23,7 +23,7 @@ _TRIES = 3
 _LONGEST_REASON = 500  # letters
 _LONGEST_ANSWER = 100_000
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?+>")
-_MOST_STARTS = 200  # braces that an answer is tried to begin at
+_MOST_STARTS = 200  # braces at which JSON may begin in an answer
 
 Read = TypeVar("Read")
 
@@ -41,7 +41,7 @@ class Answer(Generic[Read]):
 
 
 class StructuredAnswers:
-    """The asker of a model. `as_json` tells a model that takes no schema how to answer; `name` says in the log
+    """The questions to one model. `as_json` tells a model that takes no schema how to answer; `name` says in the log
     what is asked for.
     """
 
@@ -90,7 +90,7 @@ class StructuredAnswers:
             except Exception as error:  # noqa: BLE001 - of any class: every provider has its own
                 refused = error
                 answer = self._asked(lambda: self._by_text(messages))
-                # It answers, so the schema was what it could not do.
+                # It answers, so it was the schema that it could not take.
                 extra = {"asked_for": self._name, "error": type(refused).__name__}
                 log.info("model.takes_no_schema", extra=extra)
                 self._takes_schema = False
@@ -104,7 +104,7 @@ class StructuredAnswers:
         asks = self._model.with_structured_output(self._schema, method="function_calling", include_raw=True)
         found = untraced(lambda config: asks.invoke(messages, config))
         if isinstance(found, dict) and "raw" in found:
-            # Read by itself, so that one part that is wrong does not take the others along.
+            # Each part is read by itself, so that a wrong one does not spoil the others.
             raw = found["raw"]
             calls = getattr(raw, "tool_calls", None)
             return calls[0]["args"] if calls else _json_in(raw.text)

@@ -1,1 +1,1 @@
-"""From texts to unit vectors: the models, retries, and what a cosine means."""
+"""Unit vectors of texts: the models, retries, and the meaning of a cosine."""

@@ -13,7 +13,7 @@ from langmem_plugin.memory.embedding.embedder import cosines
 
 _K1 = 1.2
 _B = 0.75
-_SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # of a word said once in a text of half the length
+_SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # a word said once in a text of half the average length
 _BYTES_PER_TERM = 200  # bytes of the dictionary, the two arrays and their headers
 
 

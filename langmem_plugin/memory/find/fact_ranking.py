@@ -44,7 +44,7 @@ _BEHIND = 4.2  # the distance behind the nearest, in the logarithm of the odds, 
 _RECENCY, _RECENT_DAYS = 0.06, 30.0
 _USE, _OFTEN_USED = 0.05, 20.0
 _CONFIDENCE = 0.04
-_GAINS_ALL_FROM = 0.7  # of the similarity
+_GAINS_ALL_FROM = 0.7  # the similarity from which a row gains all
 _MICROSECONDS_A_DAY = 86_400e6
 
 
@@ -210,7 +210,7 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     `nearest` are the cosines that are known, by id, where the corpus holds no vectors. Of an exact query only the rows
     that may hold its phrases are returned, with certainty 1: their texts tell whether they do.
     """
-    if not corpus.ids:  # as most often of what is shared
+    if not corpus.ids:  # most often so in the shared scope
         return []
     scored = _scored(corpus, query, nearest)
     return [_hit(corpus, query, scored, row) for row in _kept(corpus, query, scored)]

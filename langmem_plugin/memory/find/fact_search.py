@@ -22,7 +22,7 @@ from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Candidate, Found, Left, Memory
 
-_CANDIDATES = 100  # of a search through an index
+_CANDIDATES = 100  # candidates of a search through an index
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Ask:
     owner: OwnerKey
     query: Query
     nearest: Nearest | None
-    weight: float = 1.0  # of its answers among those of others
-    at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
+    weight: float = 1.0  # the weight of its answers among those of other questions
+    at_hand: bool = False  # answered only from what this process holds: by words, where it holds no vectors
 
 
 class FactSearch:

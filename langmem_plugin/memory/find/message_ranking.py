@@ -1,4 +1,4 @@
-"""One question against what was said: messages gain from neighbours, session, speaker and the day they were said."""
+"""The ranking of messages for a question: they gain from neighbours, session, speaker and the day they were said."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -23,15 +23,15 @@ MOST = 6
 Groups = tuple[tuple[str, ...], ...]
 """Names that mean the same, the full one first."""
 
-_MOST_PLACES = 3  # of a question in which names are looked at
-_MOST_OTHERS = 3  # names for one that was said
+_MOST_PLACES = 3  # names of a question that are replaced
+_MOST_OTHERS = 3  # other names for one that was said
 _SHORTEST = 2  # letters of a name behind a prefix
-_MARKS = str.maketrans("", "", "'\"׳״")  # of Hebrew abbreviations, which are typed in several ways
+_MARKS = str.maketrans("", "", "'\"׳״")  # the marks of Hebrew abbreviations, which are typed in several ways
 
 
 @dataclass(frozen=True)
 class Wording:
-    """The whole question, and which names were taken for each other, as "k8s = Kubernetes"."""
+    """The whole question in other words, and the names that were taken for each other, as "k8s = Kubernetes"."""
 
     text: str
     aliases: tuple[str, ...]

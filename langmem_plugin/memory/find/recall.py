@@ -208,7 +208,7 @@ def narrowed(where: Filter, scope: Scope) -> Filter:
 
 class _Question(NamedTuple):
     text: str
-    weight: float  # of its answers
+    weight: float  # the weight of its answers
     parts: tuple[str, ...] = ()  # the messages that it puts together
 
 

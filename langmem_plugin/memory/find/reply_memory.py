@@ -180,5 +180,5 @@ def _is_guarded(memory: Memory) -> bool:
     return memory.private or _is_sensitive(memory.text)
 
 
-# Asked of every line of every reply, and as dear as all of the ranking.
+# This is asked for every line of every reply, and costs as much as all of the ranking.
 _is_sensitive = cached_if_short(_KEPT_TEXTS, LONGEST_KEPT)(is_sensitive)

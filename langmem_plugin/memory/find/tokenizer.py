@@ -22,7 +22,7 @@ _DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
 _HEBREW_POINTS = re.compile(r"[\u0591-\u05c7]")
 _LETTER = re.compile("[\\s\\S][\u0300-\u036f\u0591-\u05c7]*+")  # with its marks
 HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
-_HEBREW_ENDINGS = ("ימ", "ות")  # of plurals, written without final letters
+_HEBREW_ENDINGS = ("ימ", "ות")  # endings of plurals, written without final letters
 HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
 _SHORTEST_HEBREW = 3
 _LONGEST_WORD = 100  # letters; what is longer is no word of a language, and is kept by its beginning
@@ -82,7 +82,7 @@ def stemmer(like: str) -> Callable[[str], list[str]]:
     return lambda text: [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
-@functools.lru_cache(maxsize=16)  # of one question it is asked several times
+@functools.lru_cache(maxsize=16)  # one question asks for it several times
 def language_of(text: str) -> str:
     """Return the language most words of `text` seem to be in; English where nothing tells."""
     spoken = Counter(language for _, language in _spoken(text))

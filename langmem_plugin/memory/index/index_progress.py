@@ -1,4 +1,4 @@
-"""Which changes an owner's vector index has still to take over, read from the database by one follower at a time."""
+"""The changes that an owner's vector index has still to take over, read by one follower at a time."""
 
 import contextlib
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     raise ImportError("the index pgvector needs more: pip install 'phone-memory[postgres]'") from error
 
-_LARGEST_SEARCH = 1_000  # of hnsw.ef_search
+_LARGEST_SEARCH = 1_000  # the most of hnsw.ef_search
 
 
 def _schema_of(database: Database) -> str:

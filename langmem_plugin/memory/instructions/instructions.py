@@ -51,7 +51,7 @@ from langmem_plugin.memory.keep.rows import (
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
-MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
+MOST_INSTRUCTIONS = 200  # instructions of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
@@ -113,7 +113,7 @@ class InstructionChanges(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two that cannot both be followed; `loser` is in no prompt while `winner` is in force."""
+    """Two instructions that cannot both be followed; `loser` is in no prompt while `winner` is in force."""
 
     winner: Instruction
     loser: Instruction

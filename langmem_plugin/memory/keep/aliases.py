@@ -36,8 +36,8 @@ _TITLES, _ARTICLES, _NOT_IN_NAMES, _BESIDE = (
 )  # behind the last of these, a place or somebody else is named
 _LONGEST_TEXT = 2_000
 _REACH = 100  # letters beside a connector
-_MOST = 5  # of one text
-_MOST_SAID = 3  # of a name
+_MOST = 5  # namings of one text
+_MOST_SAID = 3  # words of a name
 _SENTENCE = re.compile(r"(?<=[.!?;\n])" + _WORDS["no title before"] + r"\s++")
 _TOKEN = re.compile(r"[^\s,()\"“”:;!?]++")
 _GERSHAYIM = re.compile(r"(?<=[א-ת])\"(?=[א-ת])")
@@ -308,7 +308,7 @@ def with_ends(
     behind = and_(memory.c.owner == table.c.owner, memory.c.memory_id == table.c.learnt_from, of_memory)
     wanted = select(table, memory.c.expires_at).outerjoin(memory, behind).where(table.c.owner == owner)
     if not any_state:
-        # What is archived was only told long ago.
+        # An archived memory still holds: it was only told long ago.
         holds = or_(table.c.source != "memory", memory.c.status.in_(("active", "archived")))
         wanted = wanted.where(table.c.active, holds)
     found = []
@@ -345,7 +345,7 @@ def _holds(words: Sequence[str], name: Sequence[str]) -> bool:
     return size > 0 and any(list(words[at : at + size]) == list(name) for at in range(len(words) - size + 1))
 
 
-MOST_ALIASES = 200  # of one owner, those that were removed with them
+MOST_ALIASES = 200  # aliases of one owner, removed ones included
 _LONGEST, _MOST_WORDS = 60, 5
 _CACHE_BYTES, _BYTES_BESIDE = 4 * 2**20, 300
 _NO_NAMES = frozenset().union(*(STOP_WORDS[language] for language in ("english", "spanish", "hebrew")))

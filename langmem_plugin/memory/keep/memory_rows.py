@@ -66,7 +66,7 @@ def ids_of_digests(
 
 log = event_log(__name__)
 
-_LEVELS = 50  # of metadata; whoever reads it goes down into it again
+_LEVELS = 50  # levels of metadata; every reader goes down through them again
 
 _INSTANTS = (
     "said_at",

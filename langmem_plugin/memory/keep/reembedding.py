@@ -202,7 +202,7 @@ class Reembedding:
             for row, text, vector in embedded:
                 number, _ = begin_change(connection, row.owner)
                 here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row.id)
-                # Only what still says what was embedded; whoever changed it has embedded it anew.
+                # Only texts that are still as they were embedded; a change has embedded its text anew.
                 for now in all_rows(connection, self._texts(of).where(*here)):
                     if of.text(encryption, now) != text:
                         continue

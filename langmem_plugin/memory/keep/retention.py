@@ -178,7 +178,7 @@ class Retention:
                 return
 
             def among(table: Table) -> ColumnElement[bool]:
-                # Said of each table: else PostgreSQL may read all of one to compare it with these few.
+                # Repeated for each table: else PostgreSQL may read all of one to compare it with these few.
                 return and_(table.c.owner > self._looked_at, table.c.owner <= last)
 
             theirs = (

@@ -207,7 +207,7 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
         raise DecryptionRefused(f"a row of {place.table} is not encrypted: restore it from a backup")
     try:
         words, digest = json.loads(cipher.decrypt(place, sealed))
-    except ValueError as error:  # of a database without keys: there it is no ciphertext either
+    except ValueError as error:  # a database without keys: there it is no ciphertext either
         raise DecryptionRefused(f"a row of {place.table} is not what was stored: restore it from a backup") from error
     return words, digest
 

@@ -75,7 +75,7 @@ def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) ->
 
 
 def give_back_verdicts(connection: Connection, moved: Sequence[int], holder: OwnerKey, owner: OwnerKey) -> None:
-    """Count for the owner again as much as moved."""
+    """Move these counts back from the holder to the owner."""
     if any(moved):
         count_verdicts(connection, holder, Verdicts(*(-each for each in moved)))
         count_verdicts(connection, owner, Verdicts(*moved))
@@ -218,7 +218,7 @@ class UsageLog:
             memory_access.c.owner: memory.c.owner,
             memory_access.c.memory_id: memory.c.memory_id,
         }
-        # Locked, and not merely there: deleted in between, the log would have nothing to refer to.
+        # Locked, not only looked up: if it were deleted in between, the log would have nothing to refer to.
         held = select(*values.values()).where(memory.c.owner == owner, memory.c.memory_id == memory_id)
         locked = held.with_for_update(read=True, key_share=True)
         connection.execute(insert(memory_access).from_select(list(values), locked))

@@ -90,7 +90,7 @@ class CollectionAdoption:
             fields, undated = _fields(name, each, now, unusable)
             news.append(NewMemory(text, vector, fields, undated=undated))
         with self._database.write(patience=BULK_WORK) as connection:
-            begin_change(connection, owner)  # two who take over at once wait in turn
+            begin_change(connection, owner)  # two processes that take over at once wait in turn
             there = owned(connection, owner, memory.c.memory_id, [each.fields["id"] for each in news])
             fresh = [each for each in news if each.fields["id"] not in there]
             made = self._reconciler.store(connection, owner, fresh, [[]] * len(fresh))

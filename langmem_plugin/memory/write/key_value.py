@@ -19,7 +19,7 @@ log = event_log(__name__)
 
 Result = dict[str, Any]
 _PREFERENCE = "preference"
-_MOST_WORDS = 3  # of a key
+_MOST_WORDS = 3  # words of a key
 
 
 class KeyValueMemory:

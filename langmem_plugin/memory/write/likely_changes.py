@@ -97,7 +97,7 @@ class Overlap:
 
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
-    """Decide the relation to each known text; at most one is decided on beside the rules."""
+    """Decide the relation to each known text; at most one is decided by weights, where the rules are not sure."""
     rules = [each.rule for each in known]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
         return rules
@@ -137,7 +137,7 @@ def _beside_value(statement: Statement) -> list[Word]:
 def _changed(new: Statement, old: Statement) -> float:
     """Return how much `old` is what `new` tells a change of; 0 where it is not."""
     if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text):
-        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two of a row
+        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two facts of one kind
     both = _overlap(new.text, old.text)
     of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
         both.shared >= _IN_COMMON or both.old_things >= _MOSTLY

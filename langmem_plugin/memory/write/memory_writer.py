@@ -43,7 +43,7 @@ from langmem_plugin.memory.models import (
 from langmem_plugin.memory.write.reconciler import Reconciler, Related, remembered
 from langmem_plugin.operation_timing import timed
 
-_MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
+_MOST_MARKS = 1_000  # marks of dropped sessions, for each owner
 
 
 class SessionMemories:
@@ -494,7 +494,7 @@ class MemoryWriter:
 
     @timed("forget")
     def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
-        """Return the memory, which is recalled no more from now on; a damaged one without its text.
+        """Forget the memory: it is recalled no more. Return it, a damaged one without its text.
 
         Raises MemoryNotFound when it is not there (any more).
         """

@@ -150,7 +150,7 @@ class OwnerMove:
         wanted = {row.message_id: names.get(row.message_id, row.message_id) for row in rows}
         taken = owned(self._connection, self._target, table.c.message_id, list(wanted.values()))
         of_session = {row.message_id: row.session_id for row in rows}
-        # By both ids, as the search has it for one that is in two sessions.
+        # A message in two sessions goes by both ids, as in the search.
         renamed = {old: f"{of_session[old]}/{new}" if new in taken else new for old, new in wanted.items()}
         named_anew = [new for old, new in renamed.items() if wanted[old] in taken]
         twice = owned(self._connection, self._target, table.c.message_id, named_anew)

@@ -269,7 +269,7 @@ class Reconciler:
         """Store each of `news`; return the memory that it ended in and what happened, in order."""
         now = self._now()
         drafts = [self._draft(owner, new, now) for new in news]
-        begin_change(connection, owner, 0)  # who writes at the same time waits, and then sees what was decided here
+        begin_change(connection, owner, 0)  # others who write now wait, and then see what was decided here
         advice = [new.advice for new in news]
         hinted = [(*hints, *(each.memory_ids if each else ())) for hints, each in zip(nearest, advice, strict=True)]
         held = self._held(connection, owner, drafts, hinted, now)
@@ -292,7 +292,7 @@ class Reconciler:
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
     def replace(self, connection: Connection, owner: OwnerKey, memory_id: str, new: NewMemory) -> Remembered:
-        """Store `new` in place of this memory, whatever the rules say; only when it was said still counts.
+        """Store `new` in place of this memory, whatever the rules say; the time when it was said still counts.
 
         A text that was corrected or forgotten since takes nobody's place, and one that was said before this memory is
         its history. Raises MemoryNotFound.
@@ -327,7 +327,7 @@ class Reconciler:
         fact = stated(memory)
         # The person says so now, whatever was corrected or forgotten before; what they said later holds.
         decision = decided(fact, self._live_beside(connection, fact, now))
-        if decision.same is not None:  # it is known: the older one stays
+        if decision.same is not None:  # the fact is known: the older memory stays
             over = self._over(connection, memory, decision.same.memory, now)
             return remembered(over, "duplicate", (decision.same.memory.id,))
         if when_asked and decision.newer is None:
@@ -339,7 +339,7 @@ class Reconciler:
     def rewritten(
         self, connection: Connection, held: Memory, changes: dict[str, Any], *, vector: Vector, revision: int | None
     ) -> Remembered:
-        """A memory whose text was put right, and what it replaces by that; what it said is kept as history."""
+        """Put a memory's text right; return it with what it replaces. The old text is kept as history."""
         now = self._now()
         read = _statement_of(changes["text"], now)
         slot = {"slot": read.slot.key if read.slot else None, "valid_from": read.valid_from, "valid_to": read.valid_to}
@@ -382,8 +382,9 @@ class Reconciler:
         return None if same is None or same.over_at is None else same.memory
 
     def store_entry(self, connection: Connection, owner: OwnerKey, new: NewMemory) -> Memory:
-        """Store `new` also where the same is there; a text that was corrected or forgotten since it was
-        said as just that.
+        """Store `new` also where the same is there.
+
+        A text that was corrected or forgotten since it was said is stored as corrected or forgotten.
         """
         now = self._now()
         draft = self._draft(owner, new, now)
