@@ -35,11 +35,11 @@ _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MU
 class OrderWords(SimpleNamespace):
     """Patterns of `orders` in a language's file, held against the beginning of what is left of a sentence.
 
-    Those of `…_end` end it, and so does `unless`. `topic` ends before the topic; `whenever` is a condition that only a
-    model can read, up to its comma. `never_ever` says both that it is important and that it must not be. `wanted` is
-    what an assistant is told to do where it is plain that it is meant to last, `answering` how to answer, and `lasting`
-    says by itself that it is meant to last. `more` is a request of another kind, behind the order; `releases` say that
-    an order is over, of something that it was about.
+    The patterns of `…_end` end the sentence, and so does `unless`. `topic` ends before the topic; `whenever` is a
+    condition that only a model can read, up to its comma. `never_ever` says both that it is important and that it must
+    not be. `wanted` is what an assistant is told to do where it is plain that it is meant to last, `answering` how to
+    answer, and `lasting` says by itself that it is meant to last. `more` is a request of another kind, behind the
+    order; `releases` say that an order is over, of something that it was about.
     """
 
 

@@ -12,7 +12,7 @@ _MOST_PREFIXES = 3
 def english_of(word: str, language: str) -> str | None:
     """Return the English of a word as people write it, two words with a stroke between them where it has two meanings.
 
-    None where it is not known. `language` is "es" or "he".
+    Returns None where the English is not known. `language` is "es" or "he".
     """
     known = _glosses(language)
     return next((known[form] for form in _forms(word, language) if form in known), None)

@@ -102,7 +102,7 @@ class Confirmations:
     def note_asked(self, connection: Connection, unsure: Unsure) -> None:
         """Note that a memory was asked about, in the transaction that makes the question the person's to answer.
 
-        What has changed meanwhile is left.
+        A memory that has changed meanwhile is left as it is.
         """
         service, memory = self._service, unsure.memory
         try:

@@ -1,8 +1,8 @@
 """Take what people say into their memories: read in their own words, allowed by them, each fact stored once.
 
-What is read in a session's messages is first noted in its job, together with how far was read; then each fact is
-stored in the very transaction that takes it off the job. A process may be killed anywhere in between: the next one
-goes on where it was, and asks no model again about what was read.
+The facts read in a session's messages are first noted in its job, together with how far was read; then each fact is
+stored in the very transaction that takes it off the job. A process may be killed anywhere in between: the next one goes
+on where it was, and asks no model again about what was read.
 """
 
 import contextlib

@@ -90,8 +90,8 @@ class ExtractionJobs:
         """Claim the job that has been due for longest; of a `person`, who is named, also one that is not
         due or has failed.
 
-        None where nothing waits. What ended every process that began with it is given up, and so is what is refused:
-        for a named person that raises SessionRefused.
+        Returns None where nothing waits. A job that ended every process that began with it is given up, and so is one
+        whose session is refused: for a named person that raises SessionRefused.
         """
         wanted = self._due() if person is None else _of(person)
         while True:

@@ -349,7 +349,7 @@ class CorpusCache(Generic[C]):
     ) -> list[tuple[Hit, Text]]:
         """Return the texts that rank first, by id and best first, as `read` finds them.
 
-        What is damaged, or gone without a change, is not found and drops out of the ranking.
+        A text that is damaged, or gone without a change, is not found and drops out of the ranking.
         """
         with self.corpus(connection, owner, states) as corpus:
             while True:

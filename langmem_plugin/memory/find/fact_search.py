@@ -124,7 +124,7 @@ class FactSearch:
         """Return the answers of `best_of`, then the others that were considered, best first, with the
         reason against each.
 
-        At most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
+        It returns at most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
         """
         kept = [_candidate(each) for each in self.best_of(connection, asks, limit)]
         rest: dict[str, Candidate] = {}

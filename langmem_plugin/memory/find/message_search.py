@@ -203,9 +203,9 @@ class MessageHistory:
         """Return the messages most likely to answer, best first, as they stand now. Of the filter, sessions
         and dates apply.
 
-        What the person asked to be forgotten is not in them; what they corrected is marked.
-        "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up
-        to so many `neighbours` of its talk, half of them before it; none is given twice.
+        Words that the person asked to be forgotten are left out; corrected messages are marked. "Yesterday" in the
+        question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up to so many
+        `neighbours` of its talk, half of them before it; none is given twice.
         """
         owner = owner_key(self._database, owner)
         if not question.strip():

@@ -61,7 +61,7 @@ class _Held:
 class ReplyMemory:
     """The reader of what a reply needs, for one person at a time and of all their scopes; serves any thread.
 
-    What was read last is kept for each person, least recently asked for dropped first.
+    It keeps what was read last for each person, and drops the least recently asked for first.
     """
 
     def __init__(self, service: MemoryService) -> None:

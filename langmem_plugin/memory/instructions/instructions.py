@@ -173,9 +173,10 @@ class StandingInstructions:
     ) -> Taken:
         """Take an order that the person just gave, weighed against those that they gave before.
 
-        What is in force already is not stored twice; what was off, expired or overruled is in force anew. "Stop …"
-        takes back what is there. Without a priority it gets that of what it opposes: the newest word holds.
-        `said_in` names the message, which is taken once however often it is given. Raises as `add` does.
+        An order that is in force already is not stored twice; one that was off, expired or overruled is in force anew.
+        "Stop …" takes back the order that is there. An order without a priority gets that of the order it opposes: the
+        newest word holds. `said_in` names the message, which is taken once however often it is given. Raises as `add`
+        does.
         """
         owner = owner_key(self._database, owner)
         made = self._made(owner, text, priority or 1, condition, expires_at)

@@ -70,7 +70,7 @@ class Retention:
     def keep_within(self, connection: Connection, owner: OwnerKey) -> None:
         """Archive the oldest active and the oldest pending memories until at most `owner_limit` of each are left.
 
-        Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
+        Of the memories that are neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
         """
         newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner)
         if connection.execute(newest).scalar_one() <= self._owner_limit:

@@ -64,7 +64,7 @@ class StoredVectors:
     def put_rows(self, connection: Connection, table: Table, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Store the vectors of any table, whose rows are named by `name` within their owner.
 
-        Those of past talk, of which there are most, are kept in half the bytes.
+        Vectors of past talk, which are the most, are kept in half the bytes.
         """
         as_stored = to_halves if table is history_vector else to_bytes
         statement, encryption = upsert(connection, table), encryption_of(connection)

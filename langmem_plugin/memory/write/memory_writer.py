@@ -195,7 +195,7 @@ class SessionMemories:
     def delete_collection(self, name: str, *, owner: str | int | None = None) -> int:
         """Forget every memory of the session, mark it as dropped, and return how many there were.
 
-        Those that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
+        Memories that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
         store's: what is in it is decided by its owner's memories.
         """
         owner = self._key(owner)
@@ -548,7 +548,7 @@ class MemoryWriter:
     def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
         """Give a transaction, which the collection of an owner who always has one follows at once.
 
-        With `seen`, of an owner who was not erased since; a change of a memory in its place needs no such thing.
+        With `seen`, the owner must not have been erased since then; a change of a memory in its place needs no `seen`.
         """
         with self._database.write() as connection:
             yield connection

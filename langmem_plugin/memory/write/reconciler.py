@@ -75,7 +75,7 @@ class Decision:
 def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
     """Decide by what was said, and by when it was said, not by when it was stored.
 
-    What a key names is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
+    A memory with a key is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
     stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
     """
     found = found or {}
