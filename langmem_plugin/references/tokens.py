@@ -14,7 +14,7 @@ _TOKEN = re.compile(
       | \d{4}-\d\d?-\d\d?                       # ISO date
       | \d\d?[/.]\d\d?[/.]\d{2,4}               # 9/15/2023
       | \d\d?:\d\d(?::\d\d)?                    # clock
-      | (?-i:[A-Z]{2,4}\d{2,}[A-Z\d]*)(?![^\W_])  # a code: HAT052
+      | (?-i:[A-Z]{2,4}\d{2,}+[A-Z\d]*+)(?![^\W_])  # a code: HAT052
       | \d+(?:\.\d+)?(?!(?:st|nd|rd|th|er|[rdtnvm][oa])\b)[^\W\d_]{1,4}(?![^\W_])
       | \d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa])?(?![^\W\d_])
       | [$€£₪%&]

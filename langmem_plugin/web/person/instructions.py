@@ -18,11 +18,11 @@ from langmem_plugin.web.person.visit import LOCALES, Here, Visit
 router = APIRouter(prefix="/instructions")
 
 _PART = re.compile(
-    r"""\s*(?:(?P<field>message|topic|role)\s+(?P<how>contains|starts\s+with|is\s+not|is)\s*["“'](?P<text>[^"”']*)["”']
+    r"""(?:(?P<field>message|topic|role)\s+(?P<how>contains|starts\s+with|is\s+not|is)\s*["“'](?P<text>[^"“”']*+)["”']
     |time\s+(?P<clock>before|after|between)\s+(?P<first>[\d:]+)(?:\s+and\s+(?P<last>[\d:]+))?
     |day\s+(?P<is>is\s+not|is)\s+(?P<day>\w+)
     |date\s+(?P<date>before|from)\s+(?P<when>[\d-]+)
-    |(?P<word>and|or|not|[()]))\s*""",
+    |(?P<word>and|or|not|[()]))\s*+""",
     re.VERBOSE | re.IGNORECASE,
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -134,7 +134,7 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
 
 def _parts_of(condition: str, language: LanguageCode) -> list[dict[str, str]]:
     """The parts of a condition, for a template to tell in the person's language; none if a part has no known form."""
-    found, place = [], 0
+    found, place, condition = [], 0, condition.strip()
     while place < len(condition):
         part = _PART.match(condition, place)
         if part is None:
