@@ -91,9 +91,8 @@ def one_person(model: Embeddings, facts: list[dict], messages: list[dict], share
     settings = Settings(sweep_every=None, search_past_sessions=False, extraction="off")
     with PhoneMemory("sqlite://", settings=settings, embeddings=model) as memory:
         phone = "+972501234567"
-        # What would be settled between facts is not what is measured here: each is an entry of its own.
-        for text, vector in zip(texts, vectors.tolist(), strict=True):
-            memory.service.create_memory("s", text, vector, owner=phone)
+        # As an application tells them, so that a fact which another one replaced by mistake is missed here too.
+        memory.service.remember_many(phone, [(text, {}) for text in texts], embeddings=vectors.tolist())
         for each in messages:
             said, language, needs = each["message"], each["lang"], each["needs"]
             block = block_of(memory, phone, said)
