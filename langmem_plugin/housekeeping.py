@@ -26,10 +26,10 @@ from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, stale_tickets
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner, turn
+from langmem_plugin.database.deletion_in_slices import delete_in_slices
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
-from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.database.upkeep_tables import operation, upkeep
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log

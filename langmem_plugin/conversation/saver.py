@@ -52,7 +52,7 @@ from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Open
 from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.opening import open_database, refuse_encrypted
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.urls import media_of
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings

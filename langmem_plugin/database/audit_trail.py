@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine, bindparam, insert, select
 
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.upkeep_tables import audit, secret
 
 SYSTEM = "system"

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.engine import Database
-from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.prepared_statements import driver
 from langmem_plugin.errors import ConfigurationError, InvalidInput, StorageFull, StoreUnavailable
 
 _TRIES = 10  # in case pictures are deleted between the copy of the rows and their own

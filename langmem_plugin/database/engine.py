@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.migrations import upgrade
-from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.prepared_statements import driver
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.transactions import (

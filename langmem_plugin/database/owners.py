@@ -4,7 +4,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.people_tables import identifier as table
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import Pool
 
-from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.prepared_statements import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
 from langmem_plugin.errors import ConfigurationError, LangMemError, StorageFull, StoreUnavailable, WriteConflict
 

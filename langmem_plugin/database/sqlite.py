@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from langmem_plugin import process_forks
-from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.prepared_statements import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
 from langmem_plugin.errors import (
     ConfigurationError,

@@ -17,7 +17,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.memory_tables import extraction_job as table
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log

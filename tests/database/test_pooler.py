@@ -17,7 +17,7 @@ from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.backup import backup
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.prepared_statements import driver
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT
 from tests.database.conftest import serving

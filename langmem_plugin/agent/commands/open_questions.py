@@ -12,7 +12,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.encryption.encrypted_columns import QUESTION
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import InvalidInput, SessionRefused
 from langmem_plugin.identifiers import OwnerKey, masked

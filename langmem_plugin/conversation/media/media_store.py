@@ -42,7 +42,7 @@ from langmem_plugin.database.encryption import Place as RowPlace
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES, is_encrypted
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import held_file
 from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable

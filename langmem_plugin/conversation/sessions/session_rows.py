@@ -22,7 +22,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
 )
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import TRIES, all_taken, insert_new
 from langmem_plugin.errors import SessionRefused, UnknownSession
 from langmem_plugin.identifiers import masked

@@ -41,7 +41,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending
 from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PENDING
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 from langmem_plugin.languages.language import LANGUAGES

@@ -41,7 +41,7 @@ from langmem_plugin.conversation.storage.message_cache import (
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache

@@ -26,7 +26,7 @@ from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY, bind_anew
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
 from langmem_plugin.facts.is_redacted import without_secrets

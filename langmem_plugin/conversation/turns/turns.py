@@ -30,7 +30,7 @@ from langmem_plugin.conversation.config_keys import FIRST_STATE, ticket_of
 from langmem_plugin.conversation.sessions.session_rows import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, TurnTimeout
 
 RENEW_SECONDS = 1.0

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delet
 from langmem_plugin.database.audit_trail import Action, Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey

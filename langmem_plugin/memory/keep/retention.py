@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import message, thread_owner
+from langmem_plugin.database.deletion_in_slices import delete_in_slices
 from langmem_plugin.database.memory_tables import (
     extraction_job,
     history_message,
@@ -24,7 +25,6 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.repository import MemoryRepository

@@ -13,7 +13,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
-from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import Name, in_parts, name_to_store, to_store, upsert
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
