@@ -38,7 +38,7 @@ from langmem_plugin.database.transactions import (
     note_in_vain,
 )
 from langmem_plugin.database.urls import database_and_schema, shown
-from langmem_plugin.errors import ConfigurationError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable, WriteConflict
 from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
 
@@ -293,23 +293,22 @@ class Database:
             part = connection.begin_nested()
             try:
                 yield connection
-            except BaseException:
+            except BaseException as error:
                 self._give_up_if_lost(connection)
                 if connection.invalidated:
                     joined.lost()
                 else:
-                    with contextlib.suppress(*self._driver_errors):  # on a full disk SQLite itself undoes it all
+                    try:
                         part.rollback()
+                    except self._driver_errors:  # SQLite itself has undone it all, as it does on a full disk
+                        joined.failed = self._named(error)
                 raise
             part.commit()
         except self._driver_errors as error:
-            named = self._named(error)
             self._give_up_if_lost(connection)
-            if connection.invalidated:  # the statements that begin and end a part may do so too
+            if connection.invalidated:  # the statements that begin and end a part can lose it too
                 joined.lost()
-            elif isinstance(named, StorageFull):
-                joined.failed = named
-            raise named from error
+            raise self._named(error) from error
 
     def scrub(self, tables: Sequence[str]) -> list[str]:
         """Remove from the files what was deleted from these tables; return in words where bytes of it may remain.
@@ -460,7 +459,7 @@ class Database:
         finally:
             _connecting.reset(before)
 
-    def _named(self, error: Exception) -> Exception:
+    def _named(self, error: BaseException) -> BaseException:
         """Return our error where the caller can act upon it; any other, such as a bug in our SQL, stays as it is."""
         return self._backend.named(error.orig if isinstance(error, DBAPIError) else error) or error
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.plain_text import is_hebrew, plain
 
 _LONGEST_LABEL: Final = 48
 _MOST_LABEL_WORDS: Final = 4
@@ -108,8 +108,9 @@ def _is_own_label(found: list[str], written: list[str]) -> bool:
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    hebrew = "\u05d0" <= word[:1] <= "\u05ea"
-    return (word, word[1:]) if hebrew and word[0] in "הול" and len(word) > 3 else (word, word.removesuffix("s"))
+    return (
+        (word, word[1:]) if is_hebrew(word) and word[0] in "הול" and len(word) > 3 else (word, word.removesuffix("s"))
+    )
 
 
 def _is_code(bare: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Final
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
 from langmem_plugin.languages.language import LANGUAGES, Language
+from langmem_plugin.languages.plain_text import is_hebrew
 
 _SKIPPED: Final = r"(?:[~!^]\S+ ){0,3}?"
 _TAG: Final = "[~!^#&]?"
@@ -255,7 +256,7 @@ def language_of(said: str, written: str) -> Language:
     """
     english, hebrew, spanish = LANGUAGES
     found = [word.strip('.,;:!?()"') for word in said.split()]
-    if any("\u05d0" <= letter <= "\u05ea" for word in found for letter in word[:1]):
+    if any(map(is_hebrew, found)):
         return hebrew
     accented = 2 * (not _ACCENTED.isdisjoint(written))
     in_spanish = sum(word in _marking(spanish) for word in found) + accented

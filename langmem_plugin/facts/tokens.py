@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from langmem_plugin.languages.language import words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.plain_text import is_hebrew, plain
 
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
@@ -87,7 +87,7 @@ def _is_code(said: str) -> bool:
     if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):
         return False
     kinds = [kind for kind, _ in groupby(body, key=lambda c: "1" if c.isdigit() else "a" if c.isalpha() else "-")]
-    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not "\u05d0" <= body[0] <= "\u05ea"
+    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not is_hebrew(body)
 
 
 def _expanded(written: str, start: int, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:

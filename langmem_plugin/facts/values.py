@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from langmem_plugin.languages.language import LANGUAGES
-from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
 from langmem_plugin.lru import cached_if_short
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
@@ -61,7 +61,7 @@ def _is_code(word: str) -> bool:
     if _AMOUNT.fullmatch(word):
         return False
     letters = any(c.isalpha() for c in word)
-    if any("\u05d0" <= c <= "\u05ea" for c in word):
+    if any(map(is_hebrew, word)):
         return False  # Hebrew writes its small words onto numbers: "ב-18:30"
     return letters and (any(c.isdigit() for c in word) or any(c in _SIGNS for c in word))
 
@@ -226,7 +226,7 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     if exact and ":" in rest[0]:
         hour, minute, used = int(exact[1]), int(exact[2]), 1
     else:
-        bare = rest[0].removeprefix("ב") if "\u05d0" <= rest[0][:1] <= "\u05ea" else rest[0]
+        bare = rest[0].removeprefix("ב") if is_hebrew(rest[0]) else rest[0]
         counted = _amount(bare) if bare else None
         if counted is None or not 0 < counted <= 24 or counted != int(counted):
             return None
@@ -260,7 +260,7 @@ def _stem(word: str) -> str:
         return word
     if len(word) > _TYPED_LETTERS and word[-1] == "s" and word[-2] not in "su":
         word = word[:-1]
-    if "\u05d0" <= word[:1] <= "\u05ea" and len(word) > _TYPED_LETTERS and word[0] in "הבל":
+    if is_hebrew(word) and len(word) > _TYPED_LETTERS and word[0] in "הבל":
         return word[1:]
     return word
 
@@ -292,11 +292,7 @@ def forms_of_one(one: str, other: str) -> bool:
         return True
     if _CODE in (one[:1], other[:1]):
         return False
-    if (
-        "\u05d0" <= one[:1] <= "\u05ea"
-        and (one[1:] == other or other[1:] == one)
-        and max(one, other, key=len)[0] in "הבוש"
-    ):
+    if is_hebrew(one) and (one[1:] == other or other[1:] == one) and max(one, other, key=len)[0] in "הבוש":
         return min(len(one), len(other)) >= _TYPED_LETTERS - 1
     short, long = sorted((one, other), key=len)
     if len(short) >= _TYPED_LETTERS and long.startswith(short) and long[len(short) :] in _ENDINGS:

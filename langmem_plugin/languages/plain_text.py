@@ -16,3 +16,8 @@ def plain(text: str) -> str:
     """Return the text in lower case, without accents and vowel points, with one kind of apostrophe."""
     bare = unicodedata.normalize("NFKD", text.translate(_WORN))
     return (bare if bare.isascii() else "".join(c for c in bare if not unicodedata.combining(c))).casefold()
+
+
+def is_hebrew(word: str) -> bool:
+    """Tell whether a word begins with a Hebrew letter."""
+    return "\u05d0" <= word[:1] <= "\u05ea"

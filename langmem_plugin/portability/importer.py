@@ -142,7 +142,7 @@ class Importer:
         `phone` is the person whom all of it becomes; without it each record says whose it is. `phone_of` maps a
         record's name for somebody to a phone; a name that is not in it stays as it is.
 
-        What is doubtful (junk_audit.py) is stored to be confirmed, or left out. Raises what a source raises for a file
+        What the junk audit doubts is stored to be confirmed, or left out. Raises what a source raises for a file
         that it cannot read at all, EmbeddingUnavailable or StoreUnavailable; what was done before stays done.
         """
         refuse_switched_off(enabled=self._enabled)

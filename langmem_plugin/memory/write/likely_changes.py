@@ -17,7 +17,7 @@ from langmem_plugin.facts import Relation, Statement, another_subject, cannot_re
 from langmem_plugin.facts.marks import names
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.languages.language import LANGUAGES, phrases, words
-from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.find.tokenizer import HEBREW_PREFIXES, STOP_WORDS, stemmer
 
@@ -50,7 +50,6 @@ for _language in LANGUAGES:
 _MARK, _WHOLE, _LITTLE = 1.5, 1.0, 0.4  # the weight of a word
 _SAME_ROOT, _LONGER = 0.85, 0.7  # the certainty that two words are one
 _REPEATS, _IN_COMMON, _MOSTLY, _A_THIRD = 0.7, 1.8, 0.8, 0.35
-_SORTS: Final = {"mark": "mark", "name": "name", "role": "", "word": ""}
 _SHORTEST, _SHORTEST_BEGINNING, _MOST_OF_A_WORD = 3, 4, 0.7
 
 
@@ -104,15 +103,13 @@ def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     cues = _content(new.text).cues
     if "beside" in cues:
         return rules
-    moved = "change" in cues
-    likely = [
-        _changed(new, each.statement) if moved else _repeated(new, each.statement) * (each.rule.kind == "unrelated")
-        for each in known
-    ]
+    if "change" in cues:
+        found = Relation("supersedes", "tells a change of it")
+        likely = [_changed(new, each.statement) for each in known]
+    else:
+        found = Relation("duplicate", "says nearly the same")
+        likely = [_repeated(new, each.statement) if each.rule.kind == "unrelated" else 0.0 for each in known]
     if any(likely):
-        found = (
-            Relation("supersedes", "tells a change of it") if moved else Relation("duplicate", "says nearly the same")
-        )
         rules[likely.index(max(likely))] = found
     return rules
 
@@ -121,12 +118,12 @@ def doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
     """Keep what a rule would replace by its place alone, unless only a name or a number there differs."""
     if rule.kind != "supersedes" or not rule.by_place or "change" in _content(new.text).cues:
         return rule
-    sorts = [{_SORTS[word.kind] for word in _content(each.value or "").words} - {""} for each in (new, old)]
+    kinds = [{word.kind for word in _content(each.value or "").words} & {"mark", "name"} for each in (new, old)]
     ours, theirs = ([word.form for word in _beside_value(each)] for each in (new, old))
     alike = all(any(_alike(one, other) for other in theirs) for one in ours) and all(
         any(_alike(one, other) for other in ours) for one in theirs
     )
-    return rule if alike and not sorts[0].isdisjoint(sorts[1]) else Relation("keeps_both", "both can be so")
+    return rule if alike and not kinds[0].isdisjoint(kinds[1]) else Relation("keeps_both", "both can be so")
 
 
 def _beside_value(statement: Statement) -> list[Word]:
@@ -178,7 +175,6 @@ def _in_figures(text: str) -> str:
     return _FIGURES.sub("0", plain(text))
 
 
-@lru_cache(_KEPT)
 def _overlap(new: str, old: str) -> Overlap:
     ours, theirs = _matched(new, old), _matched(old, new)
     things, known_things = ({word: each[word] for word in each if word.kind != "mark"} for each in (ours, theirs))
@@ -218,28 +214,24 @@ def _alike(one: str, other: str) -> float:
     short, long = sorted((one, other), key=len)
     if len(short) < _SHORTEST or not (one[0].isalpha() and other[0].isalpha()):
         return 0.0
-    if _is_hebrew(one) and _is_hebrew(other):
+    if is_hebrew(one) and is_hebrew(other):
         return _SAME_ROOT if len(_root(one)) >= _SHORTEST and _root(one) == _root(other) else 0.0
     beginning = max(_SHORTEST_BEGINNING, round(_MOST_OF_A_WORD * len(long)))
     return _LONGER if len(short) >= beginning and short[:beginning] == long[:beginning] else 0.0
 
 
-def _is_hebrew(word: str) -> bool:
-    return "\u05d0" <= word[:1] <= "\u05ea"
-
-
 def _root(word: str) -> str:
     """Return the letters of a Hebrew word's root, more or less: without what is written onto it, and without vowels."""
-    word = bare_forms(word)[-1]
+    word = _bare_forms(word)[-1]
     ending = next((each for each in _HEBREW_ENDINGS if word.endswith(each) and len(word) - len(each) > 1), "")
     bare = word.removesuffix(ending)
     return bare.replace("ו", "").replace("י", "") or bare
 
 
-def bare_forms(word: str) -> list[str]:
+def _bare_forms(word: str) -> list[str]:
     """Return a word, and in Hebrew the same without the letters that are written onto it."""
     found = [word]
-    while _is_hebrew(found[-1]) and len(found[-1]) > _SHORTEST and found[-1][0] in HEBREW_PREFIXES:
+    while is_hebrew(found[-1]) and len(found[-1]) > _SHORTEST and found[-1][0] in HEBREW_PREFIXES:
         found.append(found[-1][1:])
     return found
 
@@ -272,13 +264,14 @@ def _word(
     """Return the word of a form; None for a form that tells nothing of what the text is about."""
     if not form[0].isalpha() or (form[0] in "tm" and form[1:2].isdigit()):
         return Word(form, "mark", _MARK)
-    forms = bare_forms(form)
+    forms = _bare_forms(form)
     if any(each in language.weekdays for language in LANGUAGES for each in (*forms, form.removesuffix("s"))):
         return Word(form, "mark", _MARK)
     if (
         len(form) == 1
         or form in _MONEY
-        or not (idle | _EMPTY).isdisjoint(forms[:2])
+        or not idle.isdisjoint(forms[:2])
+        or not _EMPTY.isdisjoint(forms[:2])
         or not _IN_ROLES.isdisjoint((form, f"{form}s"))
     ):
         return None
@@ -294,7 +287,7 @@ def _cues(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
     of_things = {word for before, word in pairwise(tokens) if before in _BEFORE_THINGS and word in _PLACES_TOO}
     found, used = set(), set()
     for at, token in enumerate(tokens):
-        for first in bare_forms(token)[:2]:
+        for first in _bare_forms(token)[:2]:
             for cue, phrase in _CUES.get(first, ()):
                 if tuple(tokens[at + 1 : at + len(phrase)]) == phrase[1:] and (
                     len(phrase) > 1 or token not in of_things
@@ -310,7 +303,7 @@ def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
     for at, token in enumerate(tokens):
         for length in range(_LONGEST_ROLE, 0, -1):
             rest = tuple(tokens[at + 1 : at + length])
-            first = next((form for form in bare_forms(token) if (form, *rest) in _ROLES), None)
+            first = next((form for form in _bare_forms(token) if (form, *rest) in _ROLES), None)
             if first is not None and len(rest) == length - 1:
                 found.add(_ROLES[first, *rest])
                 used |= {first, token, *rest}

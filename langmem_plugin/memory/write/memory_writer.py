@@ -317,7 +317,7 @@ class MemoryWriter:
 
         `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
         before it was corrected or forgotten does not come back. Where the rules cannot tell, `advice`
-        of a model counts as far as advice.py lets it. Raises InvalidInput for an empty text or a wrong field,
+        of a model counts as far as `advised` lets it. Raises InvalidInput for an empty text or a wrong field,
         EmbeddingDimMismatchError for an `embedding` of another dimension.
         """
         owner = owner_key(self._database, owner)

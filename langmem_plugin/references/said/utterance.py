@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from langmem_plugin.languages.plain_text import is_hebrew
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references.tokens import Token, stem, tokens
 from langmem_plugin.references.words import LANGUAGES, Language
@@ -97,7 +98,7 @@ def _lexicon(language: Language) -> tuple[Mapping[tuple[str, ...], frozenset[str
 def language_of(text: str) -> Language:
     """Return the language of a text: by script, else by its function words; English when in doubt."""
     english, hebrew, spanish = LANGUAGES
-    if any("\u05d0" <= letter <= "\u05ea" for letter in text):
+    if any(map(is_hebrew, text)):
         return hebrew
     said = [token.text for token in tokens(text) if token.word]
     accented = not _SPANISH_MARKS.isdisjoint(text.lower())
