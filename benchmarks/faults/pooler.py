@@ -56,14 +56,18 @@ def program() -> str | None:
     return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def pooled(url: str, size: int = _SIZE) -> Iterator[str]:
     """The URL by which the same database is reached through so many connections, in transactions."""
     found, direct = program(), make_url(url)
     assert found is not None, "PgBouncer is not here: apt-get install pgbouncer"
     host = str(direct.query.get("host") or direct.host or "localhost")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        listen = free.getsockname()[1]
+    listen = free_port()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pgbouncer.ini"
         file.write_text(

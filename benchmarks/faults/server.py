@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -36,15 +37,10 @@ def play(stage: Stage) -> str:
 
 
 def _text_while_backends_are_killed(stage: Stage, people: People, connection: psycopg.Connection, kills: int) -> None:
-    """Everybody texts again as soon as they are answered."""
     said: dict[str, Text] = {}
     for _ in range(kills):
         until = time.monotonic() + stage.chance.uniform(0.1, 1.0)
-        while time.monotonic() < until:
-            for each, phone in people:
-                if phone not in said or said[phone].ended:
-                    said[phone] = stage.send(each, stage.oracle.chat(phone, thinks=0.05))
-            stage.listen(min(until, time.monotonic() + 0.05))
+        stage.keep_texting(people, said, until, partial(stage.oracle.chat, thinks=0.05))
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -65,15 +61,19 @@ def _first_process(connection: psycopg.Connection) -> int | None:
 def _stopped(first: int) -> Iterator[None]:
     """All its processes: while the first one stands still it makes no others."""
     os.kill(first, signal.SIGSTOP)
-    processes = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
-    _signal(processes, signal.SIGSTOP)
+    processes = [first, *children_of(first)]
+    signal_to(processes, signal.SIGSTOP)
     try:
         yield
     finally:
-        _signal(processes, signal.SIGCONT)
+        signal_to(processes, signal.SIGCONT)
 
 
-def _signal(processes: list[int], number: signal.Signals) -> None:
+def children_of(first: int) -> list[int]:
+    return [*map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+
+
+def signal_to(processes: list[int], number: signal.Signals) -> None:
     for each in processes:
         with suppress(ProcessLookupError):
             os.kill(each, number)

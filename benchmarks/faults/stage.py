@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Self
@@ -105,6 +105,16 @@ class Stage:
             pipes = {each.pipe: each for each in self._workers if each.asked}
             for pipe in wait(list(pipes), left):
                 self._hear(pipes[pipe])
+
+    def keep_texting(
+        self, people: list[tuple[Worker, str]], said: dict[str, Text], until: float, text: Callable[[str], Text]
+    ) -> None:
+        """Everybody texts again as soon as they are answered, until that instant; `said` holds the newest of each."""
+        while time.monotonic() < until:
+            for each, phone in people:
+                if phone not in said or said[phone].ended:
+                    said[phone] = self.send(each, text(phone))
+            self.listen(min(until, time.monotonic() + 0.05))
 
     def wait(self, *texts: Text) -> bool:
         """Until they are answered, or will not be any more; whether all are."""
