@@ -167,7 +167,8 @@ class PostgreSQL:
         try:
             shared.execute(self._ALONE)
             as_it_was = shared.execute(self._TABLES).fetchall() == self._tables
-            shared.execute(self._EMPTY if as_it_was else "")
+            if as_it_was:
+                shared.execute(self._EMPTY)
         except psycopg.Error:  # the connection is ended, or a table is gone
             as_it_was = False
         if not as_it_was:
