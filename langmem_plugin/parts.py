@@ -140,9 +140,8 @@ class Parts:
             self.store = MemoryStore(
                 self.service,
                 person_of=self.people.resolve,
-                run=self.writing,
+                fenced=self.writing.fenced,
                 executor=self.executor,
-                enabled=settings.remembers,
             )
             self.key_value = KeyValues(self.service, self.people.resolve)
             self.channel = Channel(self, self.commands, self.context)

@@ -87,7 +87,6 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return request.override(
             system_message=with_standing(request.system_message, standing),
             messages=cast("list[AnyMessage]", shown),
-            state=cast("AgentState[Any]", self._context.current_files(request.state)),
         )
 
 

@@ -32,13 +32,10 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.recall import scopes_of
 from langmem_plugin.memory.find.reply_memory import Told
 from langmem_plugin.memory.keep.usage_log import Access
-from langmem_plugin.store.memory_edits import lines_of
-from langmem_plugin.store.memory_lines import files_of, is_of_memory
 
 log = event_log(__name__)
 
 _Result = TypeVar("_Result")
-_HELD = "memory_contents"  # deepagents' own key: it reads the files of `memory=[…]` once
 
 
 class RoutingNode(Protocol):
@@ -117,20 +114,6 @@ class TurnContext:
     def _recalled_texts(self, recalled: Recalled, messages: Sequence[BaseMessage]) -> list[str]:
         told = self.shown.told_last(self._parts.person.owner(), recalled, messages)
         return [*(each.text for each in told.memories), *(each.text for each in told.instructions)]
-
-    def current_files(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the state with the memory's files up to date, without what was forgotten or corrected."""
-        held = state.get(_HELD) or {}
-        ours = [path for path, text in held.items() if is_of_memory(text)]
-        if not ours:
-            return state
-        try:
-            files = files_of(*lines_of(self._parts.service, self._parts.person.owner()))
-        except StoreUnavailable:
-            log.warning("files.skipped", exc_info=True)
-            files = {}
-        now = {path: next((file.text for name, file in files.items() if path.endswith(name)), "") for path in ours}
-        return {**state, _HELD: {**held, **now}}
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
         """Return the newest message of the current run with a question at its end; None where nothing is to be asked.

@@ -3,10 +3,11 @@
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from langchain_core.runnables.config import run_in_executor
 from langgraph.store.base import (
@@ -19,18 +20,16 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
-    TTLConfig,
 )
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory as table
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.keep.repository import NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
 from langmem_plugin.store import items
-from langmem_plugin.store.memory_edits import Run
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -72,9 +71,6 @@ def _compares(held: Any, name: str, other: Any) -> bool:
 
 _ALL = 10**9
 
-if TYPE_CHECKING:
-    from langmem_plugin.store.memory_files import MemoryFiles
-
 
 class MemoryStore(BaseStore):
     """The store for `graph.compile(store=memory.store)`, made by `PhoneMemory.store`.
@@ -89,42 +85,25 @@ class MemoryStore(BaseStore):
     """
 
     supports_ttl = True
-    __slots__ = ("_enabled", "_executor", "_person_of", "_run", "_service", "ttl_config")
+    __slots__ = ("_executor", "_fenced", "_person_of", "_service")
 
     def __init__(
         self,
         service: MemoryService,
         *,
         person_of: Callable[[str], OwnerKey],
-        run: Run,
+        fenced: Callable[[], AbstractContextManager[None]],
         executor: Executor,
-        enabled: bool = True,
-        ttl: TTLConfig | None = None,
     ) -> None:
         self._service = service
         self._person_of = person_of
-        self._run = run
+        self._fenced = fenced
         self._executor = executor
-        self._enabled = enabled
-        self.ttl_config = ttl
 
     @staticmethod
     def namespace(*labels: str) -> tuple[str, ...]:
         """Return the labels as LangGraph takes them: what it refuses in one is escaped."""
         return tuple(escaped(each) for each in labels)
-
-    def files(self) -> "MemoryFiles":
-        """Return the memories of the run's person as files for deepagents, to read and edit: see MemoryFiles.
-
-        `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/":
-        memory.store.files()}), middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError
-        without the extra `deepagents`, ConfigurationError where the memory is switched off.
-        """
-        from langmem_plugin.store.memory_files import MemoryFiles  # noqa: PLC0415 - of the extra `deepagents`
-
-        if not self._enabled:
-            raise ConfigurationError("the memory is switched off: there are no files of it to show")
-        return MemoryFiles(self._service, self._run, executor=self._executor)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out the operations: reads see what was there before; writes are one transaction, the last
@@ -222,7 +201,7 @@ class MemoryStore(BaseStore):
         texts = [items.text_of(op.key, op.value or {}, op.index) for op in written]
         embedded = iter(zip(values, texts, service.embedder.texts(texts), strict=True))
         places = [located(op.namespace, self._person_of) for op in puts]
-        with self._run.fenced(), service.database.write() as connection:
+        with self._fenced(), service.database.write() as connection:
             now = service.now()
             for owner in sorted({each.owner for each in places}):  # in one order: two writers would wait for each other
                 begin_change(connection, owner)

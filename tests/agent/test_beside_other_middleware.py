@@ -30,7 +30,6 @@ pytestmark = pytest.mark.both_engines
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from deepagents import create_deep_agent
-    from deepagents.backends import CompositeBackend, StateBackend
 
 ERIN = "+972501234567"
 DISHES = [{"id": "r1", "name": "Lasagna"}, {"id": "r2", "name": "Green curry"}]
@@ -217,7 +216,6 @@ def test_a_whole_deep_agent_remembers_refers_and_asks(memory, scripted, stored):
         model=scripted(cook),
         tools=[find_recipes, save_recipe],
         system_prompt="You are Mom Bot.",
-        backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.store.files()}),
         middleware=[memory.middleware()],
         interrupt_on={"save_recipe": True},
         state_schema=MemoryState,
