@@ -32,7 +32,7 @@ def played(file: Path, turns: int) -> None:
                 chat.turn(phone)
                 if turn % _A_SESSION == 0:
                     memory.sessions.clear_session(phone)
-                    memory.past_sessions.catch_up(phone)
+                    memory.past_sessions.catch_up()
 
 
 def taken(file: Path) -> Counter[str]:

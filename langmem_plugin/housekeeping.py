@@ -1,16 +1,13 @@
 """Archive and delete, in the background and by one process at a time, what is too old or was deleted."""
 
-import contextlib
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import and_, func, or_, select
 
-from langmem_plugin import process_forks
+from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.silence import (
@@ -79,7 +76,6 @@ _ANSWERED_KEPT_FOR = timedelta(days=3)
 _ASKED_FOR = timedelta(days=1)
 _FIGURES_KEPT_FOR = timedelta(days=7)
 _FIRST_LOOK_SECONDS = 60.0
-_LONGEST_WAIT_SECONDS = 86_400.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
 _LAST_SWEEP = "last_sweep"
@@ -131,32 +127,17 @@ class Housekeeping:
         self._clock_check = ClockCheck()
         self._finish_erasures = finish_erasures
         self._settle_audit = settle_audit
-        self._begin()
-        process_forks.register(after_in_child=self._begin)
-
-    def _begin(self) -> None:
-        """Begin anew; a forked child does so too, because the sweeps are the parent's to do."""
-        self._closing = threading.Event()
-        self._busy = threading.Lock()
-        self._thread: threading.Thread | None = None
-        # An object that was not closed must not be kept alive by its thread.
-        weakref.finalize(self, self._closing.set).atexit = False
+        self.worker = BackgroundWorker("housekeeping", self._look)  # none in a forked child: the parent sweeps
 
     def start(self) -> None:
         """Start the thread; its first look is after a minute, so a process that lives for less sweeps nothing."""
-        if self._every is None:
-            return
-        first = min(_FIRST_LOOK_SECONDS, self._every.total_seconds())
-        self._thread = threading.Thread(
-            target=_work, args=(weakref.ref(self), self._closing, first), name="langmem-housekeeping", daemon=True
-        )
-        self._thread.start()
+        if self._every is not None:
+            self.worker.start(min(_FIRST_LOOK_SECONDS, self._every.total_seconds()))
 
     def close(self) -> None:
         """Wait for the transaction that runs; the rest is done by the next sweep."""
-        self._closing.set()
-        if self._thread is not None and self._thread.is_alive():
-            self._thread.join(_CLOSING_SECONDS)
+        self.worker.stop()
+        self.worker.wait(_CLOSING_SECONDS)
 
     def sweep(self) -> Swept:
         """Archive the sessions that fell silent, and delete for good what is too old.
@@ -164,7 +145,7 @@ class Housekeeping:
         Does nothing while another sweep runs, in any process, or where the clock is not trusted. Raises
         StoreUnavailable; what was done before stays done.
         """
-        with self._alone() as alone:
+        with alone_or_not(self._database, "sweep") as alone:
             if not alone:
                 return Swept(held_back="another process is sweeping just now")
             off = self._clock_check.jumped_by(self._time_of_server())
@@ -210,12 +191,12 @@ class Housekeeping:
         """Pause after each transaction for as long as it took, so that others who wait to write can go between."""
         shortest = RENEW_SECONDS if kind == "tickets_removed" else _SHORTEST_PAUSE_SECONDS
         done, began = 0, time.monotonic()
-        while not self._closing.is_set():
+        while not self.worker.closing.is_set():
             one = next(slices, None)
             if one is None:
                 break
             done += one
-            self._closing.wait(max(shortest, time.monotonic() - began))
+            self.worker.closing.wait(max(shortest, time.monotonic() - began))
             began = time.monotonic()
         return done
 
@@ -230,18 +211,6 @@ class Housekeeping:
     def _archived_deleted(self, archived_for: timedelta | None, now: datetime) -> Iterator[int]:
         if archived_for is not None:
             yield from self._saver.deletion.archived_deleted(now - archived_for)
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[bool]:
-        """Tell whether no other sweep of this database runs; a process that is killed holds nobody up."""
-        if not self._busy.acquire(blocking=False):
-            yield False
-            return
-        try:
-            with alone_or_not(self._database, "sweep") as alone:
-                yield alone
-        finally:
-            self._busy.release()
 
     def _time_of_server(self) -> datetime | None:
         if self._database.is_sqlite:
@@ -268,7 +237,7 @@ class Housekeeping:
 
     def _look(self) -> float:
         """Sweep if it is time; return the seconds until the next look."""
-        every = self._every.total_seconds() if self._every else _LONGEST_WAIT_SECONDS
+        acts_from_now_on(SYSTEM)
         try:
             if (left := self._seconds_left()) > 0:
                 return left
@@ -278,14 +247,4 @@ class Housekeeping:
         except Exception:
             # A mistake in one sweep must not end all the others: without them nothing is ever deleted.
             log.exception("sweep.failed")
-        return every
-
-
-def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:
-    """Look again and again; while it waits it holds no reference, so that an object that was not closed can
-    be freed.
-    """
-    acts_from_now_on(SYSTEM)
-    while not closing.wait(min(wait, _LONGEST_WAIT_SECONDS)) and (housekeeping := found()) is not None:
-        wait = housekeeping._look()  # noqa: SLF001 - its own thread
-        del housekeeping
+        return (self._every or timedelta.max).total_seconds()

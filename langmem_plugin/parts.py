@@ -157,10 +157,10 @@ class Parts:
     def close(self) -> None:
         """Wait for what is running and close the database."""
         # They are stopped before the model is closed, or they would report that it failed.
-        self.past_sessions.stop()
+        self.past_sessions.worker.stop()
         self.service.background.closing.set()
         if self.extraction is not None:
-            self.extraction.stop()
+            self.extraction.worker.stop()
             self.extraction.work.close()
         self.service.embedder.close()  # work that waits for a model would delay the close
         self._opened.close()
@@ -169,7 +169,7 @@ class Parts:
         if self.settings.enable_memory_system:
             self.housekeeping.start()
         if self.searches:
-            self.past_sessions.start()
+            self.past_sessions.worker.start()
         if self.extraction is not None:
             self.extraction.start()
         if self.settings.remembers and not isinstance(self._given.embeddings, NoEmbeddings):

@@ -59,7 +59,7 @@ class Between:
 
     def __init__(self, memory, work):
         self.work, self.pauses = work, 0
-        memory.housekeeping._closing = self
+        memory.housekeeping.worker.closing = self
 
     def wait(self, seconds):
         self.pauses += 1
@@ -394,7 +394,7 @@ def test_closing_ends_a_sweep_between_two_transactions(by_itself):
     _put(by_itself, link_code, *({**expired, "person": f"{number}"} for number in range(2_000)))
     housekeeping = by_itself.housekeeping
     housekeeping.close()
-    assert not housekeeping._thread.is_alive()
+    assert not housekeeping.worker.thread.is_alive()
     assert housekeeping.sweep() == Swept()
 
 
@@ -443,7 +443,7 @@ def test_what_a_service_with_a_longer_silence_counts_as_alive_is_left_to_it(data
 @pytest.mark.spec("C-22", "P-8")
 def test_a_memory_that_is_switched_off_is_not_swept():
     with PhoneMemory(settings=Settings(enable_memory_system=False)) as memory:
-        assert memory.housekeeping._thread is None
+        assert memory.housekeeping.worker.thread is None
 
 
 @pytest.mark.spec("C-22", "A-5")
@@ -452,16 +452,16 @@ def test_a_memory_that_is_switched_off_is_not_swept():
 def test_a_fork_does_not_inherit_it(by_itself):
     child = os.fork()
     if not child:
-        inherited = by_itself.housekeeping._thread is not None
+        inherited = by_itself.housekeeping.worker.thread is not None
         os._exit(inherited or threading.active_count() > 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert by_itself.housekeeping._thread.is_alive()
+    assert by_itself.housekeeping.worker.thread.is_alive()
 
 
 @pytest.mark.spec("C-22")
 def test_its_thread_keeps_nobody_alive(offline_model):
     memory = PhoneMemory("sqlite://", settings=Settings(search_past_sessions=False), embeddings=offline_model)
-    thread, found = memory.housekeeping._thread, weakref.ref(memory.housekeeping)
+    thread, found = memory.housekeeping.worker.thread, weakref.ref(memory.housekeeping)
     assert thread.is_alive()
     memory.database.close()
     del memory

@@ -74,7 +74,7 @@ def test_what_runs_by_itself_goes_by_indexes(database_url, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model) as memory:
         memory.past_sessions.catch_up()
         memory.housekeeping.sweep()
-        memory.extraction.wait(30)
+        memory.extraction.worker.wait(30)
     with psycopg.connect(database_url) as server:
         read = dict(server.execute(_READ).fetchall())
     assert {table: rows for table, rows in read.items() if rows > _PEOPLE // 4} == {}

@@ -116,7 +116,7 @@ class MemoryInPrompt:
             return []
         said = last_said(messages)
         if self._parts.searches and len(said) <= 1:  # a session begins, so that another may just have ended
-            self._parts.past_sessions.look(self._person.thread(owner, phone))
+            self._parts.past_sessions.worker.wake()
         if self._documents is not None:
             self._documents.ask(owner, topic(said))
         try:

@@ -1,12 +1,9 @@
 """The indexing of past sessions in the background, so that they can be searched: each message once, in any process."""
 
-import queue
-import threading
-import weakref
 from collections.abc import Callable
 
-from langmem_plugin import process_forks
 from langmem_plugin.agent.served_person import names_its_owner, owner_of_thread
+from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
@@ -24,7 +21,6 @@ log = event_log(__name__)
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
 _SPEAKERS = ("user", "assistant")
-_Asked = queue.SimpleQueue[str | None]
 
 
 class PastSessionIndexer:
@@ -47,41 +43,15 @@ class PastSessionIndexer:
         self._history = history
         self._is_command = is_command
         self._person_of = person_of
-        self._begin()
-        process_forks.register(after_in_child=self._begin)
-
-    def _begin(self) -> None:
-        self._asked: _Asked = queue.SimpleQueue()
-        self._stopped = threading.Event()
-        self._worker: threading.Thread | None = None
-        weakref.finalize(self, self._asked.put, None).atexit = False
-
-    def start(self) -> None:
-        """Look at all that waits, and from then on every ten minutes and at each `look`."""
-        self._worker = threading.Thread(
-            target=_work, args=(weakref.ref(self), self._asked), name="langmem-past-sessions", daemon=True
-        )
-        self._worker.start()
-
-    def stop(self) -> None:
-        """Begin no more sessions, and count nothing that fails from now on as a failure."""
-        self._stopped.set()
-        self._asked.put(None)
+        self.worker = BackgroundWorker("past-sessions", self._look)
 
     def close(self) -> None:
         """Wait for the session that is being taken; the others wait for the next process."""
-        self.stop()
-        if self._worker is not None and self._worker.is_alive():
-            self._worker.join()
+        self.worker.stop()
+        self.worker.wait()
 
-    def look(self, thread: str) -> None:
-        """Ask for a look at the sessions of a thread soon, because one of them may just have ended."""
-        if self._worker is None or not self._worker.is_alive():  # a forked process has no worker yet
-            self.start()
-        self._asked.put(self._saver.sessions.thread(thread))
-
-    def catch_up(self, thread: str | None = None) -> int:
-        """Take what waits, of one thread or of all, here and now. Return how many messages became searchable.
+    def catch_up(self) -> int:
+        """Take what waits, here and now. Return how many messages became searchable.
 
         Raises EmbeddingUnavailable; what is done by then is kept.
         """
@@ -89,9 +59,9 @@ class PastSessionIndexer:
         while True:
             silent_since = self._saver.sessions.silent_since()
             with self._saver.database.read() as connection:
-                found = searchable_sessions.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
+                found = searchable_sessions.waiting(connection, silent_since, limit=_AT_ONCE)
             for each in found:
-                if self._stopped.is_set():
+                if self.worker.closing.is_set():
                     return added
                 added += self._take(each)
             if len(found) < _AT_ONCE:
@@ -108,16 +78,13 @@ class PastSessionIndexer:
         with self._saver.database.write() as connection:
             searchable_sessions.claim(connection, thread, owner, self._saver.sessions.now())
 
-    def _look(self, thread: str | None) -> bool:
-        """Look at one thread or at all. Return whether to go on with others."""
-        if self._stopped.is_set():
-            return False
+    def _look(self) -> float:
         try:
-            self.catch_up(thread)
+            self.catch_up()
         except (EmbeddingUnavailable, StoreUnavailable):
-            if not self._stopped.is_set():
+            if not self.worker.closing.is_set():
                 log.warning("past_sessions.later", exc_info=True)
-        return not self._stopped.is_set()
+        return _EVERY_SECONDS
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)
@@ -151,14 +118,3 @@ class PastSessionIndexer:
         if message.role not in _SPEAKERS or (message.role == "user" and self._is_command(message.content)):
             return ""
         return words_in(message.content)
-
-
-def _work(found: "weakref.ref[PastSessionIndexer]", asked: _Asked) -> None:
-    """Take sessions, in a thread. While it waits it keeps no indexer alive, so that one not closed can be freed."""
-    thread = None
-    while (sessions := found()) is not None and sessions._look(thread):  # noqa: SLF001 - its own thread
-        del sessions
-        try:
-            thread = asked.get(timeout=_EVERY_SECONDS)
-        except queue.Empty:
-            thread = None

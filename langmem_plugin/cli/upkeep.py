@@ -60,10 +60,10 @@ def worker(
         if once:
             extraction.work_through()
         else:
-            extraction.wake()
+            extraction.worker.wake()
             stopped.get()
-        extraction.stop()
-        extraction.wait()
+        extraction.worker.stop()
+        extraction.worker.wait()
         jobs = extraction.jobs.states()
     states = ", ".join(f"{many} {state}" for state, many in sorted(jobs.items()))
     return Told({"jobs": dict(jobs)}, [states or "nothing waits to be taken in"])

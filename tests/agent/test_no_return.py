@@ -26,9 +26,9 @@ def opened(database_url, clock, offline_model, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(ExtractionWorker, "start", lambda _: None)
             memory = PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock, **arguments)
-        memory.extraction._stopped.set()
+        memory.extraction.worker.closing.set()
         memory.past_sessions.close()
-        memory.past_sessions._stopped.clear()
+        memory.past_sessions.worker.closing.clear()
         memories.append(memory)
         memory.consent.switch_on(ERIN)
         return memory

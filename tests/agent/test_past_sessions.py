@@ -36,7 +36,7 @@ def quiet(database_url, clock, offline_model):
     """A memory whose background work does not run by itself: the test says when."""
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
         opened.past_sessions.close()
-        opened.past_sessions._stopped.clear()
+        opened.past_sessions.worker.closing.clear()
         yield opened
 
 
@@ -282,7 +282,7 @@ def test_closing_while_sessions_are_taken_is_no_failure_and_logs_none(database_u
     clock.forward(hours=1)
     memory.sessions.add_message(ERIN, "user", "again")
     assert memory.saver.end_session(ERIN) is None
-    memory.past_sessions.look(ERIN)
+    memory.past_sessions.worker.wake()
     assert _Slow.asked.wait(30)
     memory.close()
 
@@ -300,7 +300,7 @@ def test_it_can_be_switched_off(database_url, clock, offline_model, graph_of, sc
         clock.forward(hours=1)
         memory.reply(_echo(memory), ERIN, "hello")
 
-        assert memory.past_sessions._worker is None
+        assert memory.past_sessions.worker.thread is None
         assert _stored(memory) == []
 
 

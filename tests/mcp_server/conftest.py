@@ -98,7 +98,7 @@ def memory(database_url, clock, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
         # Its background work does not run by itself: the test says when.
         opened.past_sessions.close()
-        opened.past_sessions._stopped.clear()
+        opened.past_sessions.worker.closing.clear()
         yield opened
 
 

@@ -72,7 +72,7 @@ def reset(call: CommandCall) -> str:
     parts, owner = call.parts, call.owner
     parts.saver.end_session(owner)
     if parts.searches:
-        parts.database.when_over(lambda: parts.past_sessions.look(owner))
+        parts.database.when_over(parts.past_sessions.worker.wake)
     return call.replies.conversation_cleared
 
 

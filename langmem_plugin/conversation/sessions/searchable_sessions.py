@@ -52,14 +52,13 @@ class Waiting:
     contested: bool
 
 
-def waiting(connection: Connection, silent_since: datetime, *, thread: str | None, limit: int) -> list[Waiting]:
-    """The waiting sessions of one thread or of all; the last active first, since people mostly ask for recent talk."""
+def waiting(connection: Connection, silent_since: datetime, *, limit: int) -> list[Waiting]:
+    """The waiting sessions; the last active first, since people mostly ask for recent talk."""
     columns = session.c.thread, session.c.number, session.c.session_id, session.c.last_active
     silent = and_(session.c.to_take == WHEN_SILENT, session.c.last_active <= silent_since)
-    of_thread = () if thread is None else (session.c.thread == thread,)
     # One query for each state: a single query could not use the index.
     parts = [
-        select(*columns).where(each, *of_thread).order_by(session.c.last_active.desc()).limit(limit).subquery()
+        select(*columns).where(each).order_by(session.c.last_active.desc()).limit(limit).subquery()
         for each in (session.c.to_take == AT_ONCE, silent)
     ]
     found = union_all(*(select(part) for part in parts)).subquery()

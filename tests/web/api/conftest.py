@@ -46,7 +46,7 @@ class Asking:
 def quiet(memory):
     """Its background work does not run by itself: the test says when."""
     memory.past_sessions.close()
-    memory.past_sessions._stopped.clear()
+    memory.past_sessions.worker.closing.clear()
     return memory
 
 

@@ -90,7 +90,7 @@ def opened(database_url, clock, offline_model, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(ExtractionWorker, "start", lambda _: None)
             memory = PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock, **arguments)
-        memory.extraction._stopped.set()  # else the first mark would start it
+        memory.extraction.worker.closing.set()  # else the first mark would start it
         memories.append(memory)
         return memory
 

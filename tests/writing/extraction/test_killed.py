@@ -129,16 +129,16 @@ def test_a_forked_process_begins_to_extract_with_the_first_session_it_marks(data
     with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model) as memory:
 
         def serve():
-            inherited = memory.extraction._thread
+            inherited = memory.extraction.worker.thread
             says(memory, ERIN, "I like tea", "/reset")
-            memory.extraction.wake()
+            memory.extraction.worker.wake()
             deadline = time.monotonic() + 90
             while not kept(memory, ERIN) and time.monotonic() < deadline:
                 time.sleep(0.05)
             return inherited, kept(memory, ERIN)
 
         assert Child(serve, 40).result() == (None, ["I like tea"])
-        assert memory.extraction._thread.is_alive()
+        assert memory.extraction.worker.thread.is_alive()
 
 
 @pytest.mark.spec("W-4")
@@ -156,13 +156,13 @@ def test_its_thread_takes_what_is_due_by_itself_and_the_reply_does_not_wait_for_
         database_url, settings=BY_HAND, embeddings=offline_model, extraction_model=extracting(slow)
     ) as memory:
         says(memory, ERIN, "I like tea", "/reset")
-        memory.extraction.wake()
+        memory.extraction.worker.wake()
         assert asked.wait(20)
         assert says(memory, ERIN, "hello") == "ok"
         assert kept(memory, ERIN) == []
         go_on.set()
-        memory.extraction.stop()
-        assert memory.extraction.wait(20)
+        memory.extraction.worker.stop()
+        assert memory.extraction.worker.wait(20)
         assert kept(memory, ERIN) == ["Likes tea"]
 
 

@@ -340,9 +340,9 @@ def test_a_memory_that_is_closed_waits_for_no_model_and_another_goes_on(opened, 
         memory = opened(extraction_model=(model := Hanging(script=str, asked=[])))
         says(memory, ERIN, "I like tea")
         clock.forward(minutes=3)
-        memory.extraction._stopped.clear()
+        memory.extraction.worker.closing.clear()
         memory.extraction.start()
-        memory.extraction.wake()
+        memory.extraction.worker.wake()
         while not model.asked:
             GO_ON.wait(0.01)
         memory.close()
