@@ -34,7 +34,7 @@ ROOMS = {
     "portability": 2980,
     "privacy": 948,
     "references": 3240,
-    "root": 1822,
+    "root": 1829,
     "store": 800,
     "web": 4026,
     "writing": 1700,
