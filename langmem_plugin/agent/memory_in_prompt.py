@@ -27,7 +27,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.reply_memory import NOTHING_TOLD, ReplyMemory, Told
-from langmem_plugin.memory.instructions.conditions import Situation, Topics, asks
+from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.instructions.instructions import Instruction, applying
 from langmem_plugin.references.shown.plain_data import plain
 
@@ -99,7 +99,6 @@ class MemoryInPrompt:
         self._parts, self._settings, self._person = parts, parts.settings, parts.person
         self._reminders = ReplyMemory(parts.service)
         self._documents = documents
-        self._topics = Topics(parts.service.embedder)
         self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
@@ -185,12 +184,7 @@ class MemoryInPrompt:
         if all(each.condition is None for each in chosen):
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
-        at = self.now_of(owner)
-        lately = last_said(messages)
-        situation = Situation(
-            at, message=said, topic=asks(lately), role=self._person.role(owner), is_about=self._topics.of(lately)
-        )
-        return applying(chosen, situation)
+        return applying(chosen, Situation(self.now_of(owner), message=said, role=self._person.role(owner)))
 
     def chosen(self, owner: OwnerKey, told: Told) -> list[Instruction]:
         """Return the instructions in force, whatever their condition, except those overruled or without room."""

@@ -159,7 +159,7 @@ def joined(*texts: str) -> str:
 
 
 def _instruction_block(told: str, instructions: Iterable[Ranked]) -> str:
-    lines = [f"{rank}. {one_line(instruction.text)}" for rank, instruction in instructions]
+    lines = [f"{rank}. {one_line(instruction.as_told)}" for rank, instruction in instructions]
     return "\n".join(["<instructions>", told, *lines, "</instructions>"]) if lines else ""
 
 
@@ -246,7 +246,7 @@ class InstructionChoice:
         for each in in_force:
             if each.id in lost:
                 continue
-            cost = self._cost(each.text)
+            cost = self._cost(each.as_told)
             if cost <= left:
                 left -= cost
                 given.append(each)

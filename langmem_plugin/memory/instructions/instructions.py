@@ -86,6 +86,11 @@ class Instruction(BaseModel):
     created_at: AwareDatetime
     updated_at: AwareDatetime
 
+    @property
+    def as_told(self) -> str:
+        """Return the text for a model, with a condition on a topic: whether the talk is about it is for it to say."""
+        return f"if {self.condition}: {self.text}" if self.condition and "topic" in self.condition else self.text
+
     def cells(self) -> Cells:
         return {
             "instruction": self.text,
