@@ -1,6 +1,6 @@
 """The parts of a PhoneMemory: opened in order, each with those that it needs, and closed in the reverse order."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -69,7 +69,6 @@ class Given:
     embeddings: Embeddings | None
     retriever: BaseRetriever | None
     serde: SerializerProtocol | None
-    carry: Collection[str]
     count_tokens: Callable[[BaseMessage], int]
     summarise: BaseChatModel | None
     extraction_model: BaseChatModel | None
@@ -203,7 +202,6 @@ class Parts:
             self.settings,
             self.database,
             serde=self._given.serde,
-            carry=self._given.carry,
             count_tokens=self._given.count_tokens,
             now=self._given.now,
             executor=self.executor,

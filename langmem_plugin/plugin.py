@@ -1,6 +1,6 @@
 """The class PhoneMemory, which connects the checkpointer, the resolver and the long-term memory."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -74,7 +74,6 @@ class PhoneMemory(Parts):
     how long it may take is set on the model.
     `extraction_model` is a chat model that reads in the background what people say of themselves, instead of
     `settings.extraction`.
-    `carry` names channels of the state that a conversation hands on to the next one when silence ends it.
     `now` is the clock; it returns aware datetimes.
     Everything heavy is loaded here, so inside a running event loop construct it in a thread.
     Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
@@ -89,7 +88,6 @@ class PhoneMemory(Parts):
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
         serde: SerializerProtocol | None = None,
-        carry: Collection[str] = (),
         count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
         extraction_model: BaseChatModel | None = None,
@@ -102,7 +100,6 @@ class PhoneMemory(Parts):
             embeddings=embeddings,
             retriever=retriever,
             serde=serde,
-            carry=carry,
             count_tokens=count_tokens,
             summarise=summarise,
             extraction_model=extraction_model,

@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4870,
     "channels": 765,
     "cli": 2304,
-    "conversation": 5925,
+    "conversation": 5850,
     "database": 3280,
     "facts": 3095,
     "identifiers": 252,

@@ -43,4 +43,4 @@ def meant(messages: list[BaseMessage]) -> Resolution:
 
 def opened() -> tuple[PhoneMemory, ConversationSaver]:
     settings = Settings(session_timeout="2h")
-    return PhoneMemory("chat.db", settings=settings), ConversationSaver.from_conn_string("chat.db", carry=("cart",))
+    return PhoneMemory("chat.db", settings=settings), ConversationSaver.from_conn_string("chat.db")

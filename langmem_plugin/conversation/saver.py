@@ -116,7 +116,6 @@ class Done:
 
 def check_arguments(  # noqa: PLR0917 - all are needed
     region: str | None,
-    carry: Collection[str],
     count_tokens: Callable[..., int],
     media: Media | Path | str,
     now: Callable[[], datetime],
@@ -126,8 +125,6 @@ def check_arguments(  # noqa: PLR0917 - all are needed
     """Check the arguments of the checkpointer. Raises InvalidInput."""
     if region is not None and not (isinstance(region, str) and re.fullmatch("[A-Z]{2}", region)):
         raise InvalidInput(f'region={region!r}: pass two capital letters such as "IL", or leave it out')
-    if isinstance(carry, str) or not isinstance(carry, Collection) or not all(isinstance(name, str) for name in carry):
-        raise InvalidInput(f'carry={carry!r}: pass the names of channels, as in carry=("cart",)')
     if not callable(count_tokens):
         raise InvalidInput(f"count_tokens={count_tokens!r}: pass a function of a message that returns a number")
     if not isinstance(media, Media | Path | str):
@@ -148,13 +145,12 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
     Database, a URL (`sqlite:///file.db`, `postgresql://…`) or the path of a SQLite file; the tables are created and
-    migrated here, on PostgreSQL in `schema` if one is named. `silence` is a Silence, a timedelta, or None: never. A
-    session that follows one ended by silence begins with the last values of the channels that `carry` names, and with
-    nothing else (one that somebody ended hands on nothing, and neither does a DeltaChannel). Pictures and files in
-    messages go to `media`, as Settings.media says or a Media; messages keep a reference. `now` must return aware
-    datetimes. Sync and async methods do the same; async ones run in `executor`. Raises InvalidInput for what cannot
-    be used, and, as Database, if it cannot be opened. Once closed, every method raises StoreUnavailable. What is
-    encrypted is opened by `from_settings`; a URL or a Database without its keys raises ConfigurationError.
+    migrated here, on PostgreSQL in `schema` if one is named. `silence` is a Silence, a timedelta, or None: never.
+    Pictures and files in messages go to `media`, as Settings.media says or a Media; messages keep a reference. `now`
+    must return aware datetimes. Sync and async methods do the same; async ones run in `executor`. Raises InvalidInput
+    for what cannot be used, and, as Database, if it cannot be opened. Once closed, every method raises
+    StoreUnavailable. What is encrypted is opened by `from_settings`; a URL or a Database without its keys raises
+    ConfigurationError.
     """
 
     _keeps_nothing = False
@@ -166,7 +162,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         schema: str | None = None,
         serde: SerializerProtocol | None = None,
         silence: Silence | timedelta | None = DEFAULT_SILENCE,
-        carry: Collection[str] = (),
         region: str | None = None,
         count_tokens: CountTokens = estimated_tokens,
         media: Media | Path | str = "beside",
@@ -177,7 +172,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     ) -> None:
         super().__init__(serde=serde or StrictSerializer())
         silence = Silence.of(silence)
-        check_arguments(region, carry, count_tokens, media, now, turn_timeout, executor)
+        check_arguments(region, count_tokens, media, now, turn_timeout, executor)
         self.is_closed = False
         self._allowing = process_forks.Lock()
         if isinstance(database, Database):
@@ -193,7 +188,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._own_executor = None if executor else process_forks.Threads("langmem-saver")
         self.executor: Executor = executor or cast("Executor", self._own_executor)
         self.checkpoints = CheckpointStore(
-            self.database, serde=lambda: self.serde, media=self.media, count_tokens=count_tokens, carry=tuple(carry)
+            self.database, serde=lambda: self.serde, media=self.media, count_tokens=count_tokens
         )
         self.sessions = SessionStore(self.database, silence=silence, region=region, now=now, contents=self.checkpoints)
         self.deletion = SessionDeletion(self.database, self.media)
@@ -216,7 +211,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         database: Database | str | Path | None = None,
         *,
         serde: SerializerProtocol | None = None,
-        carry: Collection[str] = (),
         count_tokens: CountTokens = estimated_tokens,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         executor: Executor | None = None,
@@ -228,7 +222,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 opened,
                 serde=serde or StrictSerializer(settings.allowed_types),
                 silence=Silence(settings.session_timeout, settings.interrupt_timeout),
-                carry=carry,
                 region=settings.default_region,
                 count_tokens=count_tokens,
                 media=media_of(settings),

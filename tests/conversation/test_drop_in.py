@@ -119,7 +119,6 @@ def test_it_opens_in_memory_and_in_asynchronous_code():
 
 WRONG = {
     "silence": ["30", 1800, timedelta(0), timedelta(minutes=-1)],
-    "carry": ["cart", [1], None],
     "region": ["Israel", "il", 972],
     "now": [lambda: datetime(2026, 1, 1), datetime(2026, 1, 1), lambda: 0],  # noqa: DTZ001
     "turn_timeout": [120],

@@ -23,21 +23,11 @@ class Nothing:
 
     readable = True
 
-    def __init__(self, **carried):
-        self.given = carried
-        self.begun_with = []
-
     def first_state(self, connection, session):
         return FirstState(None) if self.readable else None
 
     def has_run(self, connection, session):
         return False
-
-    def carried(self, connection, session):
-        return self.given
-
-    def begin_with(self, connection, fresh, over, carried, now):
-        self.begun_with.append((fresh.session_id, over.session_id, carried))
 
 
 def store(database, clock, contents=None):
@@ -110,18 +100,6 @@ def test_a_session_that_cannot_be_read_is_not_gone_on_with(database, clock):
     damaged = sessions.current(MOM)
     contents.readable = False
     assert sessions.current(MOM).session_id != damaged.session_id
-
-
-@pytest.mark.spec("C-3")
-def test_silence_hands_on_and_an_end_by_hand_does_not(database, clock):
-    contents = Nothing(cart=["soup"])
-    sessions = store(database, clock, contents)
-    first = sessions.current(MOM)
-    clock.forward(hours=1)
-    second = sessions.current(MOM)
-    sessions.end(MOM)
-    sessions.current(MOM)
-    assert contents.begun_with == [(second.session_id, first.session_id, {"cart": ["soup"]})]
 
 
 @pytest.mark.spec("C-1")

@@ -190,13 +190,13 @@ def test_a_turn_that_stood_still_before_anything_of_it_was_stored_writes_nothing
 def test_a_run_that_goes_on_from_an_erased_session_begins_with_nothing_of_it(memory, theirs, clock, monkeypatch):
     theirs.reply(too_late(theirs), ANNA, "my cat is called Mitzi", message_id="1")
     clock.forward(hours=2)
-    anew = theirs.saver.sessions.begin_anew
+    anew = theirs.saver.sessions.archive
 
     def after_the_erasure(*arguments, **named):
         memory.erase(ANNA)
         return anew(*arguments, **named)
 
-    monkeypatch.setattr(theirs.saver.sessions, "begin_anew", after_the_erasure)
+    monkeypatch.setattr(theirs.saver.sessions, "archive", after_the_erasure)
     with pytest.raises(ErasedMeanwhile):
         too_late(theirs).invoke({"messages": [("user", "and my dog?")]}, {"configurable": {"thread_id": ANNA}})
     assert rows(memory, [ANNA]) == {}

@@ -34,7 +34,6 @@ from langmem_plugin.conversation.media.inline_removal import (
     state_without_inline,
 )
 from langmem_plugin.conversation.media.media_reference import MediaReference
-from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption import Encryption, encryption_of
@@ -380,18 +379,6 @@ class BroughtFiles:
 def hold_files(connection: Connection) -> None:
     """Let no file be removed until the transaction ends, which adds references to files of others."""
     _lock(connection, "pg_advisory_xact_lock_shared")
-
-
-def hand_on(connection: Connection, source: Session, target: Session, digests: Collection[str]) -> None:
-    """Give to the target those of these files that the source's conversation brought; the source keeps them."""
-    if digests:
-        hold_files(connection)
-        brought = BroughtFiles(connection, target.thread, target.number)
-        files = files_of(connection, source.thread)
-        for digest in (each for each in set(digests) if each in files):
-            kept = data_of(connection, source.thread, digest)
-            brought.add(digest, None if kept is None else functools.partial(bytes, kept))
-        brought.flush()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,10 @@
 """Finds the session that a call belongs to; begins, hands over, touches and ends sessions."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
@@ -160,24 +159,15 @@ class SessionStore:
         self._remember(config, goes_on, seen)
         return over
 
-    def begin_anew(self, config: RunnableConfig, over: Session) -> Session | None:
-        """Archive the session. Return the next one if it begins with carried values, else None.
-
-        In the other case the first write of the config's run begins the session. Raises ErasedMeanwhile.
-        """
-        now, run = self.now(), self._run(config)
+    def archive(self, config: RunnableConfig, over: Session) -> None:
+        """Archive the session: the first write of the config's run begins the next one."""
+        run = self._run(config)
         seen = run.erasures_seen if run else None
         with self._database.write() as connection:
             if seen is None:  # it was not over, and cannot be read
                 seen = newest_erasure(connection)
-            carried = self._carried(connection, over, now)
-            fresh = self._begin(connection, over, now, carried) if carried else None
-            if fresh is None:
-                session_rows.end(connection, over.thread, now, number=over.number, why="session.expired")
-            else:
-                refuse_erased(connection, over.thread, seen)
-        self._remember(config, fresh.session_id if fresh else None, seen)
-        return fresh
+            session_rows.end(connection, over.thread, self.now(), number=over.number, why="session.expired")
+        self._remember(config, None, seen)
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
         """The config's session, a new one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
@@ -346,20 +336,9 @@ class SessionStore:
         ):
             opened = found
         else:
-            opened = self._begin(connection, found, now, self._carried(connection, found, now))
+            opened = session_rows.begin(connection, thread, now, over=found)
         self.terms.note(connection, now)
         return opened, first
-
-    def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
-        """Begin a session in place of the one that is over, with the carried values."""
-        fresh = session_rows.begin(connection, over.thread, now, over=over)
-        if carried:
-            self._contents.begin_with(connection, fresh, over, carried, now)
-        return fresh
-
-    def _carried(self, connection: Connection, over: Session, now: datetime) -> Mapping[str, Any]:
-        """The values carried into the next session; none out of a session that was ended on purpose."""
-        return self._contents.carried(connection, over) if self._fell_silent(connection, over, now) else {}
 
     def _fell_silent(self, connection: Connection, found: Session, now: datetime) -> bool:
         """Tell whether silence ended the session, or ends it now."""

@@ -1,25 +1,21 @@
 """Opens the checkpoints of a session inside a transaction, with what this process remembers of them."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpoint
-from langgraph.checkpoint.base.id import uuid6
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
+from langgraph.checkpoint.serde.types import INTERRUPT
 from sqlalchemy import Connection
 
-from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.media.media_store import Media, hand_on
+from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.message_cache import MessageCache, RowAllocator, RowLease
 from langmem_plugin.conversation.storage.session_checkpoints import (
-    CARRIED,
     CheckpointCache,
     SessionCheckpoints,
 )
@@ -35,7 +31,6 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 _CACHE_BYTES = 64_000_000
-_BEFORE_INPUT = -2  # LangGraph's step number before any step; a run's input is -1
 
 
 class FirstState(NamedTuple):
@@ -60,13 +55,11 @@ class CheckpointStore:
         serde: Callable[[], SerializerProtocol],
         media: Media,
         count_tokens: CountTokens,
-        carry: Collection[str] = (),
     ) -> None:
         self._serde = serde
         self._database = database
         self._media = media
         self.count_tokens = count_tokens
-        self._carry = carry
         self._messages = MessageCache(_CACHE_BYTES)
         self._checkpoints = CheckpointCache()
         self._allocator = RowAllocator()
@@ -114,38 +107,5 @@ class CheckpointStore:
             return None
 
     def has_run(self, connection: Connection, session: Session) -> bool:
-        """Tell whether the session holds more than it began with."""
-        newest = self.of(connection, session).load("", None)
-        return newest is not None and codec.load(self._serde(), newest.metadata).get("step") != _BEFORE_INPUT
-
-    def carried(self, connection: Connection, session: Session) -> dict[str, Any]:
-        """The last values of the channels that a session hands on to the next; a damaged one hands on none."""
-        if not self._carry:
-            return {}
-        checkpoints = self.of(connection, session)
-        try:
-            newest = checkpoints.load("", None)
-            held = {name: newest.channels[name] for name in self._carry if name in newest.channels} if newest else {}
-            values = {name: checkpoints.messages.value(value) for name, value in held.items()}
-            # Only the graph knows a delta channel's value: its last snapshot may be long out of date.
-            return {name: value for name, value in values.items() if not isinstance(value, _DeltaSnapshot)}
-        except DamagedSession as error:
-            log.warning("session.not_carried", extra={"session_id": session.session_id, "error": str(error)})
-            return {}
-
-    def begin_with(
-        self, connection: Connection, fresh: Session, over: Session, carried: Mapping[str, Any], now: datetime
-    ) -> None:
-        """Store these channel values as the first checkpoint of a session, unless it has one.
-
-        The channels get no version: to the graph the thread is new, so a resumption finds nothing to go on with.
-        """
-        checkpoints = self.of(connection, fresh, now)
-        if checkpoints.load("", None) is not None:
-            return
-        checkpoint_id = str(uuid6(clock_seq=_BEFORE_INPUT))
-        begun = {"id": checkpoint_id, "channel_values": {**carried}, CARRIED: [*carried]}
-        metadata = {"source": "fork", "step": _BEFORE_INPUT, "parents": {}}
-        checkpoints.save("", cast("Checkpoint", {**empty_checkpoint(), **begun}), metadata, {}, None)
-        hand_on(connection, over, fresh, [each.sha256 for each in references_in(carried) if each.sha256])
-        session_rows.advance(connection, fresh, next_row=checkpoints.lease.next_row, active_at=None)
+        """Tell whether any run has written in the session."""
+        return self.of(connection, session).load("", None) is not None

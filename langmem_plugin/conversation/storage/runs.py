@@ -56,7 +56,7 @@ class CheckpointReader:
         self._checkpoints = checkpoints
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The config's checkpoint, or the newest; for a run that begins, the one a new session begins with."""
+        """The config's checkpoint, or the newest; None for a run that begins a new session."""
         namespace, checkpoint_id = namespace_of(config), get_checkpoint_id(config)
         if not namespace and checkpoint_id is None and (handed := config["configurable"].get(FIRST_STATE)):
             first: FirstState = handed.pop()
@@ -74,8 +74,8 @@ class CheckpointReader:
                         raise
                     # A damaged conversation must not keep its person from being answered: it is archived.
                     self._checkpoints.reports.report(session.session_id, "what a run begins with", error)
-        fresh = self._sessions.begin_anew(config, over=session)
-        return None if fresh is None else self.get(config)
+        self._sessions.archive(config, over=session)
+        return None
 
     def list(
         self,

@@ -75,9 +75,6 @@ class CheckpointCache:
 OUTLIVES_SILENCE = "outlives_silence"
 """The key in a graph's question, a dict, that says whether it may be answered after a session's silence."""
 
-CARRIED = "langmem_carried"
-"""The key in a stored checkpoint's body: the channels with the session's first values and no version."""
-
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -133,7 +130,6 @@ class SessionCheckpoints:
         """A stored checkpoint as LangGraph takes it, with copies of its values and its pending writes."""
         thread = self.session.thread
         body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": self.channel_values(stored)}
-        body.pop(CARRIED, None)
         return CheckpointTuple(
             config=config_of(thread, namespace, stored.checkpoint_id),
             checkpoint=body,
@@ -270,9 +266,6 @@ class SessionCheckpoints:
             channels[name] = held
         channels |= self._kept_unread(parent, checkpoint)
         body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
-        if carried := _still_carried(parent, checkpoint):
-            channels |= carried
-            body[CARRIED] = [*carried]
         facts = codec.dump(self.serde, metadata)
         payload, channels = codec.encode(codec.dump(self.serde, body), facts, channels, parent)
         payload = CHECKPOINT.encrypted(self.connection, self._place(namespace, checkpoint["id"]), payload)
@@ -446,15 +439,6 @@ def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredW
         if write.index < 0 or write.index not in merged:
             merged[write.index] = write
     return list(merged.values())
-
-
-def _still_carried(parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
-    """The channels with which the session began: with no version, the graph loads them and does not hand them back.
-
-    The first write of such a channel gives it a version, and from then on it is like any other.
-    """
-    names = parent.body.get(CARRIED, ()) if parent else ()
-    return {name: parent.channels[name] for name in names if parent and name not in checkpoint["channel_versions"]}
 
 
 def _own(part: Any) -> Any:
