@@ -107,7 +107,7 @@ class MemoryRepository:
         connection: Connection,
         owner: OwnerKey,
         drafts: Sequence[tuple[Memory, Vector | None]],
-        noted: Action = "memory.stored",
+        noted: Action | None = "memory.stored",
     ) -> list[Memory]:
         """Store the drafts in order, under another id where one is taken; one without a vector is embedded later."""
         if not drafts:
@@ -129,7 +129,8 @@ class MemoryRepository:
         vectors = [(each.id, vector) for each, (_, vector) in zip(made, drafts, strict=True) if vector is not None]
         if vectors:
             self._vectors.put(connection, owner, vectors)
-        record_all(connection, [Done(noted, owner, each.id, each.text) for each in made])
+        if noted is not None:
+            record_all(connection, [Done(noted, owner, each.id, each.text) for each in made])
         return made
 
     def change(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, and_, select
+from sqlalchemy import Connection, Table, and_, insert, select
 
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
@@ -136,6 +136,23 @@ class StoredVectors:
                     memory_vector.c.memory_id.in_(part),
                 )
             )
+
+
+def move_vectors(
+    connection: Connection, table: Table, source: OwnerKey, target: OwnerKey, ids: Mapping[str, str]
+) -> None:
+    """Copy the vectors of rows that another owner has under these new ids; a damaged one is left out."""
+    encryption, name = encryption_of(connection), "memory_id" if table is memory_vector else "message_id"
+    held = select(table.c.model, table.c[name], table.c.vector, table.c.checksum).where(table.c.owner == source)
+    for part in in_parts(list(ids)):
+        arriving = []
+        for model, old, *stored in connection.execute(held.where(table.c[name].in_(part))).all():
+            plain = opened_vector(encryption, vector_place(table, source, model, old), HeldVector(*stored))
+            if plain is not None:
+                values = vector_values(encryption, vector_place(table, target, model, ids[old]), plain)
+                arriving.append({"owner": target, "model": model, name: ids[old], **values})
+        if arriving:
+            connection.execute(insert(table), arriving)
 
 
 def _matrix(stored: Sequence[bytes]) -> Matrix:

@@ -65,20 +65,10 @@ def verdicts_of(connection: Connection, owner: OwnerKey | None = None) -> Verdic
     return Verdicts(*found) if found is not None else Verdicts()
 
 
-def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) -> list[int]:
-    """Move the counts of the source to the target; return the counts that moved."""
-    moved = verdicts_of(connection, source)
-    if moved != Verdicts():
-        count_verdicts(connection, target, moved)
-        connection.execute(delete(table).where(table.c.owner == source))
-    return list(astuple(moved))
-
-
-def give_back_verdicts(connection: Connection, moved: Sequence[int], holder: OwnerKey, owner: OwnerKey) -> None:
-    """Move these counts back from the holder to the owner."""
-    if any(moved):
-        count_verdicts(connection, holder, Verdicts(*(-each for each in moved)))
-        count_verdicts(connection, owner, Verdicts(*moved))
+def move_verdicts(connection: Connection, source: OwnerKey, target: OwnerKey) -> None:
+    """Add the counts of the source to those of the target."""
+    count_verdicts(connection, target, verdicts_of(connection, source))
+    connection.execute(delete(table).where(table.c.owner == source))
 
 
 log = event_log(__name__)

@@ -1,291 +1,370 @@
-"""Merge two owners' memories into one owner's, with a record of what moved, and take the merge back by that record."""
+"""Merge two owners' memories into one owner's, with a record of what moved, and take the merge back by that record.
 
+What is damaged stays under the key that it was written for, where it can be restored and is erased with its person.
+"""
+
+import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Column, Connection, Table, delete, insert, select, update
 
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import history_message, memory, memory_collection, memory_owner
-from langmem_plugin.database.memory_tables import standing_instruction as instruction
-from langmem_plugin.database.schema import in_parts, upsert
-from langmem_plugin.errors import DamagedMemory, MemoryNotFound
-from langmem_plugin.identifiers import OwnerKey, masked
-from langmem_plugin.logs import event_log
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    history_vector,
+    memory,
+    memory_category,
+    memory_collection,
+    memory_owner,
+    memory_vector,
+    standing_instruction,
+)
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.facts import Relation
+from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import instructions
-from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS
-from langmem_plugin.memory.keep import aliases
+from langmem_plugin.memory.instructions.instructions import same
+from langmem_plugin.memory.keep import aliases, categories, usage_log
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import all_rows
-from langmem_plugin.memory.keep.usage_log import give_back_verdicts, move_verdicts
-from langmem_plugin.memory.models import LIVE, Memory, Status
-from langmem_plugin.memory.write import moved_rows
+from langmem_plugin.memory.keep.rows import all_rows, begin_change, begin_removal, owned
+from langmem_plugin.memory.keep.stored_vectors import move_vectors
+from langmem_plugin.memory.keep.usage_log import move_verdicts
+from langmem_plugin.memory.models import Memory, Status, plain
 from langmem_plugin.memory.write.key_value import value_of
-from langmem_plugin.memory.write.moved_rows import OwnerMove, ids_of
-from langmem_plugin.memory.write.reconciler import WEIGHED, Decision, decided, stated
-
-log = event_log(__name__)
+from langmem_plugin.memory.write.reconciler import WEIGHED, Decision, Stated, decided, stated
 
 Record = dict[str, Any]
 """The record of a move, as JSON: ids as the new owner has them, and the other changes made for it."""
 
+_Mark = tuple[Status, str | None]
+"""A status of a memory, and the memory in its place."""
+
 
 class OwnerMerge:
-    """The merge of two owners in the caller's transaction, in which nothing is embedded and no index is asked."""
+    """The merge of two owners in the caller's transaction, in which nothing is embedded and no index is asked.
+
+    Rows that arrive take new change numbers and are encrypted with the key of who gets them; the owner they leave
+    starts its readers again.
+    """
 
     def __init__(self, repository: MemoryRepository) -> None:
         self._repository = repository
 
     def merge(self, connection: Connection, source: OwnerKey, target: OwnerKey, now: datetime) -> Record:
-        """Move everything of `source` to `target`; `source` has nothing afterwards.
+        """Move everything of `source` to `target`.
 
         A text that both had is remembered once; a key that both used, and a slot of one value, keep the newer: the
         others are marked as superseded. What one of them had corrected or forgotten after the other said it is marked
-        as that. Of more than 200 instructions those that are least important are switched off.
+        as that. An instruction that both gave is in force once.
         """
-        move = OwnerMove(connection, source, target)
-        memories = move.memories(ids_of(connection, source, memory.c.memory_id, memory.c.position))
+        _begin(connection, source, target)
+        memories = self._memories(connection, source, target, _all(connection, source, memory.c.memory_id))
+        messages = _messages(connection, source, target, _all(connection, source, history_message.c.message_id))
+        moved, silenced = _instructions(connection, source, target)
         record: Record = {
             "memories": list(memories.values()),
             "memory_names": _other_names(memories),
             "superseded": self.settle(connection, target, list(memories.values()), now),
-            "instructions": move.instructions(
-                ids_of(connection, source, instruction.c.instruction_id, instruction.c.created_at)
-            ),
-            "marks": _marks_moved(connection, source, target),
+            "messages": list(messages.values()),
+            "message_names": _other_names(messages),
+            "instructions": moved,
+            "silenced": silenced,
+            "marks": _marks(connection, source, target),
+            "aliases": list(aliases.move(connection, source, target, memories).values()),
+            **_categories(connection, source, target),
         }
-        record["aliases"] = list(aliases.move(connection, source, target, memories).values())
-        record["silenced"] = _silenced(connection, target, record["instructions"])
-        messages = move.messages(ids_of(connection, source, history_message.c.message_id, history_message.c.change))
-        record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
-        record["marks_of_both"] = _marks_left(connection, source)
-        record["verdicts"] = move_verdicts(connection, source, target)
-        record |= moved_rows.move(connection, source, target)
-        connection.execute(delete(memory_owner).where(memory_owner.c.owner == source))
+        move_verdicts(connection, source, target)
+        damaged = (
+            select(each.c.owner).where(each.c.owner == source) for each in (memory, history_message, memory_category)
+        )
+        gone = delete(memory_owner).where(memory_owner.c.owner == source, *(~each.exists() for each in damaged))
+        connection.execute(gone)
         return record
 
     def take_back(
         self, connection: Connection, record: Record, holder: OwnerKey, owner: OwnerKey, now: datetime
     ) -> None:
         """Give to `owner` what the record says moved and `holder` still has; what came after stays."""
-        move = OwnerMove(connection, holder, owner)
-        moved = move.memories(record["memories"], record["memory_names"])
+        _begin(connection, holder, owner)
+        moved = self._memories(connection, holder, owner, record["memories"], record["memory_names"])
         for memory_id, (status, by, *became) in record["superseded"].items():
-            whose = owner if memory_id in moved else holder
-            changes = {"status": status, "superseded_by": by}
+            whose, name = (owner, moved[memory_id]) if memory_id in moved else (holder, memory_id)
             marked: Status = became[0] if became else "superseded"
-            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now=now, marked=marked)
+            held = self._repository.by_id(connection, whose, name)
+            if held is not None and held.status == marked:  # else it was changed since
+                changes = {"status": status, "superseded_by": by}
+                self._repository.change(connection, whose, name, changes, now=now, statuses=(marked,))
         aliases.move(connection, holder, owner, moved, only=record.get("aliases", ()))
-        back = move.instructions(record["instructions"])
-        for instruction_id in record["silenced"]:
-            whose = owner if instruction_id in back else holder
-            _set_active(connection, whose, instruction_id, active=True)
-        move.messages(record["messages"], record["message_names"])
-        give_back_verdicts(connection, record.get("verdicts", ()), holder, owner)
-        moved_rows.take_back(connection, record, holder, owner)
-        _marks_moved(connection, holder, owner, record["marks"])
-        _marked_again(connection, record["marks_of_both"], owner)
+        _messages(connection, holder, owner, record["messages"], record["message_names"])
+        _instructions(connection, holder, owner, record["instructions"], record["silenced"])
+        _categories_back(connection, record, holder, owner)
+        _marks(connection, holder, owner, record["marks"])
 
     def settle(self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime) -> dict[str, Any]:
-        """Mark texts that are there twice, moved and kept, and those that cannot hold beside the other; return the
-        state before, by id.
+        """Mark what is there twice, moved and kept, and what cannot hold beside the other; return the state before,
+        by id.
         """
-        over: dict[str, str] = {}
-        for one, another in [
-            *_same_texts(connection, owner, moved, now),
-            *self._same_keys(connection, owner, moved, now),
-        ]:
-            if one not in over and another not in over and one != another:
-                over[one] = another
-        marks: dict[str, tuple[Status, str | None]] = {one: ("superseded", another) for one, another in over.items()}
-        marks |= contradicted(self._facts_of_both(connection, owner, moved), set(moved), marks)
+        marks: dict[str, _Mark] = {}
+        for group in self._facts_of_both(connection, owner, set(moved), now):
+            marks |= _contradicted([each for each in group if each.memory.id not in marks], set(moved))
         before: dict[str, Any] = {}
-        for part in in_parts(list(marks)):
-            for each in self._repository.by_ids(connection, owner, part):
-                before[each.id] = [each.status, each.superseded_by, marks[each.id][0]]
-        for each_id in before:
-            status, by = marks[each_id]
+        for each in self._repository.by_ids(connection, owner, list(marks)):
+            status, by = marks[each.id]
+            before[each.id] = [each.status, each.superseded_by, status]
             changes = {"status": status, "superseded_by": by}
-            self._repository.change(connection, owner, each_id, changes, now=now)
+            self._repository.change(connection, owner, each.id, changes, now=now)
         return before
 
-    def _facts_of_both(self, connection: Connection, owner: OwnerKey, moved: Sequence[str]) -> list[list[Memory]]:
-        """Return the facts of one slot, or of the same words, where both had some."""
-        arrived = set(moved)
-        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest)
-        rows = connection.execute(columns.where(memory.c.owner == owner, memory.c.status.in_(WEIGHED))).all()
-        groups: defaultdict[object, list[str]] = defaultdict(list)
-        for memory_id, slot, digest in rows:
-            groups[bytes(digest)].append(memory_id)
-            if slot is not None:
-                groups[slot].append(memory_id)
+    def _facts_of_both(
+        self, connection: Connection, owner: OwnerKey, arrived: Collection[str], now: datetime
+    ) -> list[list[Stated]]:
+        """Return the facts of the same words, of one key or of one slot, where both had some."""
+        columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.key, memory.c.slot)
+        weighed = (memory.c.owner == owner, memory.c.status.in_(WEIGHED), valid(now))
+        groups: defaultdict[tuple[str, Any], list[str]] = defaultdict(list)
+        for memory_id, digest, key, slot in connection.execute(columns.where(*weighed)):
+            for name in (("text", bytes(digest)), ("key", key), ("slot", slot)):
+                if name[1] is not None:
+                    groups[name].append(memory_id)
         shared = [ids for ids in groups.values() if len({each in arrived for each in ids}) > 1]
-        found: dict[str, Memory] = {}
-        for part in in_parts(list({each for ids in shared for each in ids})):
-            found |= {each.id: each for each in self._repository.by_ids(connection, owner, part)}
+        wanted = list({each for ids in shared for each in ids})
+        found = {each.id: stated(each) for each in self._repository.by_ids(connection, owner, wanted)}
         return [[found[each] for each in ids if each in found] for ids in shared]
 
-    def _same_keys(
-        self, connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
-    ) -> Iterable[tuple[str, str]]:
-        """Return (older, newer) of values that are kept under one key."""
-        arrived = set(moved)
-        by_key: defaultdict[str | None, list[Memory]] = defaultdict(list)
-        for each in self._repository.keyed(connection, owner, valid_at=now):
-            if value_of(each) != each.text:
-                by_key[each.key].append(each)
-        for values in by_key.values():
-            if len({each.id in arrived for each in values}) > 1:
-                newest = max(values, key=lambda each: each.updated_at)
-                yield from ((each.id, newest.id) for each in values if each is not newest)
-
-    def _restore(
+    def _memories(
         self,
         connection: Connection,
-        owner: OwnerKey,
-        memory_id: str,
-        changes: dict[str, Any],
-        *,
-        now: datetime,
-        marked: Status,
-    ) -> None:
-        """Restore the memory unless it was changed since."""
-        held = self._repository.by_id(connection, owner, memory_id)
-        if held is None or held.status != marked:
-            return
-        try:
-            self._repository.change(connection, owner, memory_id, changes, now=now, statuses=(marked,))
-        except (MemoryNotFound, DamagedMemory):
-            log.warning("merge.not_restored", extra={"owner": masked(owner)})
+        source: OwnerKey,
+        target: OwnerKey,
+        memory_ids: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """Move those of the memories that are there, with vectors and uses, under the ids of `names`; return the
+        new ids by the old. A name that the new owner has already gives way to a new one.
+        """
+        held = self._repository.by_ids(connection, source, memory_ids)
+        ids = {each.id: (names or {}).get(each.id, each.id) for each in held}
+        taken = owned(connection, target, memory.c.memory_id, list(ids.values()))
+        ids = {old: str(uuid.uuid4()) if new in taken else new for old, new in ids.items()}
+        renamed = {**(names or {}), **ids}
+        arriving = [
+            each.model_copy(
+                update={
+                    "id": ids[each.id],
+                    "owner": target,
+                    "superseded_by": each.superseded_by and renamed.get(each.superseded_by, each.superseded_by),
+                }
+            )
+            for each in held
+        ]
+        self._repository.insert(connection, target, [(each, None) for each in arriving], noted=None)
+        move_vectors(connection, memory_vector, source, target, ids)
+        uses = [each for each in usage_log.logged(connection, source) if each.memory_id in ids]
+        usage_log.keep(connection, target, [replace(each, memory_id=ids[each.memory_id]) for each in uses])
+        _delete(connection, source, memory.c.memory_id, memory_vector, list(ids))
+        return ids
 
 
-def contradicted(
-    groups: Iterable[Sequence[Memory]], arrived: Collection[str], marks: Mapping[str, tuple[Status, str | None]]
-) -> dict[str, tuple[Status, str | None]]:
-    """Return the facts of one owner that contradict the other's, with their new status: the fact said last wins."""
-    made: dict[str, tuple[Status, str | None]] = {}
-    for group in groups:
-        facts = [stated(each) for each in group if each.id not in marks]
-        for one in sorted((each for each in facts if each.over_at is None), key=lambda each: each.said_at):
-            if one.memory.id in made:
-                continue
-            others = [
-                each
-                for each in facts
-                if (each.memory.id in arrived) is not (one.memory.id in arrived)
-                and made.get(each.memory.id, ("", None))[1] != one.memory.id
-                and (each.memory.status, one.memory.status) != ("pending", "active")
-            ]
-            decision = decided(one, others)
-            if (mark := _mark(decision)) is not None:
-                made[one.memory.id] = mark
-                continue
-            for each in decision.over:
-                made.setdefault(each.memory.id, ("superseded", one.memory.id))
+def _begin(connection: Connection, source: OwnerKey, target: OwnerKey) -> None:
+    for owner in sorted((source, target)):  # one order, so that two moves wait in turn
+        begin_change(connection, owner)
+    begin_removal(connection, source)
+
+
+def _all(connection: Connection, owner: OwnerKey, row_id: Column[Any]) -> Sequence[str]:
+    """Return the ids of the owner's rows, the oldest change first."""
+    table = row_id.table
+    order = table.c.position if table is memory else table.c.change
+    return connection.execute(select(row_id).where(table.c.owner == owner).order_by(order)).scalars().all()
+
+
+def _delete(connection: Connection, owner: OwnerKey, row_id: Column[Any], vectors: Table, ids: Sequence[str]) -> None:
+    """Delete rows that were copied; vectors first, or the deletion of each row would search all vectors."""
+    for column in (vectors.c[row_id.name], row_id):
+        for part in in_parts(ids):
+            connection.execute(delete(column.table).where(column.table.c.owner == owner, column.in_(part)))
+
+
+def _contradicted(facts: Sequence[Stated], arrived: Collection[str]) -> dict[str, _Mark]:
+    """Return the facts of one of two owners that contradict or repeat the other's, with their new status: the fact said
+    last wins, and of two that say the same the one that was there before.
+    """
+    made: dict[str, _Mark] = {}
+    live = [each for each in facts if each.over_at is None]
+    for one in sorted(live, key=lambda each: (each.memory.id not in arrived, each.said_at)):
+        if one.memory.id in made:
+            continue
+        others = [
+            each
+            for each in facts
+            if (each.memory.id in arrived) is not (one.memory.id in arrived)
+            and made.get(each.memory.id, ("", None))[1] != one.memory.id
+            and (each.memory.status, one.memory.status) != ("pending", "active")
+        ]
+        of_one_key = {
+            each.memory.id: Relation("supersedes", "another value of its key")
+            for each in others
+            if each.memory.key == one.memory.key and _is_named(each.memory) and _is_named(one.memory)
+        }
+        decision = decided(one, others, of_one_key)
+        if (mark := _mark(decision)) is not None:
+            made[one.memory.id] = mark
+            continue
+        for each in decision.over:
+            made.setdefault(each.memory.id, ("superseded", one.memory.id))
     return made
 
 
-def _mark(decision: Decision) -> tuple[Status, str | None] | None:
+def _is_named(value: Memory) -> bool:
+    """Tell whether it is a value that is kept under its key: another one takes its place."""
+    return value.key is not None and value_of(value) != value.text
+
+
+def _mark(decision: Decision) -> _Mark | None:
     """Return the new status of a fact by the decision on it."""
     if decision.newer is not None:
         return ("superseded", decision.newer.memory.id)
     if decision.same is None:
         return None
-    same = decision.same.memory
-    return ("superseded", same.id) if decision.same.over_at is None else (same.status, same.superseded_by)
+    known = decision.same.memory
+    return ("superseded", known.id) if decision.same.over_at is None else (known.status, known.superseded_by)
 
 
-def _same_texts(
-    connection: Connection, owner: OwnerKey, moved: Sequence[str], now: datetime
-) -> Iterable[tuple[str, str]]:
-    """Give (the text to be marked, the same text to be kept): the active one is kept, of equals the one that
-    was there before.
-    """
-    live = (memory.c.owner == owner, memory.c.status.in_(LIVE), valid(now))
-    columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.status)
-    arrived: dict[bytes, tuple[str, str]] = {}
-    for part in in_parts(moved):
-        for memory_id, digest, status in connection.execute(columns.where(*live, memory.c.memory_id.in_(part))):
-            arrived[bytes(digest)] = (memory_id, status)
-    ours = set(moved)
-    for digests in in_parts(list(arrived)):
-        same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(digests))
-        for memory_id, digest, status in connection.execute(columns.where(*live, memory.c.memory_id.in_(same))):
-            other, its_status = arrived[bytes(digest)]
-            if memory_id not in ours:
-                yield (memory_id, other) if (status, its_status) == ("pending", "active") else (other, memory_id)
-
-
-def _silenced(connection: Connection, owner: OwnerKey, arrived: Sequence[str]) -> list[str]:
-    """Switch off arrived instructions that are there already, and the least important above the limit;
-    return their ids.
-    """
-    order = (instruction.c.priority, instruction.c.created_at)
-    rows = all_rows(
-        connection,
-        select(*instructions.STORED).where(instruction.c.owner == owner, instruction.c.active).order_by(*order),
-    )
-    encryption = encryption_of(connection)
-    read = (instructions.as_instruction(row, encryption) for row in rows)
-    held = [made for made in read if made is not None]
-    ours = set(arrived)
-    said = {(each.text, each.condition) for each in held if each.id not in ours and each.expires_at is None}
-    silenced = [each.id for each in held if each.id in ours and (each.text, each.condition) in said]
-    left = [each.id for each in held if each.id not in silenced]
-    above = len(left) - MOST_INSTRUCTIONS
-    if above > 0:
-        arriving = [each for each in left if each in ours]
-        silenced += arriving[:above]
-        log.warning("merge.instructions_above_limit", extra={"owner": masked(owner), "switched_off": above})
-    for instruction_id in silenced:
-        _set_active(connection, owner, instruction_id, active=False)
-    return silenced
-
-
-def _set_active(connection: Connection, owner: OwnerKey, instruction_id: str, *, active: bool) -> None:
-    here = (instruction.c.owner == owner, instruction.c.instruction_id == instruction_id)
-    encryption = encryption_of(connection)
-    for row in all_rows(connection, select(*instructions.STORED).where(*here)):
-        made = instructions.as_instruction(row, encryption)
-        if made is not None and made.active is not active:
-            values = instructions.as_values(made.model_copy(update={"active": active}), encryption)
-            connection.execute(update(instruction).where(*here).values(values))
-
-
-def _marks_moved(
-    connection: Connection, source: OwnerKey, target: OwnerKey, only: Sequence[str] | None = None
-) -> list[str]:
-    """Return the sessions whose memories were dropped together, unless the target has dropped one of the same name."""
-    there = memory_collection.alias()
-    known = select(there.c.session_id).where(
-        there.c.owner == target, there.c.session_id == memory_collection.c.session_id
-    )
-    theirs = update(memory_collection).where(memory_collection.c.owner == source, ~known.exists())
-    among = (
-        [theirs]
-        if only is None
-        else [theirs.where(memory_collection.c.session_id.in_(each)) for each in in_parts(only)]
-    )
-    moved: list[str] = []
-    for each in among:
-        moved += connection.execute(each.values(owner=target).returning(memory_collection.c.session_id)).scalars()
+def _messages(
+    connection: Connection,
+    source: OwnerKey,
+    target: OwnerKey,
+    message_ids: Sequence[str],
+    names: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Move messages, which can be searched; as `_memories`. One in two sessions goes by both ids, as in the search."""
+    table, encryption, moved = history_message, encryption_of(connection), dict[str, str]()
+    for part in in_parts(message_ids):
+        here = (table.c.owner == source, table.c.message_id.in_(part))
+        rows = all_rows(connection, select(*past_messages.STORED).where(*here).order_by(table.c.change))
+        read = {row.message_id: (past_messages.as_message(row, encryption), row.of_session) for row in rows}
+        held = {old: (made, session) for old, (made, session) in read.items() if made is not None}
+        wanted = {old: (names or {}).get(old, old) for old in held}
+        possible = {old: [wanted[old], f"{made.session_id}/{wanted[old]}"] for old, (made, _) in held.items()}
+        taken = owned(connection, target, table.c.message_id, [each for ids in possible.values() for each in ids])
+        ids = {
+            old: next((each for each in either if each not in taken), str(uuid.uuid4()))
+            for old, either in possible.items()
+        }
+        number, _ = begin_change(connection, target, len(held))
+        arriving = [
+            past_messages.as_values(target, replace(made, message_id=ids[old]), session, encryption)
+            for old, (made, session) in held.items()
+        ]
+        if arriving:
+            first = number + 1 - len(arriving)
+            connection.execute(insert(table), [each | {"change": first + at} for at, each in enumerate(arriving)])
+        move_vectors(connection, history_vector, source, target, ids)
+        moved |= ids
+    _delete(connection, source, table.c.message_id, history_vector, list(moved))
     return moved
 
 
-def _marks_left(connection: Connection, owner: OwnerKey) -> list[list[str]]:
-    """Return (session, when it was dropped) of those that the other owner has too."""
-    left = select(memory_collection.c.session_id, memory_collection.c.dropped_at)
-    rows = connection.execute(left.where(memory_collection.c.owner == owner))
-    return [[session_id, dropped_at.isoformat()] for session_id, dropped_at in rows]
+def _instructions(
+    connection: Connection,
+    source: OwnerKey,
+    target: OwnerKey,
+    only: Collection[str] | None = None,
+    silenced: Collection[str] = (),
+) -> tuple[list[str], list[str]]:
+    """Move instructions, those `silenced` in force again; return their ids, and those switched off because the new
+    owner has the same in force.
+    """
+    table, encryption = standing_instruction, encryption_of(connection)
+    rows = {
+        owner: all_rows(connection, select(*instructions.STORED).where(table.c.owner == owner))
+        for owner in (source, target)
+    }
+    read = {owner: [instructions.as_instruction(row, encryption) for row in rows[owner]] for owner in rows}
+    in_force = [each for each in read[target] if each is not None and each.active and each.expires_at is None]
+    taken = {row.instruction_id for row in rows[target]}
+    moved, off = list[str](), list[str]()
+    for made in read[source]:
+        if made is None or (only is not None and made.id not in only):
+            continue
+        new_id = str(uuid.uuid4()) if made.id in taken else made.id
+        is_twice = made.active and any(same(each, made) for each in in_force)
+        active = (made.active and not is_twice) or made.id in silenced
+        after = made.model_copy(update={"id": new_id, "owner": target, "active": active})
+        here = (table.c.owner == source, table.c.instruction_id == made.id)
+        connection.execute(update(table).where(*here).values(instructions.as_values(after, encryption)))
+        moved.append(new_id)
+        off += [new_id] if is_twice else []
+    return moved, off
 
 
-def _marked_again(connection: Connection, marks: Iterable[Sequence[str]], owner: OwnerKey) -> None:
-    for session_id, dropped_at in marks:
-        mark = {"owner": owner, "session_id": session_id, "dropped_at": datetime.fromisoformat(dropped_at)}
-        connection.execute(upsert(connection, memory_collection).values(mark).on_conflict_do_nothing())
+def _marks(connection: Connection, source: OwnerKey, target: OwnerKey, only: Sequence[str] | None = None) -> list[str]:
+    """Move the marks of sessions whose memories were dropped together, unless the target has dropped one of the same
+    name; return the sessions.
+    """
+    table, there = memory_collection, memory_collection.alias()
+    known = select(there.c.session_id).where(there.c.owner == target, there.c.session_id == table.c.session_id)
+    theirs = update(table).where(table.c.owner == source, ~known.exists()).values(owner=target)
+    among = [theirs] if only is None else [theirs.where(table.c.session_id.in_(part)) for part in in_parts(only)]
+    moved: list[str] = []
+    for each in among:
+        moved += connection.execute(each.returning(table.c.session_id)).scalars()
+    return moved
+
+
+def _categories(connection: Connection, source: OwnerKey, target: OwnerKey) -> Record:
+    """Move the categories of `source`; of a name that both had the target's stays. Return the old ids by the new, and
+    by the old ids what stands for them.
+    """
+    there = {plain(each.name): each.category_id for each in categories.listed(connection, target)}
+    taken = _ids_of_categories(connection, target)
+    ids: dict[str, str] = {}
+    moved: dict[str, str] = {}
+    of_both: dict[str, list[str]] = {}
+    arriving = []
+    for each in categories.listed(connection, source):  # parents before children
+        old, known = each.category_id, there.get(plain(each.name))
+        ids[old] = known or (str(uuid.uuid4()) if old in taken else old)
+        if known is not None:
+            of_both[old] = [known]
+        else:
+            moved[ids[old]] = old
+            arriving.append(replace(each, category_id=ids[old], parent_id=each.parent_id and ids.get(each.parent_id)))
+    _delete_categories(connection, source, ids)
+    categories.store(connection, target, arriving)
+    return {"categories": moved, "categories_of_both": of_both}
+
+
+def _categories_back(connection: Connection, record: Record, holder: OwnerKey, owner: OwnerKey) -> None:
+    """Give back, as they are now, the categories that moved and those that stand for one of the owner's."""
+    held = {each.category_id: each for each in categories.listed(connection, holder)}
+    there = {plain(each.name) for each in categories.listed(connection, owner)}
+    moved: dict[str, str] = record.get("categories", {})
+    old_ids = moved | {now: old for old, (now, *_) in record.get("categories_of_both", {}).items()}
+    taken = _ids_of_categories(connection, owner)
+    back = {
+        now: replace(held[now], category_id=old, parent_id=old_ids.get(held[now].parent_id or ""))
+        for now, old in old_ids.items()
+        if now in held and old not in taken and plain(held[now].name) not in there
+    }
+    _delete_categories(connection, holder, moved.keys() & back.keys())
+    categories.store(connection, owner, back.values())
+
+
+def _ids_of_categories(connection: Connection, owner: OwnerKey) -> set[str]:
+    mine = select(memory_category.c.category_id).where(memory_category.c.owner == owner)
+    return set(connection.execute(mine).scalars())
+
+
+def _delete_categories(connection: Connection, owner: OwnerKey, ids: Iterable[str]) -> None:
+    here = (memory_category.c.owner == owner, memory_category.c.category_id.in_(list(ids)))
+    connection.execute(delete(memory_category).where(*here))
 
 
 def _other_names(moved: Mapping[str, str]) -> dict[str, str]:
