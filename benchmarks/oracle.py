@@ -405,7 +405,6 @@ def play_api(played, recording, operator, person):
         ask("instruct", "POST", "/api/instructions", json={"text": "Answer briefly"})
         ask("instruct rightly", "POST", "/api/instructions", json={"instruction": "Answer briefly"})
         ask("category", "POST", "/api/memory/categories", json={"name": "Things"})
-        ask("alias", "POST", "/api/aliases", json={"name": "k8s", "means": "Kubernetes"})
         ask("consent", "PATCH", "/api/consent", json={"extraction": True})
         ask("person", "PATCH", "/api/person", json={"time_zone": "Asia/Jerusalem"})
         ask("chat", "POST", "/api/chat", json={"message": "find me a chicken dinner", "message_id": "api1"})

@@ -27,7 +27,7 @@ ROOMS = {
     "identifiers": 252,
     "insight": 705,
     "languages": 250,
-    "mcp_server": 554,
+    "mcp_server": 524,
     "memory": 9600,
     "offline": 675,
     "people": 1189,
@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3240,
     "root": 1829,
     "store": 800,
-    "web": 4026,
+    "web": 3670,
     "writing": 1700,
 }
 CROWDED = {"cli": 24, "database": 24}

@@ -1,14 +1,12 @@
 """The server over HTTP: a request reaches the memory that its token names, and none without a token."""
 
-import json
-
 from anyio import to_thread
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmem_plugin.errors import NotAuthorized, StoreUnavailable, TooManyRequests
@@ -46,6 +44,7 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
         host="127.0.0.1" if is_loopback(host) else host,
         stateless_http=True,
         json_response=True,
+        max_request_body_size=LARGEST_BODY,
     )
     app.add_middleware(_Guarded, rates=rates)
     return app
@@ -70,8 +69,7 @@ class _Verifier:
 class _Guarded:
     """ASGI middleware that refuses requests as the API does.
 
-    It answers 413 for a body that is too large, 429 for a caller that asks, or guesses, too often, and 503 if the token
-    cannot be looked up.
+    It answers 429 for a caller that asks, or guesses, too often, and 503 if the token cannot be looked up.
     """
 
     def __init__(self, app: ASGIApp, rates: Rates) -> None:
@@ -82,44 +80,25 @@ class _Guarded:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        read, is_over = 0, False
-
-        async def part() -> Message:
-            """The next part of the body, which is cut off where it becomes too large."""
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            return message if read <= LARGEST_BODY else {"type": "http.request", "body": b"", "more_body": False}
 
         async def checked(message: Message) -> None:
-            nonlocal is_over
-            if is_over:
-                return
-            if message["type"] == "http.response.start":
-                if message["status"] == _UNAUTHORIZED:
-                    self._rates.count_failure((scope.get("client") or ("",))[0])
-                if read > LARGEST_BODY:
-                    is_over = True
-                    told = f"a request may have {LARGEST_BODY:,} bytes: send less at once"
-                    await _refusal(413, "request_too_large", told)(scope, receive, send)
-                    return
+            if message["type"] == "http.response.start" and message["status"] == _UNAUTHORIZED:
+                self._rates.count_failure((scope.get("client") or ("",))[0])
             await send(message)
 
         try:
-            await self._app(scope, part, checked)
+            await self._app(scope, receive, checked)
         except TooManyRequests as error:  # counted by the token or by what it opens: nothing has been sent
             log.warning("mcp.too_many_requests")
-            after = str(error.retry_after)
-            await _refusal(429, "too_many_requests", str(error), after=after)(scope, receive, send)
+            await _refusal(429, "too_many_requests", str(error), error.retry_after)(scope, receive, send)
         except StoreUnavailable:  # while the token is verified
             log.warning("mcp.unavailable", exc_info=True, extra={"what": "token"})
             told = "the memory cannot be reached: try again"
-            await _refusal(503, "temporarily_unavailable", told, after="5")(scope, receive, send)
+            await _refusal(503, "temporarily_unavailable", told, 5)(scope, receive, send)
 
 
-def _refusal(status: int, error: str, told: str, *, after: str | None = None) -> Response:
-    headers = {} if after is None else {"retry-after": after}
-    return Response(json.dumps({"error": error, "error_description": told}), status, headers, "application/json")
+def _refusal(status: int, error: str, told: str, retry_after: int) -> Response:
+    return JSONResponse({"error": error, "error_description": told}, status, {"retry-after": str(retry_after)})
 
 
 def _identifier_of_request() -> str:

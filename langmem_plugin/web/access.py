@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from langmem_plugin.database.audit_trail import PERSON
 from langmem_plugin.errors import NotAuthorized
 from langmem_plugin.memory.models import OPERATOR
-from langmem_plugin.people.access_tokens import CONSOLE_FOR, PAGE_FOR, Access, AccessTokens, Kind
+from langmem_plugin.people.access_tokens import CONSOLE_FOR, PAGE_FOR, AccessTokens, Kind
+from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.web.served import root_of
 
 # A cookie goes to its own door only, so that a person's browser never carries an operator's to the person's page.
@@ -48,20 +46,28 @@ class Caller:
         return f"{OPERATOR}{self.token_id}" if self.is_operator else None
 
 
+def count_failure(request: Request, rates: Rates) -> None:
+    """Count an attempt that failed. Raises TooManyRequests where too many came from this address.
+
+    One that succeeds is never refused: a proxy or a mobile network is one address of many people.
+    """
+    rates.count_failure(request.client.host if request.client else "")
+
+
 def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:
     """The caller named by `Authorization: Bearer …`. Raises NotAuthorized."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     access = tokens.access_by(token.strip(), "person", "operator") if kind.lower() == "bearer" else None
     if access is None:
         raise NotAuthorized("the request has no valid token: send one as Authorization: Bearer …")
-    return _caller(access)
+    return Caller(access.token_id, access.identifier)
 
 
 def caller_by_cookie(request: Request, tokens: AccessTokens, door: str) -> Caller | None:
     """The caller whose browser it is; None without a valid cookie."""
     name, kind, _ = _COOKIES[door]
     access = tokens.access_by(request.cookies.get(name, ""), kind)
-    return None if access is None else _caller(access)
+    return None if access is None else Caller(access.token_id, access.identifier)
 
 
 def let_in(request: Request, response: Response, token: str, door: str) -> None:
@@ -85,31 +91,3 @@ def let_in(request: Request, response: Response, token: str, door: str) -> None:
 
 def let_out(request: Request, response: Response, door: str) -> None:
     response.delete_cookie(_COOKIES[door][0], path=root_of(request) + door)
-
-
-def _caller(access: Access) -> Caller:
-    return Caller(access.token_id, access.identifier)
-
-
-_MOST: RateLimitItem = RateLimitItemPerMinute(20, 10)
-RETRY_AFTER = {"retry-after": "600"}
-
-
-class Attempts:
-    """The failed attempts of each address, in this process: after 20 in ten minutes the next ones must wait.
-
-    An attempt that succeeds never waits: a proxy or a mobile network is one address of many people.
-    """
-
-    def __init__(self) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-
-    def too_many(self, request: Request) -> bool:
-        return not self._limiter.test(_MOST, _address(request))
-
-    def failed(self, request: Request) -> None:
-        self._limiter.hit(_MOST, _address(request))
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "nobody"

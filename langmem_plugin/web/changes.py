@@ -1,34 +1,23 @@
-"""Changes of a person's memories: many at once, and the recent ones that can be undone."""
+"""Changes of a person's memories: several forgotten at once, and the recent ones that can be undone."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
-from typing import Literal
 
-from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 
-Outcome = Literal["done", "not_found", "changed_meanwhile", "damaged"]
 _RECENT, _LOOKED_AT, _SHOWN = timedelta(days=30), 200, 40
 
 
-def each_by_itself(ids: Sequence[str], change: Callable[[str], object]) -> dict[str, Outcome]:
-    """Change each memory and return the outcomes by id; one that cannot be changed does not stop the others."""
-    return {each: _became(change, each) for each in dict.fromkeys(ids)}
-
-
-def _became(change: Callable[[str], object], memory_id: str) -> Outcome:
-    try:
-        change(memory_id)
-    except MemoryNotFound:
-        return "not_found"
-    except StaleMemory:
-        return "changed_meanwhile"
-    except DamagedMemory:
-        return "damaged"
-    return "done"
+def forget_each(service: MemoryService, owner: OwnerKey, ids: Sequence[str]) -> None:
+    """Forget the memories that are still there."""
+    for each in dict.fromkeys(ids):
+        with contextlib.suppress(MemoryNotFound):
+            service.forget(owner, each)
 
 
 @dataclass(frozen=True)

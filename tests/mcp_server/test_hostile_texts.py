@@ -29,8 +29,7 @@ def test_a_hostile_text_comes_out_as_it_went_in(text, anna):
 
     assert fact["text"] == text.strip()
     assert anna("list_facts") == {"facts": [fact], "total": 1}
-    assert anna.read("memory://memories") == {"facts": [fact], "total": 1}
-    assert anna.read(f"memory://memories/{fact['id']}")["fact"] == fact
+    assert anna("explain_fact", fact_id=fact["id"])["fact"] == fact
     anna("recall_facts", query=text)
     anna("search_conversations", query=text)
     assert "no such fact" in anna.refused("forget_fact", fact_id=text)
@@ -61,7 +60,7 @@ def test_a_request_that_no_client_makes_is_refused_or_answered_and_breaks_nothin
         b"[]",
         b"null",
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
-        b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memory://memories/%ED%A0%80"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memory://sessions/%ED%A0%80"}}',
         b'{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}',
     ]
     for body in bodies:

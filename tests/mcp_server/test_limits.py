@@ -54,6 +54,6 @@ def test_a_body_that_is_too_large_is_refused_and_not_read_to_its_end(strict, tok
     with serving(strict) as url:
         answer = httpx2.post(url, content=body if is_said else iter([body]), headers=headers, timeout=30)
 
-        assert (answer.status_code, answer.json()["error"]) == (413, "request_too_large")
+        assert answer.status_code == 413
         assert sent(url, headers["Authorization"]).status_code == 200
     assert not [each for each in caplog.records if each.levelname == "ERROR"]

@@ -13,22 +13,9 @@ def test_the_resources_are_listed_and_none_names_a_person(anna):
     listed = anna.listed("resources").resources
     templates = anna.listed("resource_templates").resource_templates
 
-    assert {each.uri for each in listed} == {"memory://memories", "memory://instructions", "memory://sessions"}
-    assert {each.uri_template for each in templates} == {
-        "memory://memories/{memory_id}",
-        "memory://sessions/{session_id}",
-    }
+    assert {each.uri for each in listed} == {"memory://sessions"}
+    assert {each.uri_template for each in templates} == {"memory://sessions/{session_id}"}
     assert all(each.description and each.mime_type for each in (*listed, *templates))
-
-
-@pytest.mark.spec("M-5", "I-4")
-def test_facts_and_instructions_are_read(anna):
-    fact = anna("remember_fact", text="My sister lives in Haifa")["fact"]
-    instruction = anna("add_instruction", text="Always answer in Spanish")["instruction"]
-
-    assert anna.read("memory://memories") == {"facts": [fact], "total": 1}
-    assert anna.read(f"memory://memories/{fact['id']}")["fact"] == fact
-    assert anna.read("memory://instructions") == {"instructions": [instruction]}
 
 
 @pytest.mark.spec("C-11")
@@ -50,23 +37,21 @@ def test_conversations_are_listed_and_read_as_transcripts(anna, memory, clock):
 
 @pytest.mark.spec("P-6", "C-13")
 def test_what_is_not_there_and_what_is_anothers_are_refused_in_the_same_words(anna, memory):
-    bens = memory.service.remember(BEN, "Ben owns a boat").id
     memory.sessions.record(BEN, HumanMessage("my boat is blue"))
     session_id = memory.sessions.sessions(BEN)[0].session_id
 
-    assert anna.unread(f"memory://memories/{bens}") == anna.unread("memory://memories/nowhere")
     assert anna.unread(f"memory://sessions/{session_id}") == anna.unread("memory://sessions/nowhere")
     assert "no such conversation" in anna.unread(f"memory://sessions/{session_id}")
     for uri in (
-        f"memory://{BEN}/memories",
-        f"memory://memories?owner={BEN}",
+        f"memory://{BEN}/sessions",
+        f"memory://sessions?owner={BEN}",
         f"memory://sessions/{session_id}?phone={BEN}",
-        f"memory://memories/{BEN}/{bens}",
-        f"memory://memories/..%2F{BEN}",
-        "memory://memories/%00",
-        "memory://memories/%ED%A0%80",
-        f"memory://memories/{'x' * 5_000}",
-        "memory://memories/' OR 1=1 --",
+        f"memory://sessions/{BEN}/{session_id}",
+        f"memory://sessions/..%2F{BEN}",
+        "memory://sessions/%00",
+        "memory://sessions/%ED%A0%80",
+        f"memory://sessions/{'x' * 5_000}",
+        "memory://sessions/' OR 1=1 --",
         "file:///etc/passwd",
     ):
         told = anna.unread(uri)

@@ -42,7 +42,7 @@ def test_they_are_listed_the_last_first_and_read_as_a_chat(memory, erin, clock):
 
 
 def test_tools_are_not_shown_and_a_picture_is_called_one(memory, erin, clock):
-    memory.sessions.add_message(ERIN, "user", "Look\n[image: image/png, 3216 bytes, langmem-media/0a.png]")
+    memory.sessions.add_message(ERIN, "user", f"Look\n[image: image/png, 3216 bytes, langmem-media/{'0a' * 32}.png]")
     memory.sessions.add_message(ERIN, "tool", "internal result", tool_name="search")
     chat = erin.see(links(erin.see("conversations"))[0])
     assert "internal result" not in chat

@@ -133,7 +133,7 @@ def test_an_address_that_tries_many_wrong_links_has_to_wait(memory):
         assert client.get(f"/me/in/wrong{number}").status_code == 410
     refused = client.get("/me/in/wrong")
     assert refused.status_code == 429
-    assert refused.headers["retry-after"] == "600"
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert client.post("/me/in", data={"token": "wrong"}).status_code == 429
     assert client.get(link_in(memory.command(ERIN, "/memories"))).status_code == 200  # of the same address
 

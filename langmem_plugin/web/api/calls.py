@@ -18,7 +18,7 @@ from langmem_plugin.people import links
 from langmem_plugin.people.everybody import is_somebody
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import Caller, caller_by_header
+from langmem_plugin.web.access import Caller, caller_by_header, count_failure
 from langmem_plugin.web.api.problems import Refused
 from langmem_plugin.web.served import Served, root_of
 
@@ -33,7 +33,7 @@ def admitted(request: Request) -> Caller:
     try:
         caller = caller_by_header(request, request.app.state.served.tokens)
     except NotAuthorized:
-        rates.count_failure(request.client.host if request.client else "")
+        count_failure(request, rates)
         raise
     rates.count_request(caller.token_id)
     return caller
@@ -143,24 +143,15 @@ async def _about_a_person(
 
 
 async def _by_an_operator(request: Request, response: Response, _operator: _Operators) -> Call:
-    return _operators(_call(request, response))
-
-
-async def _by_an_operator_about(
-    request: Request, response: Response, _operator: _Operators, _named: _Named = None
-) -> Call:
-    return _operators(_call(request, response))
-
-
-def _call(request: Request, response: Response) -> Call:
-    return Call(request, response, request.app.state.served, request.state.caller)  # routing.py admitted them
-
-
-def _operators(call: Call) -> Call:
+    call = _call(request, response)
     if not call.caller.is_operator:
         told = "use an operator's token: `langmem token new --operator`"
         raise Refused(403, "operators-only", "For operators alone", told)
     return call
+
+
+def _call(request: Request, response: Response) -> Call:
+    return Call(request, response, request.app.state.served, request.state.caller)  # routing.py admitted them
 
 
 def _if_match(
@@ -186,6 +177,5 @@ def _revision(asked: Annotated[str | None, Depends(_if_match)]) -> int | None:
 
 Called = Annotated[Call, Depends(_about_a_person)]
 CalledByOperator = Annotated[Call, Depends(_by_an_operator)]
-CalledByOperatorAbout = Annotated[Call, Depends(_by_an_operator_about)]
 IfMatch = Annotated[str | None, Depends(_if_match)]
 Revision = Annotated[int | None, Depends(_revision)]

@@ -1,4 +1,4 @@
-"""The numbers of the memories, the memories worth a look, and the state of the service."""
+"""The numbers of the memories, and the memories worth a look."""
 
 import datetime as dt
 from typing import Annotated, Any, Literal
@@ -8,7 +8,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from langmem_plugin.insight.analytics import ExtractionFigures, Summary
-from langmem_plugin.web.api.calls import PERSON_HEADER, Called, CalledByOperator
+from langmem_plugin.insight.recommendations import Recommendation
+from langmem_plugin.web.api.calls import PERSON_HEADER, Called
 from langmem_plugin.web.api.fields import Told
 from langmem_plugin.web.api.routing import Answer, answer, routes_of
 
@@ -72,28 +73,6 @@ class Analytics(Told):
     extraction: ExtractionFigures
 
 
-class Recommendation(Told):
-    """Nothing is changed by it."""
-
-    kind: str = Field(examples=["duplicate"])
-    memory_ids: list[str] = Field(description="of duplicates the first is the one to keep")
-    sentence: str
-    proposal: str
-
-
-class Operation(Told):
-    """`ok`: no threshold for it is passed."""
-
-    operation: str
-    count: int
-    success_rate: float
-    average_ms: float
-    p50_ms: float
-    p95_ms: float
-    threshold_ms: float | None
-    ok: bool
-
-
 @routes.get(
     "/api/memory/analytics",
     response_model=Answer[Analytics],
@@ -118,11 +97,4 @@ def read_analytics(
 @routes.get("/api/memory/recommendations", response_model=answer(recommendations=list[Recommendation]))
 def list_recommendations(call: Called) -> Any:
     """What of the memories is worth a look: unused, said twice, out of date, or unsure."""
-    found = call.memory.insight.recommendations(call.reads("recommendations"))
-    return {"recommendations": [each.to_dict() for each in found]}
-
-
-@routes.get("/api/performance", response_model=answer(operations=list[Operation]))
-def read_performance(call: CalledByOperator, hours: Annotated[int, Query(ge=1, le=168)] = 24) -> Any:
-    """How long the memory's verbs took and how often they failed, in all processes. For operators."""
-    return {"operations": [each.to_dict() for each in call.memory.insight.performance(hours=hours)]}
+    return {"recommendations": call.memory.insight.recommendations(call.reads("recommendations"))}

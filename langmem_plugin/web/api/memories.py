@@ -1,6 +1,5 @@
-"""Memories: listed, searched, stored, read, changed and deleted, one or many; their tags, and what waits."""
+"""Memories: listed, searched, stored, read, changed and deleted; and those that wait for the person's word."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -9,11 +8,8 @@ from pydantic import Field, model_validator
 
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
-from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.question import matched_spans
-from langmem_plugin.memory.keep.tags import Tags as KeptTags
-from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called, Revision
 from langmem_plugin.web.api.categories import MemoryCategory, spelled
@@ -25,7 +21,6 @@ from langmem_plugin.web.api.fields import (
     Cursor,
     From,
     Id,
-    IdInBody,
     Instant,
     Limit,
     MostFound,
@@ -42,17 +37,14 @@ from langmem_plugin.web.api.fields import (
 )
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once
 from langmem_plugin.web.api.routing import PAGED, TAGGED, answer, gives, routes_of, tell_place
-from langmem_plugin.web.changes import Outcome as BulkOutcome
-from langmem_plugin.web.changes import each_by_itself
 
-routes, search_routes, tag_routes = routes_of("memories"), routes_of("search"), routes_of("tags")
+routes, search_routes = routes_of("memories"), routes_of("search")
 confirmation_routes, by_id = routes_of("confirmations"), routes_of("memories")
 """The routers of confirmations and of single memories.
 
 `by_id` is added after all others below /api/memory: an id may have any form.
 """
 PATH, CONFIRMATIONS = "/api/memory", "/api/confirmations"
-MOST_AT_ONCE = 200
 
 
 class Fact(Told):
@@ -310,96 +302,6 @@ def search_memories(
     for each in results if search_type != "semantic" else ():
         each.matches = matched_spans(query, each.memory.fact)
     return {"results": results}
-
-
-class Tag(Told):
-    tag: str
-    memory_count: int
-
-
-class Renaming(Body):
-    tag: Name
-    new_name: Name
-
-
-@tag_routes.get(PATH + "/tags", response_model=answer(tags=list[Tag]))
-def list_tags(call: Called) -> Any:
-    """List the tags of active memories, the most frequent first."""
-    counts = _tags(call).counts(call.reads("tags"))
-    return {"tags": [{"tag": tag, "memory_count": many} for tag, many in counts.items()]}
-
-
-@tag_routes.post(PATH + "/tags/rename", response_model=answer(changed=int))
-def rename_tag(call: Called, wanted: Renaming) -> Any:
-    """Give a tag another name, on all memories that have it.
-
-    Where they have the other one too it is there once.
-    """
-    return {"changed": _tags(call).rename(call.person(), wanted.tag, wanted.new_name)}
-
-
-def _tags(call: Call) -> KeptTags:
-    return KeptTags(call.service.database, call.service.repository, now=call.service.now)
-
-
-_Ids = Annotated[list[IdInBody], Field(min_length=1, max_length=MOST_AT_ONCE)]
-
-
-class Deletion(Body):
-    action: Literal["delete"]
-    ids: _Ids
-
-
-class Tagging(Body):
-    action: Literal["tag", "untag"]
-    ids: _Ids
-    tags: Annotated[Tags, Field(min_length=1)]
-
-
-class Categorising(Body):
-    action: Literal["categorise"]
-    ids: _Ids
-    category: Name | None = Field(description="null: none")
-
-
-class Privacy(Body):
-    action: Literal["private"]
-    ids: _Ids
-    is_private: bool
-
-
-_Wanted = Annotated[Deletion | Tagging | Categorising | Privacy, Field(discriminator="action")]
-
-
-class Became(Told):
-    id: str
-    outcome: BulkOutcome
-
-
-@routes.post(PATH + "/bulk", response_model=answer(results=list[Became], done=int))
-def change_many(call: Called, wanted: _Wanted) -> Any:
-    """Delete, tag, untag, categorise or make private up to 200 memories at once.
-
-    What cannot be done for one does not keep the others: each is answered by itself.
-    """
-    results = each_by_itself(wanted.ids, _change(call, call.person(), wanted))
-    return {
-        "results": [{"id": each, "outcome": outcome} for each, outcome in results.items()],
-        "done": sum(outcome == "done" for outcome in results.values()),
-    }
-
-
-def _change(call: Call, owner: OwnerKey, wanted: _Wanted) -> Callable[[str], object]:
-    service = call.service
-    if isinstance(wanted, Deletion):
-        return lambda memory_id: service.forget(owner, memory_id)
-    if isinstance(wanted, Tagging):
-        more, less = (wanted.tags, ()) if wanted.action == "tag" else ((), wanted.tags)
-        return lambda memory_id: retag(service, owner, memory_id, more=more, less=less)
-    changes: dict[str, Any] = (
-        {"category": wanted.category} if isinstance(wanted, Categorising) else {"private": wanted.is_private}
-    )
-    return lambda memory_id: service.update(owner, memory_id, **changes)
 
 
 @confirmation_routes.get(

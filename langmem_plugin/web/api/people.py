@@ -9,20 +9,14 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.everybody import everybody, how_many
 from langmem_plugin.portability.exporter import Holdings
-from langmem_plugin.web.api.calls import Call, Called, CalledByOperator, CalledByOperatorAbout
-from langmem_plugin.web.api.fields import Body, Cursor, IdInBody, Limit, Name, Offset, Told
+from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
+from langmem_plugin.web.api.fields import Body, Cursor, Limit, Name, Offset, Told
 from langmem_plugin.web.api.privacy import Permitted
 from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
 from langmem_plugin.web.person_refs import PersonRefs
 
 routes = routes_of("people")
 _Reveal = Annotated[bool, Query(description="phones whole instead of masked; for an operator that is noted")]
-_Identifier = Annotated[
-    IdInBody, Field(description="a phone or any other, in any spelling", examples=["telegram:4242"])
-]
-_Merge = answer(
-    merge_id=Annotated[str | None, Field(description="takes it back by /api/people/undo; null where nothing moved")]
-)
 
 
 class Person(Told):
@@ -42,18 +36,6 @@ class NewSettings(Body):
 
     time_zone: Name | None = Field(default=None, examples=["Asia/Jerusalem"])
     language: Literal["en", "he", "es"] | None = None
-
-
-class Linking(Body):
-    identifier: _Identifier
-
-
-class Merging(Body):
-    other: _Identifier
-
-
-class Undoing(Body):
-    merge_id: IdInBody
 
 
 @routes.get("/api/people", response_model=answer(people=list[Person], total=int), responses=PAGED)
@@ -89,33 +71,6 @@ def change_person(call: Called, wanted: NewSettings) -> Any:
     if wanted.language is not None:
         people.set_language(owner, wanted.language)
     return _known(call, owner, reveal=False)
-
-
-@routes.post("/api/people/link", response_model=_Merge)
-def link_identifier(call: CalledByOperatorAbout, wanted: Linking) -> Any:
-    """From now on the identifier is the person that the header names, who has all that it had. For operators."""
-    people = call.memory.people
-    return {"merge_id": people.link(call.identifier, people.typed(wanted.identifier))}
-
-
-@routes.post("/api/people/unlink", response_model=_Merge)
-def unlink_identifier(call: CalledByOperator, wanted: Linking) -> Any:
-    """The identifier is a person of its own again; what was said and remembered stays where it is. For operators."""
-    return {"merge_id": call.memory.people.unlink(wanted.identifier)}
-
-
-@routes.post("/api/people/merge", response_model=_Merge)
-def merge_people(call: CalledByOperatorAbout, wanted: Merging) -> Any:
-    """The person that the header names and another are one, who has all that both had. For operators."""
-    people = call.memory.people
-    return {"merge_id": people.merge(call.identifier, people.typed(wanted.other))}
-
-
-@routes.post("/api/people/undo", response_model=_Merge)
-def undo_merge(call: CalledByOperator, wanted: Undoing) -> Any:
-    """Two people again: what moved goes back. For operators."""
-    call.memory.people.undo(wanted.merge_id)
-    return {"merge_id": None}
 
 
 def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> Any:

@@ -80,13 +80,6 @@ class ChangedConsent(Body):
     sensitive: bool | None = _also("sensitive", "allow_sensitive_memories")
 
 
-@consent_routes.get(CONSENT + "/rights", response_model=Answer[Rights])
-def read_rights(call: Called) -> Any:
-    """What the person may do with what is remembered of them."""
-    call.reads("consent")
-    return Rights()
-
-
 @consent_routes.get(CONSENT, response_model=Answer[Permitted])
 def read_consent(call: Called) -> Any:
     """What the person allows."""
@@ -97,12 +90,6 @@ def read_consent(call: Called) -> Any:
 def change_consent(call: Called, wanted: ChangedConsent) -> Any:
     """Allow or forbid what is named: only what the person has said. Null is as if they had never been asked."""
     return call.memory.consent.set(call.person(), **wanted.model_dump(exclude_unset=True))
-
-
-@consent_routes.delete(CONSENT, response_model=Answer[Permitted])
-def withdraw_consent(call: Called) -> Any:
-    """Find nothing any more in what they say; what was remembered stays until it is deleted."""
-    return call.memory.consent.switch_off(call.person())
 
 
 class Receipt(Told):

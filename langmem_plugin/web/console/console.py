@@ -8,9 +8,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
+from langmem_plugin.errors import (
+    InvalidInput,
+    LangMemError,
+    NotAuthorized,
+    StaleMemory,
+    StoreUnavailable,
+    TooManyRequests,
+)
 from langmem_plugin.logs import event_log
-from langmem_plugin.web.access import CONSOLE, Attempts, caller_by_cookie, let_in, let_out
+from langmem_plugin.people.request_rates import Rates
+from langmem_plugin.web.access import CONSOLE, caller_by_cookie, count_failure, let_in, let_out
 from langmem_plugin.web.console import memories, person, service, standing
 from langmem_plugin.web.console.desk import gone, shown
 from langmem_plugin.web.person_refs import PersonRefs
@@ -25,7 +33,7 @@ def console_app(served: Served) -> FastAPI:
     """Make the console: every page asks for an operator by itself, and the sign-in page needs none."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.state.served, app.state.refs = served, PersonRefs(served.memory.database)
-    app.state.attempts = Attempts()
+    app.state.attempts = Rates()
     for each in (service, person, memories, standing):
         app.include_router(each.router)
     app.add_api_route("/sign-in", _door, methods=["GET"])
@@ -33,6 +41,7 @@ def console_app(served: Served) -> FastAPI:
     app.add_api_route("/sign-out", _sign_out, methods=["POST"])
     for kind, told in (
         (NotAuthorized, _to_the_door),
+        (TooManyRequests, _slowed_down),
         (LangMemError, _refused),
         (RequestValidationError, _unreadable),
         (HTTPException, _not_there),
@@ -47,12 +56,9 @@ def _door(request: Request) -> Response:
 
 def _sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "") -> Response:
     """Exchange an operator's token for a cookie."""
-    attempts: Attempts = request.app.state.attempts
     entered = request.app.state.served.tokens.let_in(token.strip(), "operator")
-    if entered is None:  # only now: others may guess from the same address as a token's holder
-        if attempts.too_many(request):
-            return shown(request, "sign_in.html", status=429, wrong=False, busy=True)
-        attempts.failed(request)
+    if entered is None:
+        count_failure(request, request.app.state.attempts)
         return shown(request, "sign_in.html", status=403, wrong=True, busy=False)
     response = gone(request, "")
     let_in(request, response, entered[0], CONSOLE)
@@ -67,6 +73,10 @@ def _sign_out(request: Request) -> Response:
     response = gone(request, "sign-in")
     let_out(request, response, CONSOLE)
     return response
+
+
+def _slowed_down(request: Request, _: TooManyRequests) -> Response:
+    return shown(request, "sign_in.html", status=429, wrong=False, busy=True)
 
 
 def _to_the_door(request: Request, _: NotAuthorized) -> Response:

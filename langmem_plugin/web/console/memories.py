@@ -1,4 +1,4 @@
-"""A person's memories: searched as one types, filtered, shown, corrected by a form, and changed many at once."""
+"""A person's memories: searched as one types, filtered, shown, corrected by a form, and forgotten many at once."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
@@ -10,18 +10,17 @@ from fastapi import APIRouter, Form, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
+from langmem_plugin.errors import InvalidInput, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.keep.tags import retag
 from langmem_plugin.memory.models import Filter, Found, SourceType, Status
-from langmem_plugin.web.changes import each_by_itself, recent
+from langmem_plugin.web.changes import forget_each, recent
 from langmem_plugin.web.console.desk import AboutPerson, PersonDesk
 
 router = APIRouter(prefix="/people/{ref}")
 
 TYPES, SOURCES, STATUSES = get_args(FactType), get_args(SourceType), get_args(Status)
-_PAGE, _MOST_FOUND, _MOST_CHOSEN = 50, 50, 200
+_PAGE, _MOST_FOUND = 50, 50
 _CHANGED = 409
 _INSTANT = timedelta(microseconds=1)
 _Category = Annotated[str, Field(max_length=200)]
@@ -92,51 +91,8 @@ class Changed(Typed):
     expires_at: str = Field(default="", max_length=10)
 
 
-class Chosen(BaseModel):
-    """Memories that were ticked, and the action on them."""
-
-    ids: list[str] = Field(default_factory=list, max_length=_MOST_CHOSEN)
-    action: Literal["forget", "restore", "tag", "categorise", "private", "public"] = "tag"
-    value: str = Field(default="", max_length=200)
-
-
 @router.get("/memories")
 def list_memories(at: AboutPerson, wanted: Annotated[Wanted, Query()]) -> Response:
-    return _list(at, wanted)
-
-
-@router.post("/memories")
-def tell(at: AboutPerson, told: Annotated[Typed, Form()]) -> Response:
-    stored = at.memory.service.remember(at.person, told.text, source_id=at.caller.writer, **told.fields())
-    return at.go(f"memories/{stored.id}?did={stored.outcome}")
-
-
-@router.post("/memories/chosen")
-def change_many(at: AboutPerson, chosen: Annotated[Chosen, Form()], wanted: Annotated[Wanted, Query()]) -> Response:
-    """Change the ticked memories and show the same list again."""
-    if not chosen.ids:
-        raise InvalidInput("tick at least one memory: nothing was changed")
-    value = chosen.value.strip()
-    if chosen.action in {"tag", "categorise"} and not value:
-        raise InvalidInput("type the tag or the category: nothing was changed")
-    service, person = at.memory.service, at.person
-    change = {
-        "forget": lambda memory_id: service.forget(person, memory_id),
-        "restore": lambda memory_id: service.restore(person, memory_id),
-        "tag": lambda memory_id: retag(service, person, memory_id, more=[value]),
-        "categorise": lambda memory_id: service.update(person, memory_id, category=value),
-        "private": lambda memory_id: service.update(person, memory_id, private=True),
-        "public": lambda memory_id: service.update(person, memory_id, private=False),
-    }[chosen.action]
-    became = each_by_itself(chosen.ids, change)
-    done = [each for each, outcome in became.items() if outcome == "done"]
-    forgotten = done if chosen.action == "forget" else ()
-    return _list(at, wanted, done=len(done), failed=len(became) - len(done), forgotten=forgotten)
-
-
-def _list(
-    at: PersonDesk, wanted: Wanted, *, done: int | None = None, failed: int = 0, forgotten: Sequence[str] = ()
-) -> Response:
     rows, total = _found(at, wanted)
     return at.page(
         "memories.html",
@@ -150,10 +106,22 @@ def _list(
         types=TYPES,
         sources=SOURCES,
         statuses=STATUSES,
-        done=done,
-        failed=failed,
-        forgotten=forgotten,
     )
+
+
+@router.post("/memories")
+def tell(at: AboutPerson, told: Annotated[Typed, Form()]) -> Response:
+    stored = at.memory.service.remember(at.person, told.text, source_id=at.caller.writer, **told.fields())
+    return at.go(f"memories/{stored.id}?did={stored.outcome}")
+
+
+@router.post("/memories/forget")
+def forget_several(at: AboutPerson, ids: Annotated[list[str] | None, Form(max_length=_PAGE)] = None) -> Response:
+    """Forget the ticked memories and show what changed lately, where each can be brought back."""
+    if not ids:
+        raise InvalidInput("tick at least one memory: nothing was changed")
+    forget_each(at.memory.service, at.person, ids)
+    return at.go("recent")
 
 
 def _found(at: PersonDesk, wanted: Wanted) -> tuple[list[tuple[Memory, Found | None]], int]:
@@ -217,39 +185,6 @@ def _one(at: PersonDesk, memory_id: str, *, did: str = "", typed: Changed | None
         stale=typed is not None,
         types=TYPES,
         did=did,
-    )
-
-
-@router.get("/memories/{memory_id}/row")
-def show_row(at: AboutPerson, memory_id: str, form: bool = False, card: bool = False) -> Response:
-    """Show one memory in its place in the list: as it is, or as a form to change it there."""
-    held = at.memory.service.get(at.person, [memory_id]) if form else []
-    return _row(at, memory_id, card, _form_of(held[0], at.zone) if held else None)
-
-
-@router.post("/memories/{memory_id}/row")
-def change_row(at: AboutPerson, memory_id: str, changed: Annotated[Changed, Form()], card: bool = False) -> Response:
-    try:
-        made = _put(at, memory_id, changed)
-    except StaleMemory:
-        return _row(at, _newest(at, memory_id).id, card, changed, stale=True)
-    return _row(at, made.id, card)
-
-
-def _row(at: PersonDesk, memory_id: str, card: bool, typed: Changed | None = None, *, stale: bool = False) -> Response:
-    found = at.memory.service.get(at.person, [memory_id])
-    if not found:
-        raise MemoryNotFound("this memory is not there any more: load the list again")
-    return at.page(
-        "memory_row.html",
-        noted=memory_id,
-        status=_CHANGED if stale else 200,
-        memory=found[0],
-        typed=typed,
-        stale=stale,
-        card=card,
-        types=TYPES,
-        categories=at.memory.service.categories.list_categories(at.person),
     )
 
 

@@ -168,9 +168,3 @@ def erase(
     if word.strip().casefold() != "erase":
         raise InvalidInput("type the word erase: nothing was erased")
     return at.page("erased.html", receipt=at.memory.erase(at.person, now=now))
-
-
-@router.post("/privacy/restore")
-def restore(at: AboutPerson, erasure_id: Annotated[str, Form(max_length=100)] = "") -> Response:
-    at.memory.restore_erased(erasure_id)
-    return at.go("privacy")

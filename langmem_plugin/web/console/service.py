@@ -1,7 +1,6 @@
-"""The whole service: its figures, everybody in it, the background work, the audit log, and the tokens that open it."""
+"""The whole service: its figures, everybody in it, the background work, and the audit log."""
 
 import json
-from datetime import timedelta
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query
@@ -13,7 +12,6 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.people import links
-from langmem_plugin.people.access_tokens import LONGEST, VALID_FOR, Access
 from langmem_plugin.people.everybody import Order, looked_for
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.console.desk import AtDesk, Desk
@@ -164,42 +162,3 @@ def show_audit(at: AtDesk) -> Response:
 def verify(at: AtDesk) -> Response:
     proof = at.memory.audit.verify()
     return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1], proof=proof)
-
-
-@router.get("/tokens")
-def show_tokens(at: AtDesk) -> Response:
-    return _tokens(at)
-
-
-@router.post("/tokens")
-def make_token(
-    at: AtDesk,
-    identifier: Annotated[str, Form(max_length=500)] = "",
-    operator: Annotated[bool, Form()] = False,
-    days: Annotated[int, Form(ge=1, le=LONGEST.days)] = VALID_FOR.days,
-) -> Response:
-    who, valid_for = identifier.strip(), timedelta(days=days)
-    if bool(who) == operator:
-        raise InvalidInput("a token is for one person or for an operator: type who it is for, or tick the operator's")
-    made = at.tokens.new_operator(valid_for) if operator else at.tokens.new(who, valid_for)
-    at.note(made[1].token_id, "token.made", made[1].identifier)
-    return _tokens(at, made)
-
-
-@router.post("/tokens/{token_id}/revoke")
-def revoke_token(at: AtDesk, token_id: str) -> Response:
-    at.tokens.revoke(token_id)
-    at.note(token_id, "token.revoked")
-    return at.go("tokens")
-
-
-def _tokens(at: Desk, made: tuple[str, Access] | None = None) -> Response:
-    """Show the tokens; a new one is shown once."""
-    return at.page(
-        "tokens.html",
-        found=at.tokens.listed(),
-        made=made,
-        mine=at.caller.token_id,
-        days=VALID_FOR.days,
-        most=LONGEST.days,
-    )

@@ -1,13 +1,12 @@
 """The messages, conversation by conversation, as a chat; searched by words and meaning."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.media_reference import MediaReference, references_in, words_in
 from langmem_plugin.conversation.session_manager import MessageRecord
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
@@ -22,7 +21,6 @@ _ON_A_PAGE, _OF_A_CHAT, _FOUND, _LOOKED_AT = 20, 200, 30, 6
 _SURE = 0.5
 _LONGEST = 2_000  # the most letters of a search
 _SPEAKERS = frozenset({"user", "assistant"})
-_FILES = {"[image:": "picture", "[file:": "file", "[audio:": "sound", "[video:": "film"}
 _BEGINNING = 140  # the letters of a conversation shown in the list
 
 
@@ -37,13 +35,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Bubble:
-    """One message: its text, and the kinds of the files that were sent with it."""
+    """One message: its text, and the files that were sent with it."""
 
     message: MessageRecord
     text: str
-    files: tuple[str, ...]
-    pictures: tuple[str, ...]
-    """The names of the pictures that were kept."""
+    files: list[MediaReference]
+
+    @property
+    def is_something(self) -> bool:
+        return bool(self.text or self.files or self.message.image_path)
 
 
 @router.get("")
@@ -71,10 +71,11 @@ def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
     """Show a conversation in pages; without `page`, the page of the message `of`, or the first."""
     session = session_of(visit.memory, visit.owner, session_id)
     try:
-        bubbles = [_bubble(each) for each in visit.memory.sessions.messages(session_id) if each.role in _SPEAKERS]
+        records = [each for each in visit.memory.sessions.messages(session_id) if each.role in _SPEAKERS]
     except DamagedSession:
-        bubbles = []
-    said = [each for each in bubbles if each.text or each.files]
+        records = []
+    bubbles = (Bubble(each, words_in(each.content), references_in(each.content)) for each in records)
+    said = [each for each in bubbles if each.is_something]
     pages = max(1, -(-len(said) // _OF_A_CHAT))
     asked = next((at for at, each in enumerate(said) if each.message.message_id == of), 0) // _OF_A_CHAT + 1
     page = min(max(page or asked, 1), pages)
@@ -96,30 +97,9 @@ def _line(visit: Visit, session: Session) -> Line:
             first = checkpoints.messages_of(rows[:_LOOKED_AT])
     except (DamagedSession, UnknownSession):
         return Line(session, None, 0)
-    texts = (_shown(each.text)[0] for each in first if each.type in {"human", "ai"})
+    texts = (words_in(each.text) for each in first if each.type in {"human", "ai"})
     begins = next(filter(None, texts), "")
     return Line(session, begins if len(begins) <= _BEGINNING else f"{begins[:_BEGINNING].rstrip()}…", len(rows))
-
-
-def _bubble(message: MessageRecord) -> Bubble:
-    text, files = _shown(message.content)
-    if message.image_path is not None and "picture" not in files:
-        files = (*files, "picture")
-    kept = (each for each in references_in(message.content) if each.kind == "image" and each.path and each.sha256)
-    return Bubble(message, text, files, tuple(str(each.sha256) for each in kept))
-
-
-def _shown(content: str) -> tuple[str, tuple[str, ...]]:
-    """The words of a text, and the kinds of the files that it has lines for."""
-    lines = list(_told(content))
-    words = "\n".join(line for kind, line in lines if not kind).strip()
-    return words, tuple(kind for kind, _ in lines if kind)
-
-
-def _told(content: str) -> Iterator[tuple[str, str]]:
-    for line in content.splitlines():
-        mark = next((mark for mark in _FILES if line.startswith(mark) and line.endswith("]")), None)
-        yield ("" if mark is None else _FILES[mark]), line
 
 
 def _found(visit: Visit, q: str) -> list[FoundMessage]:

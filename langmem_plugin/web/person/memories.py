@@ -1,6 +1,5 @@
 """The memories of the person: by kind, searched, one by one; corrected, forgotten, confirmed."""
 
-import contextlib
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, get_args
@@ -13,7 +12,7 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.models import bare, storable
 from langmem_plugin.people.consents import Given
-from langmem_plugin.web.changes import recent
+from langmem_plugin.web.changes import forget_each, recent
 from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter()
@@ -68,9 +67,7 @@ def add(visit: Here, text: _Text = "") -> Response:
 @router.post("/memories/forget")
 def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None) -> Response:
     """Forget those of the ticked memories that still exist; each can be taken back."""
-    for each in dict.fromkeys(ids or ()):
-        with contextlib.suppress(MemoryNotFound):
-            visit.memory.service.forget(visit.owner, each)
+    forget_each(visit.memory.service, visit.owner, ids or ())
     return visit.go("recent" if ids else "")
 
 

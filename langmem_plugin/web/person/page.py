@@ -21,11 +21,13 @@ from langmem_plugin.errors import (
     MemoryNotFound,
     NotAuthorized,
     StoreUnavailable,
+    TooManyRequests,
     TurnTimeout,
     UnknownSession,
 )
 from langmem_plugin.logs import event_log
-from langmem_plugin.web.access import PAGE, RETRY_AFTER, Attempts, caller_by_cookie, let_in, let_out
+from langmem_plugin.people.request_rates import Rates
+from langmem_plugin.web.access import PAGE, caller_by_cookie, count_failure, let_in, let_out
 from langmem_plugin.web.person import conversations, instructions, memories, privacy
 from langmem_plugin.web.person.visit import Here, browser_language, served_of, shown
 from langmem_plugin.web.served import Served, root_of
@@ -54,7 +56,7 @@ _SECRETS = frozenset({"token"})
 def person_page(served: Served) -> FastAPI:
     """Make the person's page, to be mounted at /me."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, max_body_size=_LARGEST_FORM)
-    app.state.served, app.state.wrong_links = served, Attempts()
+    app.state.served, app.state.wrong_links = served, Rates()
     for each in (_doors, memories.router, instructions.router, conversations.router, privacy.router):
         app.include_router(each)
     for kind in _TOLD:
@@ -169,10 +171,10 @@ def _end(request: Request, token_id: str) -> None:
 
 def _over(request: Request) -> HTMLResponse:
     """The page for a link that lets nobody in. It counts only failures, so a valid link works from any address."""
-    wrong: Attempts = request.app.state.wrong_links
-    if wrong.too_many(request):
+    try:
+        count_failure(request, request.app.state.wrong_links)
+    except TooManyRequests as error:
         refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")
-        refused.headers.update(RETRY_AFTER)
+        refused.headers["retry-after"] = str(error.retry_after)
         return refused
-    wrong.failed(request)
     return shown(request, "closed.html", browser_language(request), status=410, why="over")

@@ -171,7 +171,7 @@ def test_without_a_long_term_memory_there_are_conversations_and_the_rest_is_told
         with TestClient(memory.app()) as client:
             anna = Asking(client, token)
             assert anna("GET", "sessions")["total"] == 0
-            for path in ("memory", "memory/search?query=x", "instructions", "memory/tags", "memory/categories"):
+            for path in ("memory", "memory/search?query=x", "instructions", "memory/categories"):
                 problem = anna.refused("GET", path)
                 assert (problem["status"], problem["type"]) == (409, "urn:langmem:problem:configuration-error")
 

@@ -23,7 +23,7 @@ from langmem_plugin.web.api import problems
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
 
-EXAMPLES = 6  # of each of some fifty routes
+EXAMPLES = 6  # of each of some thirty routes
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -70,7 +70,7 @@ def asked(tmp_path_factory, migrated_file, offline_model, many_requests):
 def test_every_route_answers_as_it_says_and_never_fails(asked):
     schema, how = asked
     operations = [each.ok() for each in schema.get_all_operations()]
-    assert len(operations) > 40
+    assert len(operations) > 30
     for operation in operations:
         _ask(operation, how)
 

@@ -1,4 +1,4 @@
-"""The same over memories that are encrypted: what is listed, filtered, counted and renamed."""
+"""The same over memories that are encrypted: what is listed, filtered and handed over."""
 
 import pytest
 
@@ -19,12 +19,8 @@ def test_tags_and_filters_work_on_what_is_encrypted(anna, ben, memory):
     assert (
         listed("tag=codes") == listed("private=true") == listed("category=keys") == listed("search=gate") == [one["id"]]
     )
-    tags = anna("GET", "memory/tags")["tags"]
-    assert [(each["tag"], each["memory_count"]) for each in tags] == [("home", 2), ("codes", 1)]
-    assert anna("POST", "memory/tags/rename", json={"tag": "home", "new_name": "house"}) == {"changed": 2}
-    assert sorted(each["tag"] for each in anna("GET", "memory/tags")["tags"]) == ["codes", "house"]
-    assert anna.response("GET", "memory/export").json()["memories"][0]["tags"] == ["house", "codes"]
-    assert [each["tag"] for each in ben("GET", "memory/tags")["tags"]] == ["home"]
+    assert len(listed("tag=home")) == 2
+    assert anna.response("GET", "memory/export").json()["memories"][0]["tags"] == ["home", "codes"]
     with memory.database.read() as connection:
         stored = connection.exec_driver_sql("SELECT text, tags FROM langmem_memory").all()
     assert "4711" not in str(stored)

@@ -19,7 +19,6 @@ KEY = {"idempotency-key": "order 66"}
         ("memory", {"fact": "My password is hunter2 and the gate code is 471183"}, "memory"),
         ("instructions", {"instruction": "Answer in short"}, "instructions"),
         ("memory/categories", {"name": "Home"}, "memory/categories"),
-        ("aliases", {"alias": "k8s", "name": "Kubernetes"}, "aliases"),
     ],
 )
 def test_sent_again_it_is_answered_as_before_and_done_once(anna, path, body, listed):

@@ -60,9 +60,7 @@ def test_consent_and_rights_have_the_names_that_onyx_gives_them(anna, operator):
     assert (
         anna.refused("PATCH", "consent", json={"extraction": True, "allow_memory_extraction": False})["status"] == 422
     )
-    rights = anna("GET", "consent/rights")
-    assert rights == anna("GET", "consent")["rights"]
-    assert rights == {
+    assert anna("GET", "consent")["rights"] == {
         "can_export": True,
         "can_delete": True,
         "can_correct": True,
@@ -90,7 +88,9 @@ def test_a_search_is_bounded_by_days(anna, clock):
 
 
 @pytest.mark.spec("U-3")
-@for_each("path", ["memory?tags=a", "memory/search?query=x&form=day", "memory/tags?x=1", "consent?a", "person?b="])
+@for_each(
+    "path", ["memory?tags=a", "memory/search?query=x&form=day", "memory/categories?x=1", "consent?a", "person?b="]
+)
 def test_a_parameter_that_is_not_known_is_refused_by_its_name(anna, path):
     problem = anna.refused("GET", path)
     assert (problem["status"], problem["type"]) == (422, "urn:langmem:problem:unknown-parameter")
@@ -121,8 +121,6 @@ def test_a_mistyped_header_makes_no_person(operator, memory, slip):
         ("GET", "person", {}),
     ):
         assert operator.refused(method, path, headers={HEADER: slip}, **body)["status"] == 422
-    problem = operator.refused("POST", "people/link", headers={HEADER: ANNA}, json={"identifier": slip})
-    assert problem["status"] == 422
     assert operator("GET", "people")["people"] == []
 
 

@@ -2,29 +2,12 @@
 
 import pytest
 
-from tests.web.api.conftest import ANNA
-
 
 def talk(memory, who, *texts):
     for number, text in enumerate(texts):
         memory.sessions.add_message(who, ("user", "assistant")[number % 2], text)
     memory.sessions.clear_session(who)
     memory.index_past_sessions()
-
-
-@pytest.mark.spec("U-3", "M-9")
-def test_what_was_said_is_found_with_what_stands_around_it(anna, ben, memory):
-    talk(memory, ANNA, "who repairs boilers?", "Yossi does.", "the boiler leaks since Monday", "I told him.", "thanks")
-    found = anna("GET", "sessions/search?query=leaking+boiler&limit=1")["results"][0]
-    assert found["message"]["content"] == "the boiler leaks since Monday"
-    assert [each["content"] for each in (*found["before"], *found["after"])] == ["Yossi does.", "I told him."]
-    [phrase] = anna("GET", "sessions/search", params={"query": '"boiler leaks"', "neighbours": 0})["results"]
-    assert (phrase["before"], phrase["after"]) == ([], [])
-    memory.service.aliases.add(ANNA, "beast", "boiler")
-    [named, *_] = anna("GET", "sessions/search?query=beast&limit=1")["results"]
-    assert (named["message"]["content"], named["aliases"]) == ("who repairs boilers?", ["beast = boiler"])
-    assert ben("GET", "sessions/search?query=boiler")["results"] == []
-    assert anna.refused("GET", "sessions/search?query=boiler&neighbours=99")["status"] == 422
 
 
 @pytest.mark.spec("U-3", "M-7")

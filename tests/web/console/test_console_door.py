@@ -10,7 +10,7 @@ from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.served import Served
 from tests.web.console.conftest import ERIN, JASON, Operator
 
-PLACES = ("", "people", "jobs", "performance", "tokens", "audit", "analytics.csv", "analytics.json")
+PLACES = ("", "people", "jobs", "performance", "audit", "analytics.csv", "analytics.json")
 OF_PERSON = (
     "",
     "/memories",
@@ -36,7 +36,7 @@ def test_without_signing_in_every_page_and_every_form_leads_to_the_door(memory, 
     for each in routes:
         path = each.path
         path = path.replace("{form}", "csv")
-        for name in ("ref", "memory_id", "session_id", "instruction_id", "category_id", "token_id"):
+        for name in ("ref", "memory_id", "session_id", "instruction_id", "category_id"):
             path = path.replace(f"{{{name}}}", operator.of(ERIN).removeprefix("people/") if name == "ref" else "x")
         for method in each.methods:
             fields = {"revision": "1", "name": "n", "allowed": "yes", "word": "erase", "ids": "x"}

@@ -1,4 +1,4 @@
-"""Who is who in the console, links to hand over, tokens, advice that is followed, and figures to download."""
+"""Who is who in the console, links to hand over, advice that is followed, and figures to download."""
 
 import csv
 import re
@@ -63,24 +63,6 @@ def test_a_link_to_hand_over_is_shown_once_and_opens_this_persons_page_alone(mem
     assert [each.subject for each in noted] == [access.token_id]
 
 
-@pytest.mark.spec("U-4", "P-6")
-def test_tokens_are_made_shown_once_and_taken_back(memory, operator):
-    page = operator.do("tokens", status=200, identifier=ERIN, days="30").text
-    token = re.search(r"langmem_\w{60,}", page)[0]
-    assert operator.tokens.access_by(token, "person").identifier == ERIN
-    listed = operator.see("tokens")
-    assert token not in listed
-    assert ERIN[1:] not in listed
-    operator.do(f"tokens/{token.split('_')[1]}/revoke")
-    assert operator.tokens.access_by(token, "person") is None
-    for wrong in ({}, {"identifier": ERIN, "operator": "true"}, {"operator": "true", "days": "0"}):
-        assert operator.post("tokens", **wrong).status_code == 422
-    made = operator.do("tokens", status=200, operator="true").text
-    assert operator.tokens.access_by(re.search(r"langmem_\w{60,}", made)[0], "operator") is not None
-    actions = [each.action for each in memory.audit.newest(50)]
-    assert (actions.count("token.made"), actions.count("token.revoked")) == (2, 1)
-
-
 @pytest.mark.spec("U-4", "A-3")
 def test_advice_is_followed_by_what_it_proposes_and_no_other_is(memory, clock):
     unsure = memory.service.remember(ERIN, "I like jazz", confidence=0.6)
@@ -119,31 +101,6 @@ def test_a_memory_leads_to_the_message_it_came_from(memory, operator):
     page = operator.see(operator.of(ERIN, f"/memories/{stored.id}"))
     link = re.search(r'href="/console/(people/[^"]+/conversations/[^"]+)#(said-[^"]+)"', page)
     assert f'id="{link[2]}"' in operator.see(link[1])
-
-
-@pytest.mark.spec("U-4", "P-6")
-def test_a_memory_is_changed_in_its_place_and_a_late_change_is_refused_beside_what_is_there(memory, operator):
-    stored = memory.service.remember(ERIN, "I like tea")
-    place = operator.of(ERIN, f"/memories/{stored.id}/row")
-    form = operator.see(place, form="true")
-    answer = operator.do(place, status=200, revision=hidden(form, "revision"), text="I like green tea").text
-    assert "I like green tea" in answer
-    assert "<html" not in answer
-    late = operator.do(place, status=409, revision=hidden(form, "revision"), text="I like black tea").text
-    assert "now says" in late
-    assert ">I like black tea</textarea>" in late
-    memory.service.forget(ERIN, stored.id)
-    assert "load the list again" in operator.see(place, status=404)
-
-
-@pytest.mark.spec("U-4")
-def test_what_was_forgotten_together_is_brought_back_together(memory, operator):
-    ids = [memory.service.remember(ERIN, text).id for text in ("I like tea", "My dentist is Dr. Levi")]
-    place = operator.of(ERIN, "/memories/chosen?type=fact")
-    page = operator.do(place, status=200, ids=ids, action="forget").text
-    assert re.findall(r'name="ids" value="([^"]+)"', page) == ids
-    operator.do(place, status=200, ids=ids, action="restore")
-    assert memory.service.count(ERIN) == 2
 
 
 @pytest.mark.spec("U-4", "I-4")

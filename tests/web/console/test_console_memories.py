@@ -1,7 +1,7 @@
-"""Memories in the console: found, told, put right, forgotten, many at once."""
+"""Memories in the console: found, told, put right, forgotten, several at once."""
 
 import html
-from concurrent.futures import ThreadPoolExecutor
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -77,16 +77,14 @@ def test_one_memory_shows_what_it_took_the_place_of(memory, operator):
 
 
 @pytest.mark.spec("U-4")
-def test_many_are_changed_at_once_and_those_that_are_gone_are_counted(memory, operator, stored):
-    place = operator.of(ERIN, "/memories/chosen")
-    ids = [each.id for each in stored]
-    assert "3 changed" in operator.do(place, status=200, ids=ids, action="tag", value="demo").text
-    assert {each.tags for each in memory.service.list_memories(ERIN)} == {("demo",)}
-    answer = operator.do(place, status=200, ids=[ids[0], "nobody's"], action="forget").text
-    assert "1 changed, 1 were gone" in answer
-    assert "tick at least one" in operator.do(place, status=422, action="forget").text
-    assert "type the tag" in operator.do(place, status=422, ids=ids, action="tag").text
-    assert len(memory.service.list_memories(ERIN)) == 2
+def test_several_are_forgotten_at_once_and_each_is_brought_back_where_it_leads(memory, operator, stored):
+    place, ids = operator.of(ERIN, "/memories/forget"), [each.id for each in stored[:2]]
+    assert "tick at least one" in operator.do(place, status=422).text
+    lately = operator.do(place, ids=[*ids, "nobody's"]).headers["location"].removeprefix("/console/")
+    assert [each.text for each in memory.service.list_memories(ERIN)] == [TEXTS[2]]
+    for action in re.findall(r'action="/console/([^"]+/restore)"', operator.see(lately)):
+        operator.do(action)
+    assert memory.service.count(ERIN) == 3
 
 
 @pytest.mark.spec("U-4", "P-7")
@@ -150,18 +148,3 @@ def test_a_form_changes_what_was_changed_in_it_and_nothing_else(memory, operator
     assert now.expires_at == datetime(2026, 3, 9, 22, tzinfo=UTC)  # the day is over in Jerusalem
     assert hidden(operator.see(place), "expires_at") == "2026-03-09"
     assert "is no day" in operator.do(place, status=422, revision=now.revision, text="x", expires_at="9999-12-31").text
-
-
-@pytest.mark.spec("U-4", "P-6")
-def test_tags_that_many_operators_give_at_once_are_all_kept(memory, operator, stored, clock):
-    place, expired = operator.of(ERIN, "/memories/chosen"), stored[1].id
-    memory.service.update(ERIN, expired, tags=["car"], expires_at=clock() + timedelta(minutes=1))
-    clock.forward(minutes=2)
-    with ThreadPoolExecutor(6) as pool:
-        answers = pool.map(
-            lambda tag: operator.post(place, ids=[stored[0].id, expired], action="tag", value=tag), "abcdef"
-        )
-        assert {each.status_code for each in answers} == {200}
-    with memory.database.read() as connection:
-        both = memory.service.repository.by_ids(connection, ERIN, [stored[0].id, expired])
-    assert [sorted(each.tags) for each in both] == [list("abcdef"), [*"abc", "car", *"def"]]

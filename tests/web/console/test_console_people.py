@@ -96,7 +96,8 @@ def test_an_erasure_needs_the_word_and_can_be_undone(memory, operator):
     assert "can be undone" in receipt
     assert memory.service.count(ERIN) == 0
     undoable = memory.erasure.can_restore(ERIN)
-    operator.do(f"{place}/restore", erasure_id=undoable.id)
+    assert f"people/erasures/{undoable.id}/restore" in operator.see(place)
+    operator.do(f"people/erasures/{undoable.id}/restore")
     assert memory.service.count(ERIN) == 1
 
 

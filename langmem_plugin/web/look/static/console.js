@@ -28,9 +28,6 @@
     if (event.target.matches("[data-tick-all]")) all("input[name=ids]").forEach((each) => { each.checked = event.target.checked; });
     if (event.target.matches("[data-tick-all], [name=ids]")) count();
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") event.target.closest?.(".row-form")?.querySelector("[data-leave]")?.click();
-  });
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.xhr.status !== 409) return; // changed elsewhere: the answer holds both versions
     event.detail.shouldSwap = true;
