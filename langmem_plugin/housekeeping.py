@@ -106,7 +106,7 @@ class Housekeeping:
     """The sweeper of one database: `start` sweeps every `every` from then on, `sweep` here and now.
 
     `archived_for` is how long an ended session is kept (None: for ever). `finish_erasures` is one more step.
-    `settle_audit` comes last: it chains the audit entries of all steps.
+    `settle_audit` comes last: it writes down the audit entries of all steps.
     """
 
     def __init__(

@@ -154,8 +154,8 @@ class Settings(BaseSettings):
     language: Literal["en", "he", "es"] = "en"
     """That of people of whom none is known."""
     audit_log: Path | None = None
-    """The file that takes these notes too, as lines of JSON (None: beside a SQLite file, and nowhere for any other
-    database).
+    """The file that takes the notes of what was done, as lines of JSON, with the day in its name (None: beside a SQLite
+    file, and nowhere for any other database).
     """
     godfather_in_groups: bool = False
     """Tells whether what the account's owner told the assistant alone is recalled for a message of theirs in

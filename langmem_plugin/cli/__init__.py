@@ -56,7 +56,7 @@ COMMANDS = {
     "aliases": "instructions:aliases_app",
     "people": "people:app",
     "config": "configuration:app",
-    "audit": "privacy:audit_app",
+    "audit": "privacy:audit",
     "token": "keys:token_app",
 }
 """The place of each command: module:function, or module:app for a group of commands."""

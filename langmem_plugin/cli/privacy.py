@@ -1,9 +1,7 @@
-"""`langmem erase`, `restore` and `audit`: delete a person, undo that, and prove what was done."""
+"""`langmem erase`, `restore` and `audit`: delete a person, undo that, and show what was done."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +15,6 @@ from langmem_plugin.privacy.receipts import ErasureReceipt, receipt_of, row_of
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
-
-audit_app = typer.Typer(no_args_is_help=True, help="What was done, by whom and to whom: without contents.")
 
 
 @on(nullcontext)
@@ -64,30 +60,13 @@ def _log(where: Where) -> Iterator[AuditLog]:
         yield AuditLog.from_settings(settings, database, lambda: datetime.now(UTC))
 
 
-@audit_app.command()
 @on(_log)
-def verify(log: AuditLog) -> Told:
-    """Chain what was noted and look at every entry, in the table and in the files. Exit code 1 if one is not as it was
-    written.
-    """
-    proof = log.verify()
-    files = f", and the files say the same ({proof.in_files})" if proof.in_files else ""
-    lines = [f"{proof.entries} entries are as they were written{files}"]
-    if proof.busy:
-        lines.append("another process is chaining the newest ones just now")
-    if proof.flaw is not None:
-        lines = [str(proof.flaw)]
-    return Told({"holds": proof.holds, **asdict(proof)}, lines, failed=not proof.holds)
-
-
-@audit_app.command("list")
-@on(_log)
-def list_entries(log: AuditLog, *, limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 50) -> Told:
-    """List what was done, the newest last."""
+def audit(log: AuditLog, *, limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 50) -> Told:
+    """List what was done, by whom and to whom, without contents; the newest last."""
     found = log.newest(limit)
     rows = [
         (
-            each.position or "-",
+            each.entry,
             each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
             each.actor,
             each.action,
@@ -98,7 +77,7 @@ def list_entries(log: AuditLog, *, limit: Annotated[int, typer.Option(min=1, hel
     ]
     columns = ("number", "when (UTC)", "who", "what", "of", "whose")
     return Told(
-        {"entries": [json.loads(each.as_line()) for each in found]},
+        {"entries": [each.as_dict() for each in found]},
         [Rows(columns, rows, folded=("who", "what", "of"))],
     )
 

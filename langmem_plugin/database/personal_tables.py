@@ -17,7 +17,6 @@ OF_NOBODY = frozenset(
         upkeep_tables.operation,
         upkeep_tables.secret,
         upkeep_tables.audit,  # keyed hashes of people
-        upkeep_tables.audit_mark,
         upkeep_tables.erasure,
         upkeep_tables.erased_key,
         upkeep_tables.held_row,

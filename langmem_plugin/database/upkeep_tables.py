@@ -1,6 +1,6 @@
 """The tables for an operator: erasures, the audit log, how long verbs took, what services note."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Identity, Index, Integer, LargeBinary, Table
+from sqlalchemy import BigInteger, Boolean, Column, Float, Identity, Index, Integer, LargeBinary, Table, false, text
 
 from langmem_plugin.database.schema import Instant, Json, Name, metadata
 
@@ -68,21 +68,9 @@ audit = Table(  # actions, by whom, to whom: no contents; of the last 90 days
     Column("subject", Name),  # the id of the thing concerned
     Column("owner", LargeBinary),  # keyed hash
     Column("content", LargeBinary),  # keyed hash
-    Column("position", BigInteger),  # the position in the chain; null until it is chained
-    Column("hash", LargeBinary),  # covers the entry and the hash before it
+    Column("written", Boolean, nullable=False, server_default=false()),  # it is in the file of its day
+    Index("langmem_audit_waiting", "entry", sqlite_where=text("NOT written"), postgresql_where=text("NOT written")),
 )
-Index("langmem_audit_position", audit.c.position, unique=True)
-
-audit_mark = Table(  # the ends of the chain, and the position that each file has reached
-    "langmem_audit_mark",
-    metadata,
-    Column("name", Name, primary_key=True),
-    Column("position", BigInteger, nullable=False),
-    Column("hash", LargeBinary, nullable=False),
-    Column("noted_at", Instant, nullable=False),
-    sqlite_with_rowid=False,
-)
-
 
 operation = Table(  # the calls of an operation in one minute, of all processes together
     "langmem_operation",

@@ -1,1 +1,1 @@
-"""The audit log, which notes what is done so that it can be proven, and the erasure of people who ask for it."""
+"""The audit log, which notes what is done, and the erasure of people who ask for it."""

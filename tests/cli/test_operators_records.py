@@ -185,7 +185,7 @@ def test_whoever_reads_a_person_is_noted(command, memory):
         command(*arguments)
     command("memories", "history", stored.id)
     command("instructions", "list", ERIN)
-    read = [each for each in command("audit", "list", "--json").json["entries"] if each["action"] == "operator.read"]
+    read = [each for each in command("audit", "--json").json["entries"] if each["action"] == "operator.read"]
     assert [each["subject"] for each in read] == ["memories", "memories", "person", stored.id, "instructions"]
     assert len({each["owner"] for each in read}) == 1
 

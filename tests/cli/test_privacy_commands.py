@@ -6,13 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from sqlalchemy import update
 from typer.testing import CliRunner
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
-from langmem_plugin.database import Database
-from langmem_plugin.database.upkeep_tables import audit
 
 pytestmark = pytest.mark.both_engines
 
@@ -80,23 +77,13 @@ def test_whom_or_which_receipt_has_to_be_said(run):
 @pytest.mark.spec("P-5", "U-5")
 def test_what_an_operator_reads_is_noted_with_their_name(run, erin):
     run("sessions", "list", ERIN)
-    entries = json.loads(run("audit", "list", "--json"))["entries"]
+    entries = json.loads(run("audit", "--json"))["entries"]
     assert entries[-1]["action"] == "operator.read"
     assert entries[-1]["actor"].startswith("operator")
     assert entries[-1]["owner"] == entries[0]["owner"]
-    table = run("audit", "list")
+    table = run("audit")
     assert "memory.stored" in table
     assert "4567" not in table
-
-
-@pytest.mark.spec("P-5", "U-5")
-def test_a_log_that_was_touched_is_an_error_and_one_that_was_not_is_none(run, erin, database_url):
-    assert "entries are as they were written, and the files say the same" in run("audit", "verify")
-    with Database(database_url) as database, database.write() as connection:
-        connection.execute(update(audit).where(audit.c.position == 2).values(actor="nobody"))
-    assert run("audit", "verify", exit_code=1).strip() == "entry 2 was changed in the table"
-    told = json.loads(run("audit", "verify", "--json", exit_code=1))
-    assert (told["holds"], told["flaw"]["position"]) == (False, 2)
 
 
 @pytest.mark.slow
@@ -110,5 +97,5 @@ def test_the_commands_run_as_processes_of_their_own(erin, database_url, tmp_path
 
     erased = langmem("erase", ERIN, "--now", "--yes", "--json")
     assert json.loads(erased.stdout)["state"] == "done", erased.stderr
-    verified = langmem("audit", "verify")
-    assert (verified.returncode, "as they were written" in verified.stdout) == (0, True)
+    listed = langmem("audit")
+    assert (listed.returncode, "erasure.done" in listed.stdout) == (0, True)

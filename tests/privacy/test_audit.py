@@ -1,21 +1,16 @@
-"""What was done is noted with who and when and without contents, in the transaction that does it, and can be proven."""
+"""What was done is noted with who and when and without contents, in the transaction that does it."""
 
 import json
-import platform
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database.audit_trail import acting, record
 from langmem_plugin.database.upkeep_tables import audit
-from langmem_plugin.privacy import audit_entries
-from langmem_plugin.privacy.audit import AuditFiles, AuditLog
-from langmem_plugin.privacy.audit_chain import Mark, chained, read_line
-from tests.cases import for_each
+from langmem_plugin.errors import StorageFull
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, FACTS, graph_of, opened
 
 
@@ -28,6 +23,10 @@ def memory(database_url, clock, offline_model, tmp_path):
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "log" / "audit.jsonl"
+
+
+def _day_file(file, at):
+    return file.with_name(f"{file.stem}.{at.date()}{file.suffix}")
 
 
 def done(memory):
@@ -79,7 +78,6 @@ def test_what_is_done_is_noted_with_who_did_it(memory, clock):
         ("program", "erasure.done"),
     ]
     assert done(memory) == expected
-    assert memory.audit.verify().holds
 
 
 @pytest.mark.spec("P-5")
@@ -87,13 +85,14 @@ def test_an_entry_holds_no_contents_and_nobody(memory, file):
     memory.service.remember(ANNA, FACTS[ANNA][0])
     memory.reply(graph_of(memory), ANNA, "a secret thing", message_id="1")
     memory.audit.settle()
-    lines = file.read_text()
+    written = _day_file(file, datetime.now(UTC))
+    lines = written.read_text()
     for each in (ANNA, ANNA[1:], FACTS[ANNA][0], "peanuts", "secret thing"):
         assert each not in lines
     entries = [json.loads(line) for line in lines.splitlines()]
     assert {each["owner"] for each in entries} == {entries[0]["owner"]}
     assert entries[0]["content"] is not None
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
 
 
 @pytest.mark.spec("P-5")
@@ -133,145 +132,55 @@ def test_a_tool_is_named_where_a_person_spoke(memory):
     assert done(memory) == [("tool", "memory.stored")]
 
 
-def _ten(memory):
-    for number in range(10):
-        memory.service.remember(ANNA, f"fact number {number} of many")
-    assert memory.audit.settle() == 10
-
-
-_TAMPERING = {
-    "changed": (4, update(audit).where(audit.c.position == 4).values(actor="nobody"), "changed"),
-    "another's": (4, update(audit).where(audit.c.position == 4).values(owner=b"x" * 16), "changed"),
-    "removed": (4, delete(audit).where(audit.c.position == 4), "removed"),
-    "first removed": (1, delete(audit).where(audit.c.position == 1), "removed"),
-    "last removed": (10, delete(audit).where(audit.c.position == 10), "removed"),
-}
-
-
 @pytest.mark.spec("P-5")
-@for_each("how", _TAMPERING)
-def test_the_first_entry_that_was_touched_in_the_table_is_named(memory, how):
-    _ten(memory)
-    position, statement, what = _TAMPERING[how]
-    with memory.database.write() as connection:
-        connection.execute(statement)
-    flaw = memory.audit.verify().flaw
-    assert (flaw.position, flaw.what, flaw.where) == (position, what, "the table")
-
-
-@pytest.mark.spec("P-5")
-def test_an_entry_that_was_put_in_between_is_named(memory):
-    _ten(memory)
-    with memory.database.write() as connection:
-        for position in range(10, 4, -1):
-            moved = update(audit).where(audit.c.position == position)
-            connection.execute(moved.values(position=position + 1))
-        values = {
-            "at": datetime.now(UTC),
-            "actor": "system",
-            "action": "memory.stored",
-            "position": 5,
-            "hash": b"x" * 32,
-        }
-        connection.execute(insert(audit).values(values))
-    flaw = memory.audit.verify().flaw
-    assert (flaw.position, flaw.what, flaw.where) == (5, "inserted", "the table")
-
-
-@pytest.mark.spec("P-5")
-def test_a_table_that_was_chained_anew_is_found_by_the_files(memory):
-    _ten(memory)
-    with memory.database.write() as connection:
-        connection.execute(update(audit).where(audit.c.position == 4).values(actor="nobody"))
-        connection.execute(update(audit).values(position=None, hash=None))
-        audit_entries.set_mark(connection, "head", audit_entries.Mark(), datetime.now(UTC))
-    audit_entries.chain_waiting(memory.database, datetime.now(UTC))
-    flaw = memory.audit.verify().flaw
-    assert (flaw.position, flaw.what) == (4, "changed")
-
-
-@pytest.mark.spec("P-5")
-@for_each(
-    ("lines", "position", "what"),
-    [
-        (lambda found: [*found[:3], found[3].replace("memory.stored", "memory.purged"), *found[4:]], 4, "changed"),
-        (lambda found: [*found[:3], *found[4:]], 4, "removed"),
-        (lambda found: [*found[:4], found[3], *found[4:]], 4, "inserted"),
-        (lambda found: found[:-2], 9, "removed"),
-        (lambda found: [*found[:3], "{ broken\n", *found[4:]], 4, "unreadable"),
-    ],
-)
-def test_the_first_line_that_was_touched_in_the_files_is_named(memory, file, lines, position, what):
-    _ten(memory)
-    file.write_text("".join(lines(file.read_text().splitlines(keepends=True))))
-    for _ in range(2):  # it is not mended by being looked at
-        memory.service.remember(ANNA, "one more")
-        memory.audit.settle()
-        flaw = memory.audit.verify().flaw
-        assert (flaw.position, flaw.where) == (position, "the files")
-    assert flaw.what in {what, "removed"}
-
-
-@pytest.mark.spec("P-5")
-def test_what_is_older_than_ninety_days_goes_and_the_rest_is_still_proven(memory, clock, file):
-    _ten(memory)
-    clock.instant = datetime.now(UTC) + timedelta(days=91)
+def test_what_is_older_than_ninety_days_goes_from_the_table_and_the_files(memory, clock, file):
+    memory.service.remember(ANNA, "Anna sails")
+    assert memory.audit.settle() == 1
+    today = datetime.now(UTC)
+    old, kept = file.with_name("audit.2025-12-31.jsonl"), file.with_name("audit.notes.jsonl")
+    for each in (old, kept):
+        each.write_text("{}\n")
+    clock.instant = today + timedelta(days=89)
     memory.audit.settle()
-    with memory.database.read() as connection:
-        assert connection.execute(select(audit)).all() == []
-    memory.service.remember(ANNA, "something new")
-    proof = memory.audit.verify()
-    assert (proof.holds, proof.entries, proof.in_files) == (True, 1, 11)
-    with memory.database.write() as connection:
-        connection.execute(delete(audit))
-    assert memory.audit.verify().flaw.position == 11
+    assert [_day_file(file, today).exists(), old.exists(), kept.exists()] == [True, False, True]
+    clock.instant = today + timedelta(days=92)
+    memory.audit.settle()
+    assert done(memory) == []
+    assert list(file.parent.iterdir()) == [kept]
 
 
 @pytest.mark.spec("P-5")
-def test_files_begin_anew_by_size_and_day_and_old_ones_go(memory, tmp_path):
-    files = AuditFiles(tmp_path / "small.jsonl", largest=500)
-    log = AuditLog(memory.database, files, now=lambda: datetime.now(UTC))
-    for number in range(6):
-        memory.service.remember(ANNA, f"fact number {number} of many")
-        log.settle()
-    names = sorted(path.name for path in tmp_path.glob("small*.jsonl"))
-    day = f"{datetime.now(UTC):%Y-%m-%d}"
-    assert names[:2] == [f"small.{day}.2.jsonl", f"small.{day}.jsonl"]
-    assert len(names) > 2
-    assert log.verify().holds
-    assert log.verify().in_files == 6
-    later = AuditLog(memory.database, files, now=lambda: datetime.now(UTC) + timedelta(days=92))
-    later.settle()
-    assert [path.name for path in tmp_path.glob("small*.jsonl")] == ["small.jsonl"]
-    assert later.verify().holds
+def test_each_day_has_a_file_of_its_own(memory, file):
+    days = [datetime(2026, 3, day, 23, 59, tzinfo=UTC) for day in (1, 1, 2)]
+    with memory.database.write() as connection:
+        noted = [{"at": each, "actor": "system", "action": "memory.stored"} for each in days]
+        connection.execute(insert(audit), noted)
+    assert memory.audit.settle() == 3
+    assert [len(_day_file(file, each).read_text().splitlines()) for each in days] == [2, 2, 1]
+    assert memory.audit.settle() == 0
 
 
 @pytest.mark.spec("P-5", "C-5")
-def test_a_line_that_a_killed_process_left_half_is_written_again(memory, file):
-    _ten(memory)
-    with file.open("a") as half:
-        half.write('{"position": 11, "at": "20')
-    memory.service.remember(ANNA, "one more")
+def test_behind_a_line_that_a_killed_process_left_half_the_next_ones_are_whole(memory, file):
+    memory.service.remember(ANNA, "Anna sails")
     memory.audit.settle()
-    assert memory.audit.verify().holds
-    assert memory.audit.verify().in_files == 11
+    today = _day_file(file, datetime.now(UTC))
+    with today.open("a") as half:
+        half.write('{"entry": 2, "at": "20')
+    memory.service.remember(ANNA, "Anna dives")
+    memory.audit.settle()
+    first, _, second = today.read_text().splitlines()
+    assert json.loads(second)["entry"] == json.loads(first)["entry"] + 1
 
 
-@pytest.mark.spec("P-5")
-def test_many_who_note_and_chain_at_once_make_one_chain(memory, database_url, clock, offline_model, tmp_path):
-    log_file = tmp_path / "log" / "audit.jsonl"
-    with opened(database_url, offline_model, clock, audit_log=log_file) as other, ThreadPoolExecutor(4) as pool:
-
-        def work(who, name):
-            for number in range(8):
-                who.service.remember(f"user:{name}", f"fact {number}")
-                who.audit.settle()
-
-        for each in [pool.submit(work, who, name) for name, who in enumerate((memory, other, memory, other))]:
-            each.result(60)
+@pytest.mark.spec("P-5", "C-14")
+def test_what_no_file_takes_is_written_once_one_does(memory, file):
+    file.parent.write_text("a file where the folder would be")
+    memory.service.remember(ANNA, "Anna sails")
+    with pytest.raises(StorageFull, match="cannot be written"):
         memory.audit.settle()
-        proof = other.audit.verify()
-    assert (proof.holds, proof.entries, proof.in_files) == (True, 32, 32)
+    file.parent.unlink()
+    assert memory.audit.settle() == 1
 
 
 @pytest.mark.spec("P-5")
@@ -281,59 +190,6 @@ def test_the_file_lies_beside_the_database_of_its_tenant(tmp_path, offline_model
         with PhoneMemory(url, tenant=tenant, settings=Settings(sweep_every=None), embeddings=offline_model) as memory:
             memory.service.remember(ANNA, "Anna sails")
             memory.audit.settle()
-    assert {path.name for path in tmp_path.glob("*.jsonl")} == {"langmem-audit.jsonl", "langmem.shop-audit.jsonl"}
-
-
-def _eleven(memory):
-    for number in range(11):
-        memory.service.remember(ANNA, f"Anna knows {number} songs")
-    memory.audit.settle()
-    assert memory.audit.verify().holds
-
-
-@pytest.mark.spec("P-5")
-def test_first_lines_that_were_cut_are_noticed(memory, file):
-    _eleven(memory)
-    lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join(lines[3:]))
-    flaw = memory.audit.verify().flaw
-    assert (flaw.position, flaw.what, flaw.where) == (1, "removed", "the files")
-
-
-@pytest.mark.spec("P-5")
-@for_each("how", ["behind the last", "in a file before", "a word in a line", "an empty line"])
-def test_lines_that_were_added_are_noticed_and_what_is_noted_later_is_written_all_the_same(memory, file, how):
-    _eleven(memory)
-    lines = file.read_text().splitlines(keepends=True)
-    last = read_line(lines[-1])
-    forged = list(chained([last, last], Mark(last.position, last.hash)))
-    added = "".join(f"{each.as_line()}\n" for each in forged)
-    if how == "behind the last":
-        file.write_text("".join(lines) + added)
-    elif how == "in a file before":
-        file.with_name("audit.2026-01-01.jsonl").write_text(added)
-    elif how == "a word in a line":
-        file.write_text("".join(lines).replace('"actor":', '"note": "all was well", "actor":', 1))
-    else:
-        file.write_text("".join(lines) + "\n")
-    assert memory.audit.verify().flaw.where == "the files"
-    memory.service.remember(ANNA, "Anna sails")
-    memory.audit.settle()
-    assert not memory.audit.verify().holds
-    written = [entry.action for each in file.read_text().splitlines() if (entry := read_line(each)) is not None]
-    assert written.count("memory.stored") >= (11 if how == "a word in a line" else 12)
-
-
-@pytest.mark.spec("P-5")
-def test_a_tail_that_was_cut_is_noticed_on_a_machine_of_another_name_and_in_another_folder(
-    memory, file, database_url, clock, offline_model, monkeypatch
-):
-    _eleven(memory)
-    monkeypatch.setattr(platform, "node", lambda: "another-machine")
-    moved = file.parent.parent / "moved"
-    file.parent.rename(moved)
-    lines = (moved / file.name).read_text().splitlines(keepends=True)
-    (moved / file.name).write_text("".join(lines[:-4]))
-    with opened(database_url, offline_model, clock, audit_log=moved / file.name) as again:
-        flaw = again.audit.verify().flaw
-    assert (flaw.position, flaw.what, flaw.where) == (len(lines) - 3, "removed", "the files")
+    assert {path.name for path in tmp_path.glob("*.jsonl")} == {
+        f"{name}-audit.{datetime.now(UTC).date()}.jsonl" for name in ("langmem", "langmem.shop")
+    }

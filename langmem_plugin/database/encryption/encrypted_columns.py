@@ -41,7 +41,7 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
 from langmem_plugin.database.schema import Json
-from langmem_plugin.database.upkeep_tables import audit, audit_mark, erased_key, erasure, held_row, operation, secret
+from langmem_plugin.database.upkeep_tables import audit, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
 Key = Sequence[str | int]
@@ -183,8 +183,6 @@ PLAIN: Mapping[Column[Any], str] = {
     secret.c.value: "chance; it keys hashes, which tell nothing more to whoever has the rows they stand for",
     audit.c.owner: "a keyed hash",
     audit.c.content: "a keyed hash",
-    audit.c.hash: "of the entry, which holds no words",
-    audit_mark.c.hash: "of an entry",
     operation.c.buckets: "numbers of calls",
     erased_key.c.hash: "a keyed hash",
     erasure.c.hashes: "keyed hashes",

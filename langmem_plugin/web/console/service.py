@@ -155,10 +155,4 @@ def retry(at: AtDesk, session_id: Annotated[str, Form(max_length=200)] = "") -> 
 
 @router.get("/audit")
 def show_audit(at: AtDesk) -> Response:
-    return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1], proof=None)
-
-
-@router.post("/audit/verify")
-def verify(at: AtDesk) -> Response:
-    proof = at.memory.audit.verify()
-    return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1], proof=proof)
+    return at.page("audit.html", entries=at.memory.audit.newest(_ENTRIES)[::-1])

@@ -102,12 +102,11 @@ def test_an_erasure_needs_the_word_and_can_be_undone(memory, operator):
 
 
 @pytest.mark.spec("U-4", "P-5")
-def test_the_audit_log_is_shown_and_its_chain_verified(memory, operator):
+def test_the_audit_log_is_shown(memory, operator):
     memory.service.remember(ERIN, "I like tea")
     page = operator.see("audit")
     assert "memory.stored" in page
     assert "tea" not in page
-    assert "The chain holds" in operator.do("audit/verify", status=200).text
 
 
 @pytest.mark.spec("A-2", "A-3", "U-4")

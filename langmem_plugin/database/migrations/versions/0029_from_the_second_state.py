@@ -81,21 +81,10 @@ def upgrade() -> None:
             op.create_table(name, *columns, sqlite_with_rowid=False)
     if "langmem_memory_sealed" in {each["name"] for each in found.get_indexes("langmem_memory", schema)}:
         op.drop_index("langmem_memory_sealed", "langmem_memory")
-    _name_marks(connection)
     if not found.get_check_constraints("langmem_memory", schema):
         _bound_memories()
     if found.has_table("langmem_searchable", schema):
         _note_what_is_to_be_taken()
-
-
-def _name_marks(connection: sa.Connection) -> None:
-    """How far the files of the audit log reach was noted under the machine's name."""
-    mark = sa.table("langmem_audit_mark", *map(sa.column, ("name", "position")))
-    of_machines = sa.and_(mark.c.name.not_in(["head", "anchor"]), mark.c.name.not_like("files %"))
-    newest = sa.select(mark.c.name).where(of_machines).order_by(mark.c.position.desc()).limit(1)
-    if connection.dialect.name == "sqlite" and (name := connection.execute(newest).scalar()) is not None:
-        connection.execute(sa.update(mark).where(mark.c.name == name).values(name="files end"))
-    connection.execute(sa.delete(mark).where(of_machines))
 
 
 def _bound_memories() -> None:
