@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-from langmem_plugin.database.schema import GivenName, Identifying, Instant, Name, metadata
+from langmem_plugin.database.schema import GivenName, Identifying, Instant, Name, metadata, partial_index
 
 TAKEN, WHEN_SILENT, AT_ONCE = 0, 1, 2
 """The states of a session's messages: searchable as they stand; to be made searchable when the session falls silent; to
@@ -54,34 +54,19 @@ session = Table(
     Column("client_phone", GivenName),
     sqlite_with_rowid=False,
 )
-Index(
-    "langmem_one_current_session",
-    session.c.thread,
-    unique=True,
-    sqlite_where=session.c.ended_at.is_(None),
-    postgresql_where=session.c.ended_at.is_(None),
-)
+partial_index("langmem_one_current_session", session.c.thread, unique=True, where=session.c.ended_at.is_(None))
 
-Index(
-    "langmem_session_to_take",
-    session.c.to_take,
-    session.c.last_active,
-    sqlite_where=session.c.to_take > 0,
-    postgresql_where=session.c.to_take > 0,
-)
-Index(
-    "langmem_session_current",
-    session.c.last_active,
-    session.c.thread,
-    sqlite_where=session.c.ended_at.is_(None),
-    postgresql_where=session.c.ended_at.is_(None),
-)
-Index(
-    "langmem_session_ended",
-    session.c.ended_at,
-    sqlite_where=session.c.ended_at.is_not(None),
-    postgresql_where=session.c.ended_at.is_not(None),
-)
+partial_index("langmem_session_to_take", session.c.to_take, session.c.last_active, where=session.c.to_take > 0)
+partial_index("langmem_session_current", session.c.last_active, session.c.thread, where=session.c.ended_at.is_(None))
+partial_index("langmem_session_ended", session.c.ended_at, where=session.c.ended_at.is_not(None))
+
+
+def of_session() -> ForeignKeyConstraint:
+    """Return the constraint by which a row goes with its session."""
+    return ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    )
+
 
 message = Table(  # one immutable version of a message; an edit is a new row
     "langmem_message",
@@ -93,9 +78,7 @@ message = Table(  # one immutable version of a message; an edit is a new row
     Column("tokens", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
 )
 
 checkpoint = Table(
@@ -109,18 +92,11 @@ checkpoint = Table(
     Column("run_id", Name),
     Column("position", Integer, nullable=False),  # the order in which the database took them: ids tell a writer's clock
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
     sqlite_with_rowid=False,
 )
 Index("langmem_checkpoint_order", checkpoint.c.thread, checkpoint.c.session, checkpoint.c.position)
-Index(
-    "langmem_checkpoint_of_run",
-    checkpoint.c.run_id,
-    sqlite_where=checkpoint.c.run_id.is_not(None),
-    postgresql_where=checkpoint.c.run_id.is_not(None),
-)
+partial_index("langmem_checkpoint_of_run", checkpoint.c.run_id, where=checkpoint.c.run_id.is_not(None))
 
 value = Table(  # a large channel value, stored once for all the checkpoints that hold it; numbered like messages
     "langmem_value",
@@ -129,9 +105,7 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
     Column("session", _Number, primary_key=True),
     Column("row", Integer, primary_key=True),
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
 )
 
 media = Table(  # the files that a session refers to
@@ -141,9 +115,7 @@ media = Table(  # the files that a session refers to
     Column("session", _Number, primary_key=True),
     Column("sha256", Name, primary_key=True),
     Column("payload", LargeBinary),  # the file's bytes; null where a folder keeps them
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
 )
 
 pending = Table(  # the writes of one task on top of a checkpoint
@@ -157,9 +129,7 @@ pending = Table(  # the writes of one task on top of a checkpoint
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
     Column("outlives_silence", Boolean),  # false: it ends with the session's silence; null: not known
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
     sqlite_with_rowid=False,
 )
 
@@ -217,9 +187,7 @@ decision = Table(  # the decisions of a person so far, of all that a run waits f
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
     sqlite_with_rowid=False,
 )
 

@@ -27,8 +27,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-from langmem_plugin.database.conversation_tables import session
-from langmem_plugin.database.schema import Checked, Instant, Json, Name, Owner, Words, metadata, to_store
+from langmem_plugin.database.conversation_tables import of_session, session
+from langmem_plugin.database.schema import Checked, Instant, Json, Name, Owner, Words, metadata, partial_index, to_store
 
 
 class Tags(TypeDecorator[tuple[str, ...]]):
@@ -130,25 +130,10 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index("langmem_memory_slot", "owner", "slot"),
     Index("langmem_memory_session", "session_id"),
     Index("langmem_memory_category_of", "owner", "category"),
-    Index(
-        "langmem_memory_doubted",
-        "owner",
-        sqlite_where=text("doubted_at IS NOT NULL"),
-        postgresql_where=text("doubted_at IS NOT NULL"),
-    ),
+    partial_index("langmem_memory_doubted", "owner", where=text("doubted_at IS NOT NULL")),
     Index("langmem_memory_state", "owner", "status", "created_at"),
-    Index(
-        "langmem_memory_over",
-        "updated_at",
-        sqlite_where=text("status <> 'active'"),
-        postgresql_where=text("status <> 'active'"),
-    ),
-    Index(
-        "langmem_memory_expires",
-        "expires_at",
-        sqlite_where=text("expires_at IS NOT NULL"),
-        postgresql_where=text("expires_at IS NOT NULL"),
-    ),
+    partial_index("langmem_memory_over", "updated_at", where=text("status <> 'active'")),
+    partial_index("langmem_memory_expires", "expires_at", where=text("expires_at IS NOT NULL")),
     Index(
         "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
     ),
@@ -346,9 +331,7 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     Column("taken", Rows, nullable=False, default=frozenset),  # the message rows that have been read
     Column("facts", Json(list), nullable=False, default=list),  # the facts found in them that are not stored yet
     Column("error", Words),
-    ForeignKeyConstraint(
-        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
-    ),
+    of_session(),
     sqlite_with_rowid=False,
 )
 Index("langmem_extraction_state", extraction_job.c.state)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
-from sqlalchemy import JSON, BigInteger, Column, Connection, Dialect, MetaData, String, Table, Text, event
+from sqlalchemy import JSON, BigInteger, Column, Connection, Dialect, Index, MetaData, String, Table, Text, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
@@ -45,6 +45,11 @@ def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.I
 def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
     """Return the ids in parts, each as many as one IN list takes."""
     return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
+
+
+def partial_index(name: str, *columns: Any, where: Any, unique: bool = False) -> Index:
+    """Return an index of those rows alone that meet the condition."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 class Checked:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Identity, Index, Integer, LargeBinary, Table, false, text
 
-from langmem_plugin.database.schema import Instant, Json, Name, metadata
+from langmem_plugin.database.schema import Instant, Json, Name, metadata, partial_index
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -69,7 +69,7 @@ audit = Table(  # actions, by whom, to whom: no contents; of the last 90 days
     Column("owner", LargeBinary),  # keyed hash
     Column("content", LargeBinary),  # keyed hash
     Column("written", Boolean, nullable=False, server_default=false()),  # it is in the file of its day
-    Index("langmem_audit_waiting", "entry", sqlite_where=text("NOT written"), postgresql_where=text("NOT written")),
+    partial_index("langmem_audit_waiting", "entry", where=text("NOT written")),
 )
 
 operation = Table(  # the calls of an operation in one minute, of all processes together

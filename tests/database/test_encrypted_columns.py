@@ -5,11 +5,61 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import JSON, LargeBinary, Text
 
-from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, ENCRYPTED, EXTRACTED_FACTS, PLAIN
+from langmem_plugin.database.conversation_tables import incoming, message
+from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, ENCRYPTED, EXTRACTED_FACTS
 from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey
+from langmem_plugin.database.memory_tables import (
+    extraction_job,
+    history_message,
+    history_vector,
+    memory,
+    memory_category,
+    memory_owner,
+    memory_vector,
+    standing_instruction,
+)
+from langmem_plugin.database.people_tables import access_token, link_code, merge
 from langmem_plugin.database.schema import GivenName, Words, metadata
+from langmem_plugin.database.upkeep_tables import audit, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.errors import SessionRefused
 from tests.cases import for_each
+
+_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/rows.py)"
+_OF_LONG_TERM = {
+    **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
+    **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),
+    **dict.fromkeys((memory_category.c.name, memory_category.c.description), _SEALED),
+    history_message.c.text: _SEALED,
+    **{
+        table.c.sealed: "encrypted as it is written"
+        for table in (memory, standing_instruction, memory_category, history_message)
+    },
+    **{table.c.vector: "encrypted where its row is" for table in (memory_vector, history_vector)},
+    memory.c.tags: "digests in a row that is encrypted, as its key, slot, category and source",
+    memory.c.text_digest: "by the key of its owner, where there are keys",
+    memory_owner.c.salt: "chance",
+}
+PLAIN = {
+    **_OF_LONG_TERM,
+    incoming.c.sent_as: "ids that the channel gave to the parts of an answer",
+    message.c.message_id: "an id, by which LangGraph finds and replaces a message",
+    extraction_job.c.taken: "numbers of rows",
+    merge.c.moved: "ids of what moved, and no words of it",
+    link_code.c.salt: "chance",
+    link_code.c.digest: "of a code that is made by chance and holds for minutes",
+    access_token.c.digest: "of 256 bits of chance",
+    secret.c.value: "chance; it keys hashes, which tell nothing more to whoever has the rows they stand for",
+    audit.c.owner: "a keyed hash",
+    audit.c.content: "a keyed hash",
+    operation.c.buckets: "numbers of calls",
+    erased_key.c.hash: "a keyed hash",
+    erasure.c.hashes: "keyed hashes",
+    erasure.c.counts: "numbers",
+    erasure.c.who: "identifiers, as the keys of rows are, and only until it cannot be undone",
+    erasure.c.left: "names of files and collections",
+    held_row.c.payload: "rows as they were: what was encrypted in them still is, for the place it goes back to",
+}
+"""Columns of words, JSON or bytes that are stored as they are, and why that shows nothing of what was said."""
 
 
 def _may_hold_words(column):

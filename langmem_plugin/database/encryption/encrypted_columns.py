@@ -1,7 +1,8 @@
 """Which columns are encrypted, and in which form: whoever reads or writes one of them passes here.
 
 The place of a value is its column and the whole key of its row, as the table defines it. A new column of words, JSON or
-bytes is one line here, or one line with its reason in PLAIN.
+bytes is one line here, or one with its reason in
+tests/database/test_encrypted_columns.py.
 """
 
 import base64
@@ -13,7 +14,6 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, LargeBinary, Table, bindparam, select, tuple_, update
 
-from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.conversation_tables import (
     acknowledged,
     checkpoint,
@@ -28,20 +28,9 @@ from langmem_plugin.database.conversation_tables import (
 )
 from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
-from langmem_plugin.database.memory_tables import (
-    extraction_job,
-    history_message,
-    history_vector,
-    memory,
-    memory_category,
-    memory_owner,
-    memory_vector,
-    name_alias,
-    standing_instruction,
-)
-from langmem_plugin.database.people_tables import access_token, link_code, merge, person
+from langmem_plugin.database.memory_tables import extraction_job, name_alias
+from langmem_plugin.database.people_tables import person
 from langmem_plugin.database.schema import Json
-from langmem_plugin.database.upkeep_tables import audit, erased_key, erasure, held_row, operation, secret
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
 Key = Sequence[str | int]
@@ -49,6 +38,10 @@ Key = Sequence[str | int]
 
 _ENCRYPTED, _ESCAPED = "\x02LM1:", "\x02LM1="  # begin a text that is encrypted, and a plain one that looks like it
 _EITHER = _ENCRYPTED[:-1]
+
+
+ENCRYPTED: list["EncryptedColumn"] = []
+"""Every column that is encrypted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +53,9 @@ class EncryptedColumn:
 
     column: Column[Any]
     refusal: type[DecryptionRefused] = DecryptionRefused
+
+    def __post_init__(self) -> None:
+        ENCRYPTED.append(self)
 
     def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
         """The value as it is to be stored in the row of this key."""
@@ -109,11 +105,11 @@ class EncryptedColumn:
     def place(self, key: Key) -> Place:
         return Place(self.column.table.name, self.column.name, str(key[0]), tuple(key[1:]))
 
-    @cached_property
+    @property
     def is_binary(self) -> bool:
         return isinstance(self.column.type, LargeBinary)
 
-    @cached_property
+    @property
     def is_json(self) -> bool:
         return isinstance(self.column.type, Json)
 
@@ -135,63 +131,6 @@ EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
 CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
 ALIAS = EncryptedColumn(name_alias.c.alias)
 ALIAS_NAME = EncryptedColumn(name_alias.c.name)
-
-ENCRYPTED: Sequence[EncryptedColumn] = (
-    MESSAGE,
-    CHECKPOINT,
-    VALUE,
-    PENDING,
-    MEDIA,
-    DECISION,
-    INCOMING,
-    ACKNOWLEDGED,
-    REPLY,
-    QUESTION,
-    CLIENT_NAME,
-    CLIENT_PHONE,
-    EXTRACTED_FACTS,
-    EXTRACTION_ERROR,
-    CONSENT_TEXT,
-    ALIAS,
-    ALIAS_NAME,
-)
-
-_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/keep/rows.py)"
-_OF_LONG_TERM: Mapping[Column[Any], str] = {
-    **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
-    **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),
-    **dict.fromkeys((memory_category.c.name, memory_category.c.description), _SEALED),
-    history_message.c.text: _SEALED,
-    **{
-        table.c.sealed: "encrypted as it is written"
-        for table in (memory, standing_instruction, memory_category, history_message)
-    },
-    **{table.c.vector: "encrypted where its row is" for table in (memory_vector, history_vector)},
-    memory.c.tags: "digests in a row that is encrypted, as its key, slot, category and source",
-    memory.c.text_digest: "by the key of its owner, where there are keys",
-    memory_owner.c.salt: "chance",
-}
-PLAIN: Mapping[Column[Any], str] = {
-    **_OF_LONG_TERM,
-    incoming.c.sent_as: "ids that the channel gave to the parts of an answer",
-    message.c.message_id: "an id, by which LangGraph finds and replaces a message",
-    extraction_job.c.taken: "numbers of rows",
-    merge.c.moved: "ids of what moved, and no words of it",
-    link_code.c.salt: "chance",
-    link_code.c.digest: "of a code that is made by chance and holds for minutes",
-    access_token.c.digest: "of 256 bits of chance",
-    secret.c.value: "chance; it keys hashes, which tell nothing more to whoever has the rows they stand for",
-    audit.c.owner: "a keyed hash",
-    audit.c.content: "a keyed hash",
-    operation.c.buckets: "numbers of calls",
-    erased_key.c.hash: "a keyed hash",
-    erasure.c.hashes: "keyed hashes",
-    erasure.c.counts: "numbers",
-    erasure.c.who: "identifiers, as the keys of rows are, and only until it cannot be undone",
-    erasure.c.left: "names of files and collections",
-    held_row.c.payload: "rows as they were: what was encrypted in them still is, for the place it goes back to",
-}
-"""Columns of words, JSON or bytes that are stored as they are, and why that shows nothing of what was said."""
 
 
 def columns_of(table: Table) -> list[EncryptedColumn]:
