@@ -365,11 +365,9 @@ class PhoneMemory(Parts):
         again once it has returned: it is for channels that send by themselves. With `parts`, which cuts the text, it is
         called with each part. An error of it is raised here; the answer is kept, and when the message is delivered
         again it is sent from the first part on that was not taken. If it returns the id that the text got, a person who
-        quotes the text by that id is understood. After `moment_after` it is called with a line that says that the
-        answer will follow.
+        quotes the text by that id is understood.
         `sent_at` is when the message was written: one older than twelve hours is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
-        `thread` is the topic there: to the model each is a conversation of its own.
         `forwarded` says that the words are another's: the model is given them, marked as such, and they are no command,
         order, answer or fact.
         `quoted` is the message that this one answers, by the id that the channel gave it or by its text.

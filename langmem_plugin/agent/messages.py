@@ -29,7 +29,7 @@ _LONGEST_NAME = 60
 _LONGEST_QUOTED = 300
 _SHORTEST_ID = 30  # letters of one that is no number
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_UNOPENED, _ALBUM, _TOPIC = "unopened", "album", "topic"  # in the notes of a message
+_UNOPENED, _ALBUM = "unopened", "album"  # in the notes of a message
 _MORE_IDS = "langmem_more_ids"  # in additional_kwargs: the ids of the messages that it was put together from
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
 
@@ -51,11 +51,9 @@ class Delivery(TypedDict, total=False):
     reaction: bool
     unopened: str | None
     album: str | None
-    thread: str | int | None
     sources: bool
     send: Sending | None
     parts: Callable[[str], Sequence[str]] | None
-    moment_after: timedelta | None
     raise_errors: bool
 
 
@@ -69,7 +67,6 @@ _AS_GIVEN = frozenset(
         "sources",
         "send",
         "parts",
-        "moment_after",
         "raise_errors",
     )
 )
@@ -84,7 +81,7 @@ class IncomingMessage:
     before and is now worded anew. `quoted` is the message that it answers; `reaction` is true if it is only a sign
     below that one. `unopened` names what came with it and cannot be shown; `album` is shared by several messages that
     are one. `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
-    `sender_name` say who wrote it in a group, `topic` where in it. The other fields say how its reply is wanted: see
+    `sender_name` say who wrote it in a group. The other fields say how its reply is wanted: see
     PhoneMemory.reply.
     """
 
@@ -104,11 +101,9 @@ class IncomingMessage:
     reaction: bool = False
     unopened: str | None = None
     album: str | None = None
-    topic: str | None = None
     sources: bool = False
     send: Sending | None = None
     parts: Callable[[str], Sequence[str]] | None = None
-    moment_after: timedelta | None = None
     raise_errors: bool = False
 
     @property
@@ -151,7 +146,7 @@ class IncomingMessage:
         notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
         if self.forwarded:
             notes["forwarded"] = True
-        notes |= {_UNOPENED: self.unopened, _ALBUM: self.album, _TOPIC: self.topic}
+        notes |= {_UNOPENED: self.unopened, _ALBUM: self.album}
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
@@ -206,7 +201,6 @@ def incoming_message(
         quoted=None if quoted is None else _quoted(source, quoted),
         unopened=_named(delivery.get("unopened")),
         album=_named(delivery.get("album")),
-        topic=_named(delivery.get("thread")),
         **as_given,
     )
 
@@ -234,16 +228,12 @@ def ids_of(message: BaseMessage) -> list[str]:
     return [*([message.id] if message.id else []), *(map(str, more) if isinstance(more, list) else ())]
 
 
-def album_of(message: BaseMessage) -> str | None:
-    """Return the name that the messages of one album share; None for a message of no album."""
-    return _noted(message, _ALBUM)
-
-
 def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
     """Join the messages of one album into one: its words first, then its pictures."""
     found: list[HumanMessage] = []
     for message in messages:
-        if not found or album_of(message) is None or album_of(found[-1]) != album_of(message):
+        album = _noted(message, _ALBUM)
+        if not found or album is None or _noted(found[-1], _ALBUM) != album:
             found.append(message)
             continue
         blocks = [*_blocks(found[-1]), *_blocks(message)]
@@ -252,22 +242,6 @@ def put_together(messages: Sequence[HumanMessage]) -> list[HumanMessage]:
         kwargs = {**found[-1].additional_kwargs, **more}
         found[-1] = found[-1].model_copy(update={"content": blocks, "additional_kwargs": kwargs})
     return found
-
-
-def of_topic(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    """Return the messages of the newest message's topic, with the answers there. To the model each topic is a
-    conversation of its own.
-    """
-    topics = [_noted(each, _TOPIC) if isinstance(each, HumanMessage) else "" for each in messages]
-    if not any(topics):
-        return messages
-    now = next(each for each in reversed(topics) if each != "")
-    kept, is_of_it = [], True
-    for message, topic in zip(messages, topics, strict=True):
-        is_of_it = is_of_it if topic == "" else topic == now
-        if is_of_it:
-            kept.append(message)
-    return kept
 
 
 def _blocks(message: HumanMessage) -> list[Any]:
@@ -401,7 +375,7 @@ def reply_of(messages: Sequence[BaseMessage]) -> str:
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
     """Return the messages of a state that is a dict or an object, or that are given alone, in any form that LangChain
-    takes. In a group with topics, return those of the newest message's topic.
+    takes.
 
     Raises InvalidInput for what holds none.
     """
@@ -411,7 +385,7 @@ def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
     if isinstance(found, str) or not isinstance(found, Sequence):
         raise InvalidInput(f"a {type(state).__name__} holds no messages: pass the graph's state, or a list of messages")
     if all(isinstance(each, BaseMessage) for each in found):
-        return of_topic(found)
+        return found
     try:
         return convert_to_messages(found)
     except (ValueError, NotImplementedError) as error:

@@ -16,7 +16,6 @@ from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.confirming import question_below, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
-from langmem_plugin.agent.memory_retriever import MemoryRetriever
 from langmem_plugin.agent.messages import Recalled, messages_of, named_node, recalled_of, reply_of
 from langmem_plugin.agent.model_input import ModelInput, ReferencesInPrompt, Summaries
 from langmem_plugin.agent.prompt_texts import Citation, citations_in, cites
@@ -26,7 +25,7 @@ from langmem_plugin.agent.tool_node import StrictTools
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import own_words
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.recall import scopes_of
@@ -151,7 +150,7 @@ class TurnContext:
         return None if reply is None else AIMessage(reply, id=uuid.uuid4().hex)
 
     def commands_node(self, then: str) -> RoutingNode:
-        """Return a node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and
+        """Return a node that answers /remember, /memories, /search, /forget, /undo, /instructions, /privacy and
         /help without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of
         it.
 
@@ -171,16 +170,6 @@ class TurnContext:
         """Return the memories and documents, with sources, that the newest reply in a state cites as `[Memory: 2]`."""
         whose = None if phone is None else normalised(phone, self._parts.settings.default_region)
         return self.shown.cited(messages_of(state), recalled_of(state), whose)
-
-    def retriever(self, who: str | int, **fields: Any) -> MemoryRetriever:
-        """Return one person's memory for a LangChain chain; `fields` are limit, min_relevance, where and past.
-
-        Raises ConfigurationError where the memory is switched off.
-        """
-        if not self._parts.settings.remembers:
-            raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
-        key = normalised(who, self._parts.settings.default_region)
-        return MemoryRetriever.of(key, self._parts, **fields)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Call the function, for asynchronous callers, in a thread that knows the current run."""

@@ -39,7 +39,6 @@ class Incoming:
     quoted: Quoted | None = None
     edited: bool = False
     reaction: bool = False
-    thread: str | None = None
     album: str | None = None
     moved_from: str | None = None
 

@@ -106,7 +106,6 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
         forwarded=any(name in message for name in ("forward_origin", "forward_from", "forward_date")),
         quoted=_quoted(answered, mapping(message.get("quote"))),
         edited=edited,
-        thread=topic,
         album=text_in(message.get("media_group_id")) or None,
         **about,
     )

@@ -68,14 +68,13 @@ class Webhook:
     A webhook is acknowledged when all of it is answered, at the latest after `acknowledged_after`. Until then, if the
     process is killed or cannot send, the provider delivers it again. After that sending is tried again here; and what a
     killed process leaves is taken up, within two minutes, by every process that has called `start`, or else before the
-    person's next message. `moment_after`: see PhoneMemory.reply.
+    person's next message.
     """
 
     memory: PhoneMemory
     graph: Pregel[Any, Any, Any, Any]
     provider: Provider
     acknowledged_after: timedelta = timedelta(seconds=8)
-    moment_after: timedelta | None = None
 
     _going_on: set[asyncio.Task[Any]] = field(default_factory=set)
     _looking: set[asyncio.Task[None]] = field(default_factory=set)
@@ -235,7 +234,6 @@ class Webhook:
         about["unopened"] = "picture" if len(images) < len(files) else message.unopened
         about["parts"] = lambda text: self.provider.parts(message, text)
         about["send"] = send or (lambda text: self.provider.send(message, text))
-        about["moment_after"] = self.moment_after
         typing = asyncio.create_task(self._typing(message))
         try:
             return await self.memory.areply(self.graph, message.who, message.text, images, **about)

@@ -1,13 +1,13 @@
 """The reasons for what is remembered: who said it when, in which words, in place of what, and how it was last used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import select
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
+from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.database.owners import owner_key
@@ -15,10 +15,8 @@ from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
 from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.find.recall import scopes_of, seen_by
 from langmem_plugin.memory.models import plain
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
-from langmem_plugin.settings import Role
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before
 _MOST_USED = 3  # memories of a reply that are explained
@@ -143,46 +141,6 @@ class Provenance:
             raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
         return self._explained(held, {} if query is None else self._signals(held, query))
 
-    def explained(self, found: Memory, owner: OwnerKey, signals: Mapping[str, float] | None = None) -> Why:
-        """Explain a memory that this owner was just shown; of a shared one, tell only that it is shared."""
-        if found.owner != owner:
-            return Why(found, signals=signals or {})
-        return self._explained(found, signals or {})
-
-    def of_last_reply(self, owner: OwnerKey, role: Role) -> list[Why]:
-        """Return the memories that the newest reply of the owner's newest session cites, else those it was shown,
-        the surest first.
-        """
-        newest = next(iter(self._sessions.sessions(owner, limit=1)), None)
-        if newest is None:
-            return []
-        try:
-            asked_at = _asked_at(self._sessions.messages(newest.session_id))
-        except (UnknownSession, DamagedSession):
-            return []
-        if asked_at is None:
-            return []
-        uses = self._uses(owner, role, newest.session_id, since=asked_at)
-        cited = [each for each in uses if each[1].kind == "cited"]
-        foremost = sorted(cited or uses, key=lambda each: each[1].relevance or 0.0, reverse=True)
-        memory_ids = list(dict.fromkeys(memory_id for memory_id, _ in foremost))
-        with self._service.database.read() as connection:
-            found = seen_by(self._service, connection, scopes_of(owner, role), memory_ids)
-        return [self.explained(each, owner) for each in found[:_MOST_USED]]
-
-    def cited_as(self, owner: OwnerKey, role: Role, number: int) -> Why | None:
-        """Return the memory that the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
-        found = self._saver.get_tuple({"configurable": {"thread_id": owner}})
-        recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
-        if not isinstance(recalled, Sequence) or not 1 <= number <= len(recalled):
-            return None
-        memory_id = recalled[number - 1][0]
-        used = self.of_last_reply(owner, role)
-        return next(
-            (each for each in used if each.memory.id == memory_id and each.last_use and each.last_use.kind == "cited"),
-            None,
-        )
-
     def _explained(self, held: Memory, signals: Mapping[str, float]) -> Why:
         service = self._service
         with service.database.read() as connection:
@@ -246,21 +204,6 @@ class Provenance:
             noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).scalar()
         return noted is not None and noted == owner
 
-    def _uses(self, owner: OwnerKey, role: Role, session_id: str, *, since: datetime) -> list[tuple[str, LastUse]]:
-        found: list[tuple[str, LastUse]] = []
-        with self._service.database.read() as connection:
-            for scope in scopes_of(owner, role):
-                rows = connection.execute(
-                    select(memory_access.c.memory_id, *_USE).where(
-                        memory_access.c.owner == scope.owner,
-                        memory_access.c.session_id == session_id,
-                        memory_access.c.at >= since,
-                        _BY_A_REPLY,
-                    )
-                )
-                found += [(row[0], LastUse(*row[1:])) for row in rows]
-        return found
-
     def _signals(self, held: Memory, query: str) -> Mapping[str, float]:
         found = self._service.search(held.owner, query, min_relevance=0.0)
         return next((each.signals for each in found if each.memory.id == held.id), {})
@@ -268,13 +211,3 @@ class Provenance:
 
 _BY_A_REPLY = memory_access.c.kind.in_(("injected", "cited"))
 _USE = (memory_access.c.kind, memory_access.c.at, memory_access.c.relevance, memory_access.c.session_id)
-
-
-def _asked_at(messages: Sequence[MessageRecord]) -> datetime | None:
-    """Return when the message came that the newest reply answers; None if there is no reply."""
-    answered = False
-    for each in reversed(messages):
-        answered = answered or each.role == "assistant"
-        if answered and each.role == "user":
-            return each.received_at
-    return None

@@ -52,7 +52,6 @@ def test_what_is_remembered_searched_and_forgotten_never_reaches_the_model(memor
     assert text("/remember I only drink tea") == "✅ Remembered: I only drink tea"
     assert "I only drink tea" in text("/memories")
     assert "I only drink tea" in text("/search tea")
-    assert "I only drink tea" in text("/why tea")
     assert text("/forget tea").startswith("Shall I forget this?")
     assert "Forgotten" in text("yes")
     assert memory.service.count(ERIN) == 0

@@ -174,7 +174,7 @@ def test_without_a_long_term_memory_there_is_nothing_to_allow(database_url, cloc
     with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
         assert memory.command(ERIN, "/privacy on") == ENGLISH.memory_disabled
         assert memory.command(ERIN, "You may remember what I tell you") is None
-        assert memory.command(ERIN, "/confirm") == memory.command(ERIN, "/why 1") == ENGLISH.memory_disabled
+        assert memory.command(ERIN, "/confirm") == ENGLISH.memory_disabled
 
 
 _ERASING = {

@@ -202,12 +202,10 @@ def pizzeria(memory, scripted):
         ("👎", []),
         ("no, I am not hungry", []),
         ("yes but for tomorrow", []),
-        ("size: small", [("small", 1)]),
-        ("make the size medium, count 3", [("medium", 3)]),
-        ("yes, with size small", [("small", 1)]),
+        ("yes, with size small", []),
     ],
 )
-def test_a_tool_is_approved_changed_or_refused_in_words(memory, pizzeria, mode, said, ordered):
+def test_a_tool_is_approved_or_refused_in_words(memory, pizzeria, mode, said, ordered):
     graph = pizzeria(mode)
     question = memory.reply(graph, ERIN, "large")
     memory.reply(graph, ERIN, said)
@@ -252,33 +250,18 @@ def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
     assert "I am not hungry" in memory.reply(graph, ERIN, "no, I am not hungry")
     memory.reply(graph, ERIN, "large")
     told = memory.reply(graph, ERIN, "no")
-    assert "The person said no to this." in told
+    assert "The person did not agree to this. They wrote: no" in told
     assert "retry" not in told
 
 
 @pytest.mark.spec("C-21", "C-10")
-@for_each("answer", ["no", "what is on at the cinema?"])
-def test_another_wish_is_no_reason_of_a_refusal_and_is_seen_to_after_the_answer(memory, pizzeria, answer):
+@for_each("said", ["what is on at the cinema?", "make it small", "yes, but how much is it?"])
+def test_what_is_written_in_place_of_an_approval_is_for_the_model_to_see_to(memory, pizzeria, said):
     graph = pizzeria()
     memory.reply(graph, ERIN, "large")
-    asked = memory.reply(graph, ERIN, "what is on at the cinema?")
-    assert "Shall I do this" in asked
-    assert "Then I see to what you have just written." in asked
 
-    told = memory.reply(graph, ERIN, answer)
-
+    assert said in memory.reply(graph, ERIN, said)
     assert pizzeria.ordered == []
-    tool, *_ = [each for each in graph.get_state(memory_config(memory)).values["messages"] if each.type == "tool"]
-    assert "cinema" not in tool.text
-    asked_for = [
-        each.text for each in graph.get_state(memory_config(memory)).values["messages"] if each.type == "human"
-    ]
-    assert asked_for == ["large", "what is on at the cinema?"]
-    assert told.count("\n\n") >= 1
-
-
-def memory_config(memory):
-    return {"configurable": {"thread_id": ERIN}}
 
 
 @pytest.mark.spec("C-10")
@@ -322,7 +305,6 @@ def test_a_person_is_never_locked_in_by_a_question(memory, pizzeria):
     graph = pizzeria()
     memory.reply(graph, ERIN, "large")
     memory.reply(graph, ERIN, "hello?")
-    memory.reply(graph, ERIN, "hello??")
 
     assert pizzeria.ordered == []
     assert memory.reply(graph, ERIN, "small").startswith("Shall I do this")

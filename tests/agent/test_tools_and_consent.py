@@ -89,9 +89,8 @@ def test_what_no_person_wrote_asks_for_nothing(says):
     assert says("please remember my diabetes", automated=True) == []
 
 
-def test_why_tells_the_message_that_a_tools_memory_comes_from(says, memory):
+def test_the_message_is_known_that_a_tools_memory_comes_from(says, memory):
     says("I have had diabetes since May")
 
-    told = memory.command(ERIN, "/why 1")
-    assert "You said on" in told
-    assert "“I have had diabetes since May”" in told
+    (made,) = memory.service.list_memories(ERIN)
+    assert memory.provenance.why(ERIN, made.id).quote == "I have had diabetes since May"

@@ -12,21 +12,18 @@ from langmem_plugin.agent.commands.confirming import confirm, confirmed, remembe
 from langmem_plugin.agent.commands.forgetting import chosen_to_forget, forget, is_choice, is_remembered, undo
 from langmem_plugin.agent.commands.instruction_list import instructions
 from langmem_plugin.agent.commands.linking import link, link_answered
-from langmem_plugin.agent.commands.memory_list import memories, of_last_reply, search, why, with_page_link
+from langmem_plugin.agent.commands.memory_list import memories, search, with_page_link
 from langmem_plugin.agent.commands.open_questions import ASKED_OF, OpenQuestion, QuestionClosed, QuestionKind
 from langmem_plugin.agent.commands.privacy import consented, erases, erasing_answered, export, privacy
 from langmem_plugin.agent.messages import as_utc
 from langmem_plugin.agent.replying.languages import (
     CommandName,
     Said,
-    asks_why,
     cleaned,
     may_be_typed,
-    nearest,
     said,
     typed,
     wants_gone,
-    written_in,
 )
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LinkedLately, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
@@ -84,7 +81,6 @@ ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
     "remember": remember,
     "memories": memories,
     "search": search,
-    "why": why,
     "forget": forget,
     "undo": undo,
     "confirm": confirm,
@@ -161,8 +157,6 @@ class Commands:
                 with suppress(StoreUnavailable):  # opened before the transaction that asks a model
                     parts.saver.current_session(owner)
             return Reading(is_answered=True)
-        if command is not None and self._nearest(owner, command.word, text) is not None:
-            return Reading(is_answered=True)
         if not parts.settings.remembers:
             return Reading()
         try:
@@ -183,13 +177,11 @@ class Commands:
         return Reading(is_answered=self._of_memory(owner, text) is not None, is_asked=is_open, may_ask=may_ask)
 
     def knows(self, text: str) -> bool:
-        """Tell whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open,
-        and a slip of the pen in another language than English only for a person who writes that language.
-        """
+        """Tell whether a text is answered here, whoever sends it. A "yes" is answered only while a question is open."""
         if not may_be_typed(text):
             return self._said(text) is not None
         command = typed(cleaned(text))
-        return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
+        return command is not None and command.command is not None
 
     def answers(self, owner: OwnerKey, text: str) -> str | None:
         """Reply to an answer to the question at the end of the last reply, or to the question whether to forget
@@ -231,14 +223,9 @@ class Commands:
         command = typed(cleaned(text))
         if question is not None:
             self._close(owner, question)
-        if command is None:
+        if command is None or command.command is None:
             return None
-        call = self._call(owner, text, command.rest)
-        if command.command is not None:
-            return self._answered(call, command.command, links=links)
-        near = self._nearest(owner, command.word, text)
-        unknown = call.replies.unknown_command
-        return None if near is None else unknown.format(command=f"/{command.word}", near=f"/{near}")
+        return self._answered(self._call(owner, text, command.rest), command.command, links=links)
 
     def _spoken(self, owner: OwnerKey, text: str, question: OpenQuestion | None) -> str | None:
         if question is not None and (reply := self._to_question(owner, text, question)) is not None:
@@ -247,9 +234,7 @@ class Commands:
         if found is None:
             return None
         call = self._call(owner, text, found.rest)
-        if found.command is None or found.command == "why":
-            return _kept(call, "why", of_last_reply)
-        return self._answered(call, found.command)
+        return None if found.command is None else self._answered(call, found.command)
 
     def _answered(self, call: CommandCall, command: CommandName, *, links: bool = True) -> str:
         if not self.parts.settings.remembers and command not in _OF_CONVERSATION:
@@ -277,12 +262,6 @@ class Commands:
 
         return _kept(self._call(owner, text, answer), command, taken)
 
-    def _nearest(self, owner: OwnerKey, word: str, text: str) -> str | None:
-        """Return the command that a misspelt word stands for, in the language of this text, else in the language in
-        which the person wrote before.
-        """
-        return nearest(word, written_in(text) or self.parts.person_settings.language(owner))
-
     def _said(self, text: str) -> Said | None:
         return said(cleaned(text)) if self.parts.settings.remembers else None
 
@@ -295,17 +274,13 @@ class Commands:
         return None if order is not None and order.names else found
 
     def _of_memory(self, owner: OwnerKey, text: str) -> Said | None:
-        """Return a request about something remembered: to explain the last reply, or to forget something, if a memory
-        has all the words that name it.
-        """
+        """Return a request to forget something, if a memory has all the words that name it."""
         parts = self.parts
         if not parts.settings.remembers or may_be_typed(text):
             return None
         plain = cleaned(text)
         wanted = wants_gone(plain)
         try:
-            if asks_why(plain) and parts.provenance.of_last_reply(owner, parts.person.role(owner)):
-                return Said("why")
             if wanted is not None and is_remembered(parts.service, owner, wanted):
                 return Said("forget", wanted)
         except StoreUnavailable:
@@ -335,7 +310,7 @@ class Commands:
 def stands_alone(text: str) -> bool:
     """Tell whether a text may be a command, or a whole answer: it is answered by itself, whatever comes with it."""
     plain = cleaned(text)
-    if may_be_typed(text) or said(plain) is not None or asks_why(plain) or wants_gone(plain) is not None:
+    if may_be_typed(text) or said(plain) is not None or wants_gone(plain) is not None:
         return True
     return is_choice(plain)
 

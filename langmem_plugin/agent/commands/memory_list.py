@@ -1,6 +1,5 @@
-"""/memories, /search and /why: list what is remembered, find what answers some words, explain how it was used."""
+"""/memories and /search: list what is remembered, and find what answers some words."""
 
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.commands.command_call import (
@@ -14,14 +13,13 @@ from langmem_plugin.agent.commands.command_call import (
     with_id,
 )
 from langmem_plugin.agent.replying.languages import Replies
-from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StoreUnavailable
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory
 from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
 from langmem_plugin.memory.models import FACT_TYPES
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
-from langmem_plugin.writing.provenance import Why
 
 log = event_log(__name__)
 
@@ -158,90 +156,3 @@ def _remembered(memory: Memory, owner: OwnerKey, zone: ZoneInfo) -> str:
     """Return the memory's line, with its id if the person may forget it: a shared memory is not theirs alone."""
     told = f"- {one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
     return f"{told} {short_id(memory)}" if memory.owner == owner else told
-
-
-_MOST_EXPLAINED = 3
-_MOST_DIGITS = 4
-_SHORTEST_ID = 8
-
-
-def why(call: CommandCall) -> str:
-    """Explain the memory meant by a number of the last citation or of /memories, an id or words; else the reply."""
-    if not call.rest:
-        return of_last_reply(call) or call.replies.why_what
-    found = _meant(call)
-    if not found:
-        return call.replies.forget_unknown.format(words=one_line(call.rest))
-    call.service.note_viewed(call.owner, [each.memory.id for each in found])
-    return _worded(call, found)
-
-
-def of_last_reply(call: CommandCall) -> str | None:
-    """Explain the newest reply; None if it used nothing that is remembered."""
-    found = call.parts.provenance.of_last_reply(call.owner, call.role)
-    return _worded(call, found) if found else None
-
-
-def _meant(call: CommandCall) -> list[Why]:
-    provenance, owner, rest = call.parts.provenance, call.owner, call.rest
-    number = rest.lstrip("#")
-    if number.isdecimal() and len(number) <= _MOST_DIGITS:
-        if (cited := provenance.cited_as(owner, call.role, int(number))) is not None:
-            return [cited]
-        listed = listed_as(call, int(number))
-        try:
-            return [] if listed is None else [provenance.by_id(owner, listed.id)]
-        except (MemoryNotFound, DamagedMemory):  # the memory was changed meanwhile
-            return []
-    if len(prefix := rest.strip("[]").lower()) >= _SHORTEST_ID:
-        with call.service.database.read() as connection:
-            by_id = call.service.repository.by_prefix(connection, owner, prefix, now=call.service.now())
-        if by_id:
-            return [provenance.explained(each, owner) for each in by_id[:_MOST_EXPLAINED]]
-    found, _ = found_by(call, rest, 1)
-    return [provenance.explained(each.memory, owner, each.signals) for each in found[:1]]
-
-
-def _worded(call: CommandCall, found: list[Why]) -> str:
-    return "\n\n".join("\n".join(_lines(each, call)) for each in found)
-
-
-def _lines(why: Why, call: CommandCall) -> list[str]:
-    held, zone, replies = why.memory, call.zone, call.replies
-    if held.owner != call.owner:
-        return [one_line(held.text), f"- {replies.why_shared}"]
-    lines = [_origin(why, zone, replies)]
-    lines += [
-        replies.why_instead_of.format(old=one_line(each.text), date=_date(each.over_at or each.updated_at, zone))
-        for each in why.instead_of
-    ]
-    if why.replaced_by is not None:
-        lines.append(replies.why_replaced.format(new=one_line(why.replaced_by.text)))
-    if held.status == "pending":
-        lines.append(replies.why_pending)
-    if held.doubted_at is not None:
-        lines.append(replies.why_in_doubt.format(date=_date(held.doubted_at, zone)))
-    return [with_id(held, held.text), *(f"- {each}" for each in [*lines, *_uses(why, zone, replies)])]
-
-
-def _origin(why: Why, zone: ZoneInfo, replies: Replies) -> str:
-    date = _date(why.told_at, zone)
-    if why.quote is not None:
-        return replies.why_said.format(date=date, quote=one_line(why.quote))
-    return replies.why_sources[why.memory.source_type].format(date=date)
-
-
-def _uses(why: Why, zone: ZoneInfo, replies: Replies) -> list[str]:
-    lines = []
-    if (used := why.last_use) is not None and used.relevance:
-        percent = round(100 * min(used.relevance, 1.0))
-        lines.append(replies.why_recalled.format(date=_date(used.at, zone), percent=percent))
-    elif used is not None:
-        lines.append(replies.why_used.format(date=_date(used.at, zone)))
-    if by := [replies.why_signals[name] for name in ("text", "semantic") if why.signals.get(name, 0.0) > 0]:
-        lines.append(replies.why_found_by.format(signals=", ".join(by)))
-    return lines
-
-
-def _date(instant: datetime, zone: ZoneInfo) -> str:
-    return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}"

@@ -20,7 +20,6 @@ from langmem_plugin.agent.commands.commands import Commands, Reading
 from langmem_plugin.agent.commands.confirming import AddedQuestion, question_below
 from langmem_plugin.agent.messages import (
     IncomingMessage,
-    album_of,
     claim_id_of,
     ends_sentence,
     ids_of,
@@ -29,7 +28,7 @@ from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replying.graph_answers import GraphRun, Worded
 from langmem_plugin.agent.replying.languages import Replies
 from langmem_plugin.agent.replying.notices import Notices, note_missing, watched
-from langmem_plugin.agent.replying.steps import Graph, Meanwhile, Reply, Steps, begin, end, pause, run, send
+from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, begin, end, pause, run, send
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.wiring import check
 from langmem_plugin.conversation.config_keys import session_id_of, without_trace
@@ -230,7 +229,7 @@ class Channel:
     def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
         owner = task.message.owner
         of_graph = self._run_of(task, without_trace(owner), owner)
-        result = yield run(task.graph, {"messages": [said]}, _bounded(of_graph), self._meanwhile(task))
+        result = yield run(task.graph, {"messages": [said]}, _bounded(of_graph))
         text = of_graph.text(result, [said])
         claim_id = None if task.message.automated else task.message.claim_id
         if claim_id is not None and self.parts.settings.enable_memory_system:
@@ -347,10 +346,6 @@ class Channel:
             own = texts[claim.message_id]
         else:
             yield from self._gather(task.message, claim, config)
-            if self._is_late(claim, config):
-                self.parts.sessions.add_to_turn(config, [claim.message])
-                self.claims.answered(task.message.owner, [claim.message_id or ""], "", config)
-                return Reply("", repeated=True)
             told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
             own = next(iter(told.values()))
         return Reply(own)
@@ -366,13 +361,6 @@ class Channel:
             joined = self.claims.join(config, claim)
             if not joined or (album is None and ends_sentence(claim.together[-1].message.text)):
                 return
-
-    def _is_late(self, claim: Claim, config: RunnableConfig) -> bool:
-        """Tell whether the message is a picture, without words, of an album that was answered before it came."""
-        album = album_of(claim.message)
-        if album is None or len(claim.together) > 1 or claim.message.text:
-            return False
-        return any(album_of(each) == album for each in self.parts.sessions.messages_of_turn(config))
 
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
@@ -441,27 +429,12 @@ class Channel:
         plan = of_graph.plan(together, asked=asked, unseen=unseen)
         if plan.text is not None:
             return Worded(plan.text, asks=True, along=plan.along), plan.others
-        result = yield run(task.graph, plan.given, _bounded(of_graph), self._meanwhile(task))
-        worded = of_graph.worded(result, plan)
-        if not plan.wish or worded.asks:
-            return worded, plan.others
-        of_wish = plan.of_wish()
-        result = yield run(task.graph, of_wish.given, _bounded(of_graph), self._meanwhile(task))
-        then = of_graph.worded(result, of_wish)
-        return replace(then, text=f"{worded.text}\n\n{then.text}"), plan.others
+        result = yield run(task.graph, plan.given, _bounded(of_graph))
+        return of_graph.worded(result, plan), plan.others
 
     def _run_of(self, task: _Task, config: RunnableConfig, owner: OwnerKey) -> GraphRun:
         sources = task.message.sources
         return GraphRun(self.parts, self.context.shown, task.graph, config, owner, task.replies, sources)
-
-    def _meanwhile(self, task: _Task) -> Meanwhile | None:
-        """Return the text that tells a person who waits long that the answer is coming; None if the channel does not
-        send by itself.
-        """
-        sending, after = task.message.send, task.message.moment_after
-        if sending is None or after is None:
-            return None
-        return Meanwhile(after.total_seconds(), sending, task.replies.one_moment)
 
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self.parts.settings.burst is not None or message.album is not None

@@ -1,7 +1,6 @@
 """The input of a graph for a person's messages, and the words that are its answer to them and to nothing else."""
 
 import dataclasses
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -27,12 +26,10 @@ from langmem_plugin.conversation.turns.decisions import NOTHING_TOLD, Decided, D
 from langmem_plugin.conversation.turns.message_claims import Waiting
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.find.tokenizer import words_of
 
 log = event_log(__name__)
 
 ANYBODY = "anybody"
-_FEWEST_WORDS_OF_WISH = 3
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,7 @@ class Plan:
 
     The answer is what the assistant says after the messages with the ids in `own`; without any, the texts that were not
     `told` before. It also answers the messages with the ids `others`, which an earlier run was given with these.
-    `along` is written in the transaction that keeps the answer. `wish` is what the person asked for meanwhile: it is
-    run afterwards.
+    `along` is written in the transaction that keeps the answer.
     """
 
     text: str | None = None
@@ -52,11 +48,6 @@ class Plan:
     told: Told = NOTHING_TOLD
     others: Sequence[str] = ()
     along: Callable[[Connection], None] | None = None
-    wish: str = ""
-
-    def of_wish(self) -> "Plan":
-        message = HumanMessage(self.wish, id=uuid.uuid4().hex)
-        return Plan(given={"messages": [message]}, own=frozenset([message.id]))
 
 
 @dataclass(frozen=True)
@@ -185,7 +176,6 @@ class GraphRun:
         asked = [asked_by(each) for each in interrupts]
         if before.by is not None:  # these answer an earlier question: the graph has gone on since
             before = Decided()
-        wish = before.wish
         answers = {each.interrupt_id: list(before.answers.get(each.interrupt_id, [])) for each in asked}
         opened = _first_open(asked, answers)
         if opened is not None:
@@ -195,19 +185,18 @@ class GraphRun:
             try:
                 answers[one.interrupt_id].append(question.answer(said))
             except NotUnderstood:
-                wish = _both(wish, said) if question.takes_wishes and _is_wish(said) else wish
                 if not is_last:
-                    text = (replies.ask_first if wish else replies.ask_again).format(question=question.words(replies))
-                    again = dataclasses.replace(before, asked_again=place, wish=wish)
+                    text = replies.ask_again.format(question=question.words(replies))
+                    again = dataclasses.replace(before, asked_again=place)
                     return Plan(text=clean(text), along=self.decisions.kept(self.config, again))
                 answers[one.interrupt_id].append(question.rejection(said))
             if (following := _first_open(asked, answers)) is not None:
-                kept = self.decisions.kept(self.config, Decided(answers, wish=wish))
+                kept = self.decisions.kept(self.config, Decided(answers))
                 return Plan(text=clean(following[1].words(replies)), along=kept)
         decided = Decided(answers, by=by, told=told, asked=[_named(each) for each in interrupts])
         if by or before != Decided():
             self.decisions.keep(self.config, decided)
-        return dataclasses.replace(_resumed(interrupts, decided), wish=wish)
+        return _resumed(interrupts, decided)
 
     def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
         """Tell whether the sender may answer in a group: whom the graph names by "answered_by", else those whose
@@ -241,15 +230,6 @@ def _uncited(text: str) -> str:
 def _worded(interrupt: Interrupt, replies: Replies) -> str:
     """Return the first question of an interrupt, or, where it has none, a text that says that the run has stopped."""
     return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
-
-
-def _is_wish(said: str) -> bool:
-    """Tell whether words that answer nothing ask for something: "hm?" and "maybe" do not."""
-    return len(words_of(said)) >= _FEWEST_WORDS_OF_WISH
-
-
-def _both(one: str, other: str) -> str:
-    return "\n".join(filter(None, dict.fromkeys((one, other))))
 
 
 def _first_open(asked: Sequence[Asked], answers: Mapping[str, Sequence[Any]]) -> tuple[Asked, Question] | None:

@@ -18,8 +18,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from rapidfuzz.distance import OSA
-
 from langmem_plugin.memory.find.tokenizer import STOP_WORDS, words_of
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
@@ -84,7 +82,6 @@ CommandName = Literal[
     "remember",
     "memories",
     "search",
-    "why",
     "forget",
     "undo",
     "confirm",
@@ -107,8 +104,6 @@ _LANGUAGE_OF = {
 }
 
 _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?P<bot>@\w+)?[.,:;!?]*(?:\s+(?P<rest>.*))?", re.DOTALL)
-_SHORTEST = 3  # letters: "/s" and "/ok" mean something else where they are written
-_SHORT = 5  # letters: with more than one slip a word so short may be another word
 
 
 @dataclass(frozen=True)
@@ -147,30 +142,6 @@ def typed(text: str) -> Said | None:
         return None
     word = found["word"].casefold().replace("-", "_")
     return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
-
-
-def nearest(word: str, language: str) -> str | None:
-    """Return the command for which a word, in English or in `language`, is a slip of the pen, by its word in
-    `language`.
-
-    The first letter is right and one other is wrong, left out, added or swapped with the next, two in a word of more
-    than five. Nobody mistypes the first letter, and so "/research" is no command.
-    """
-    if len(word) < _SHORTEST or word in _COMMAND_OF:
-        return None
-    near = [
-        (distance, known)
-        for known, of in _LANGUAGE_OF.items()
-        if of in ("en", language)
-        and known[0] == word[0]
-        and (distance := OSA.distance(known, word)) <= (1 if len(known) <= _SHORT else 2)
-    ]
-    if not near:
-        return None
-    meant = min(near, key=lambda each: (each[0], _LANGUAGE_OF[each[1]] != language, each[1]))[1]
-    if _LANGUAGE_OF[meant] == language:
-        return meant
-    return _WORDS[language][_COMMAND_OF[meant]].split()[0]
 
 
 def language_of_command(text: str) -> Literal["he", "es"] | None:
@@ -284,8 +255,6 @@ class _Sayings:
     forbids: re.Pattern[str]
     erases: re.Pattern[str]
     """The words for all that is known of the person, who is asked whether that is meant."""
-    asks_why: re.Pattern[str]
-    """A question about what the last reply rests on."""
     drops: re.Pattern[str]
     """A request to delete something, "rest": a memory, or a thing in the agent's care."""
     of_a_tool: re.Pattern[str]
@@ -324,14 +293,6 @@ def _whole(language: _Sayings, text: str) -> Said | None:
         return Said("privacy", "erase")
     switched = _switched(language, text)
     return None if switched is None else Said("privacy", switched)
-
-
-def asks_why(text: str) -> bool:
-    """Tell whether a text asks what the reply before it rests on: a command only if that is a memory."""
-    if not text or len(text) > _LONGEST_QUESTION:
-        return False
-    plain = " ".join(text.split()).translate(_APOSTROPHES)
-    return any(language.letters.search(plain) and language.asks_why.fullmatch(plain) for language in _SAYINGS)
 
 
 def wants_gone(text: str) -> str | None:

@@ -26,13 +26,9 @@ _VALUE_KEYS = ("value", "id", "name", "label", "title", "text")
 _GENERATED = "Tool execution requires approval"  # how LangChain's own descriptions begin
 _LONGEST_VALUE = 200
 # The model is told this: LangChain's own words for a refusal without a reason forbid any other try.
-_NO = "The person said no to this."
-_UNANSWERED = "The person did not agree to this."
+_REFUSED = "The person did not agree to this. They wrote: {said}"
 _IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
 _OPEN = pattern_for("opens_a_question", r"^\W*(?:{})\b")
-_LEADING = r"(?:(?:but|and|with|please|make|change|set|the)\s+)*"
-_TRAILING = r"(?:\s+please)?[\s.!]*"
-_CONDITION = pattern_for("sets_a_condition", r"\b(?:{})\b")
 _REPEATING = frozenset(words_of(" ".join(words_for("beside_yes"))))
 """The words that may stand beside a yes without changing it."""
 
@@ -42,11 +38,6 @@ class NotUnderstood(Exception):
 
 
 class Question(Protocol):
-    @property
-    def takes_wishes(self) -> bool:
-        """Tell whether words that are no answer are kept from the graph: they may ask for something else."""
-        ...
-
     def words(self, replies: Replies) -> str:
         """Return the question's words for the person."""
         ...
@@ -121,7 +112,6 @@ class Approval:
     arguments: Mapping[str, Any]
     description: str
     allowed: Sequence[str]
-    takes_wishes = True
 
     @classmethod
     def of(cls, action: Mapping[str, Any], allowed: Sequence[str] | None) -> "Approval":
@@ -133,75 +123,34 @@ class Approval:
     def words(self, replies: Replies) -> str:
         if "approve" not in self.allowed and "respond" in self.allowed:
             return self.description or str(self.arguments.get("question") or self._action())
-        action = self.description or self._action()
-        example = next((f"{_spaced(name)}: {_shown(value)}" for name, value in self.arguments.items()), None)
-        if "edit" in self.allowed and example:
-            return replies.approve_or_change.format(action=action, example=example)
-        return replies.approve.format(action=action)
+        return replies.approve.format(action=self.description or self._action())
 
     def answer(self, said: str) -> dict[str, Any]:
         verdict = agrees(said)
-        if verdict is None and (changed := self._changed(said)) and "edit" in self.allowed:
-            return self._edited(changed)
-        if verdict is not None and verdict.yes and ("approve" in self.allowed or "edit" in self.allowed):
-            if (changed := self._changed(verdict.rest)) and "edit" in self.allowed:
-                return self._edited(changed)
-            if _CONDITION.search(verdict.rest):
-                return self._with_reason(said)  # "yes, but for tomorrow" is no approval of this call
-            if not self._says_it_again(verdict.rest):
-                raise NotUnderstood  # nor is "ok, wait", "right now? how much is it"
-            return {"type": "approve"} if "approve" in self.allowed else self._edited({})
-        if verdict is not None and not verdict.yes:
-            return self._with_reason(said if verdict.rest else _NO)
+        if verdict is not None and verdict.yes and self._says_it_again(verdict.rest):
+            if "approve" in self.allowed:
+                return {"type": "approve"}
+            if "edit" in self.allowed:
+                return {"type": "edit", "edited_action": {"name": self.name, "args": dict(self.arguments)}}
         if "approve" not in self.allowed and "respond" in self.allowed:
             return {"type": "respond", "message": said}
-        raise NotUnderstood
+        # "yes, but for tomorrow", "ok, wait" and "how much is it?" approve nothing: the model sees to them.
+        return self.rejection(said)
 
-    def rejection(self, said: str) -> dict[str, Any]:  # noqa: ARG002 - what else they wrote is no reason of it
-        return self._with_reason(_UNANSWERED)
+    def rejection(self, said: str) -> dict[str, Any]:
+        for kind in ("reject", "respond"):
+            if kind in self.allowed:
+                return {"type": kind, "message": _REFUSED.format(said=said)}
+        raise NotUnderstood
 
     def _says_it_again(self, rest: str) -> bool:
         """Tell whether the words after a yes only repeat the call: "order it", "the large one, please"."""
         of_the_call = set(words_of(f"{self._action()} {self.description}"))
         return "?" not in rest and set(words_of(rest)) <= of_the_call | _REPEATING
 
-    def _edited(self, changed: Mapping[str, Any]) -> dict[str, Any]:
-        return {"type": "edit", "edited_action": {"name": self.name, "args": {**self.arguments, **changed}}}
-
-    def _with_reason(self, reason: str) -> dict[str, Any]:
-        for kind in ("reject", "respond"):
-            if kind in self.allowed:
-                return {"type": kind, "message": reason}
-        raise NotUnderstood
-
     def _action(self) -> str:
         told = ", ".join(f"{_spaced(name)}: {_shown(value)}" for name, value in self.arguments.items())
         return f"{_spaced(self.name)} ({told})" if told else _spaced(self.name)
-
-    def _changed(self, said: str) -> dict[str, Any]:
-        """Return arguments that the words give another value: "size: small, topping: olives", "make the size small".
-
-        Return {} where anything else is said besides: "what size is it?", "I have to think".
-        """
-        names = {spaced.casefold(): name for name in self.arguments if (spaced := _spaced(name))}
-        if not names or not said:
-            return {}
-        either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-        change = re.compile(
-            rf"{_LEADING}({either})(?:\s*[:=]\s*|\s+(?:to\s+)?)([^\s?][^?]{{0,{_LONGEST_VALUE}}}?){_TRAILING}",
-            re.IGNORECASE,
-        )
-        changed = {}
-        for clause in filter(None, map(str.strip, re.split(r"[,;\n]|\band\b", said[:2_000]))):
-            found = change.fullmatch(clause)
-            if found is None:
-                return {}
-            argument = names[found[1].casefold()]
-            value = _like(self.arguments[argument], found[2])
-            if value is None:
-                return {}
-            changed[argument] = value
-        return changed
 
 
 @dataclass(frozen=True)
@@ -214,7 +163,7 @@ class Choice:
     names: bool = False
 
     @property
-    def takes_wishes(self) -> bool:
+    def _is_yes_or_no(self) -> bool:
         return self.names and {verdict and verdict.yes for verdict in map(agrees, self.labels)} == {True, False}
 
     def words(self, replies: Replies) -> str:
@@ -234,11 +183,11 @@ class Choice:
                 return self.values[same[0]]
         verdict = agrees(said)
         # A refusal may have its reason behind it: "no thanks, too expensive".
-        if verdict is not None and (not verdict.rest or (self.takes_wishes and not verdict.yes and "?" not in said)):
+        if verdict is not None and (not verdict.rest or (self._is_yes_or_no and not verdict.yes and "?" not in said)):
             alike = [at for at, label in enumerate(self.labels) if (of := agrees(label)) and of.yes == verdict.yes]
-            if len(alike) == 1 or (alike and self.takes_wishes):
+            if len(alike) == 1 or (alike and self._is_yes_or_no):
                 return self.values[alike[0]]
-        if self.takes_wishes:
+        if self._is_yes_or_no:
             raise NotUnderstood
         if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(self.values):
             return self.values[int(wanted) - 1]
@@ -258,7 +207,6 @@ class Open:
     """A question that any words answer. A bare yes or no, whatever its form, is given as "yes" or "no"."""
 
     question: str
-    takes_wishes = False
 
     def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
         return self.question
@@ -295,19 +243,6 @@ def _of_dict(value: Mapping[str, Any]) -> Question:
 
 def _raw(option: Any, keys: Sequence[str]) -> Any:
     return next((option[key] for key in keys if key in option), option) if isinstance(option, Mapping) else option
-
-
-def _like(before: Any, text: str) -> Any:
-    """Return the text as a value of the type of `before`, which it replaces; None where it is none."""
-    if isinstance(before, bool):
-        verdict = agrees(text)
-        return verdict.yes if verdict else {"true": True, "false": False}.get(text.casefold())
-    if isinstance(before, int | float):
-        try:
-            return type(before)(text)
-        except ValueError:
-            return None
-    return text if isinstance(before, str) or before is None else None
 
 
 def _spaced(name: str) -> str:

@@ -6,7 +6,6 @@ runs the code between them in a thread, because that reads and writes the databa
 
 import asyncio
 import inspect
-import threading
 import time
 from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Executor
@@ -20,7 +19,6 @@ from langgraph.pregel import Pregel
 
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.logs import event_log
 
 
 class Reply(str):
@@ -38,8 +36,6 @@ class Reply(str):
         made.repeated = repeated
         return made
 
-
-log = event_log(__name__)
 
 Graph = Pregel[Any, Any, Any, Any]
 Sending = Callable[[str], Awaitable[object] | object]
@@ -148,55 +144,9 @@ def send(sending: Sending, text: str) -> Step:
     return Step(here, awaited)
 
 
-@dataclass(frozen=True, slots=True)
-class Meanwhile:
-    """A text that is sent if a run takes longer than so many seconds. A failure to send it is only logged."""
-
-    seconds: float
-    send: Sending
-    text: str
-
-    def here(self) -> None:
-        try:
-            send(self.send, self.text).here()
-        except Exception:
-            log.warning("reply.moment_not_sent", exc_info=True)
-
-    async def awaited(self, place: Place) -> None:
-        await asyncio.sleep(self.seconds)
-        try:
-            await send(self.send, self.text).awaited(place)
-        except Exception:
-            log.warning("reply.moment_not_sent", exc_info=True)
-
-
-def run(graph: Graph, given: Any, config: RunnableConfig, meanwhile: Meanwhile | None = None) -> Step:
-    """Run the graph, and give what it ends with. Nothing is sent meanwhile once that is there."""
-
-    def here() -> Any:
-        if meanwhile is None:
-            return graph.invoke(given, config)
-        timer = threading.Timer(meanwhile.seconds, meanwhile.here)
-        timer.start()
-        try:
-            return graph.invoke(given, config)
-        finally:
-            timer.cancel()
-            timer.join()
-
-    async def awaited(place: Place) -> Any:
-        telling = None
-        if meanwhile is not None:
-            # The thread has a context of its own: two threads must not be in one.
-            telling = asyncio.create_task(meanwhile.awaited(Place(place.executor, copy_context())))
-        try:
-            return await place.in_task(graph.ainvoke(given, config))
-        finally:
-            if telling is not None:
-                telling.cancel()
-                await asyncio.wait([telling])
-
-    return Step(here, awaited)
+def run(graph: Graph, given: Any, config: RunnableConfig) -> Step:
+    """Run the graph, and give what it ends with."""
+    return Step(lambda: graph.invoke(given, config), lambda place: place.in_task(graph.ainvoke(given, config)))
 
 
 def perform(steps: Steps[_Result]) -> _Result:

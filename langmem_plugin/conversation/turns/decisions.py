@@ -52,14 +52,13 @@ NOTHING_TOLD = Told()
 class Decided:
     """The decisions so far: `answers` by the id of the interrupt.
 
-    `asked_again` names the question that was put a second time, and `wish` is what the person asked for instead of
-    answering it. Once the answers are complete, `by` is the message that completed them ("" for one without an id),
-    `asked` the questions, and `told` what the person was told before the run went on.
+    `asked_again` names the question that was put a second time. Once the answers are complete, `by` is the message that
+    completed them ("" for one without an id), `asked` the questions,
+    and `told` what the person was told before the run went on.
     """
 
     answers: dict[str, list[Any]] = field(default_factory=dict)
     asked_again: str | None = None
-    wish: str = ""
     by: str | None = None
     asked: Sequence[str] = ()
     told: Told = NOTHING_TOLD
@@ -83,7 +82,8 @@ class Decisions:
         if payload is None:
             return Decided()
         stored = from_bytes(self._serde(), payload)
-        return Decided(**{**stored, "told": Told(**stored["told"])})
+        told = Told(**stored["told"])
+        return Decided(stored["answers"], stored["asked_again"], stored["by"], stored["asked"], told)
 
     def keep(self, config: RunnableConfig, decided: Decided) -> None:
         """Keep these decisions in place of those before. Raises TurnLost."""
