@@ -79,7 +79,10 @@ def relation(new: Statement, old: Statement) -> Relation:
 
 def another_subject(new: Statement, old: Statement) -> bool:
     """Tell whether the two are surely about different people or things."""
-    return new.slot is not None and old.slot is not None and _same_subject(new.slot.who, old.slot.who) == "no"
+    if new.slot is None or old.slot is None or _same_subject(new.slot.who, old.slot.who) != "no":
+        return False
+    # "My dog is old" is about what "the dog limps" is about.
+    return new.slot.who != _thing_of_speaker(old.slot) and old.slot.who != _thing_of_speaker(new.slot)
 
 
 def cannot_repeat(new: Statement, old: Statement) -> bool:
@@ -88,6 +91,10 @@ def cannot_repeat(new: Statement, old: Statement) -> bool:
     It is about somebody else, names a number, day or name of its own, or denies what the other states.
     """
     return another_subject(new, old) or adds(new.text, old.text) or _differ(new, old)
+
+
+def _thing_of_speaker(slot: Slot) -> str | None:
+    return slot.attribute if slot.who == SELF else None
 
 
 def _differ(new: Statement, old: Statement) -> bool:

@@ -13,6 +13,9 @@ def stored(memory, memory_id):
 
 
 SAID_AGAIN = [
+    ("Anna is allergic to peanuts", "Anna has a peanut allergy"),
+    ("Anna has a peanut allergy", "Anna is allergic to peanuts"),
+    ("Mia es alérgica a las nueces", "Mia tiene alergia a las nueces"),
     ("I sing in the harbour choir on Monday evenings", "monday evenings it's the harbour choir for me"),
     ("We pay 14.50 a month for boiler cover", "boiler cover: 14.50 monthly"),
     ("La llave del trastero la tiene Begoña", "Begoña tiene la llave del trastero"),
@@ -27,6 +30,11 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("Anna's son has a peanut allergy", "Anna is allergic to peanuts"),
+    ("Anna is allergic to peanuts", "Anna is allergic to pine nuts"),
+    ("My dog is old", "The dog limps"),
+    ("The code of locker 1 is 1", "The code of locker 2 is 2"),
+    ("The password of room 12 is 12", "The password of room 13 is 1313"),
     ("Anna paid 3 shekels for lamps", "Anna paid 4 shekels for lamps"),
     ("Ben owes me 50", "Ben sold his car"),
     ("I work with Dana", "Dana moved to Haifa"),

@@ -6,7 +6,7 @@ is the worst error.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -127,8 +127,11 @@ def doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
 
 
 def _beside_value(statement: Statement) -> list[Word]:
-    valued = {word.form for word in _content(statement.value or "").words}
-    return [word for word in _content(statement.text).words if word.form not in valued]
+    """Return the words that are said besides the value; of "locker 7 has the code 7" one 7 is."""
+    whole, value = _content(statement.text), _content(statement.value or "")
+    said, valued = Counter(whole.spoken), {word.form for word in value.words}
+    said.subtract(value.spoken)
+    return [word for word in whole.words if word.form not in valued or said[word.form] > 0]
 
 
 def _changed(new: Statement, old: Statement) -> float:
@@ -149,6 +152,7 @@ def _repeated(new: Statement, old: Statement) -> float:
         or cannot_repeat(new, old)
         or _says_another(new, old)
         or _in_figures(new.text) == _in_figures(old.text)
+        or _content(new.text).roles != _content(old.text).roles
     ):
         return 0.0
     both = _overlap(new.text, old.text)
