@@ -191,7 +191,7 @@ name_alias = Table(  # 200 at most
     sqlite_with_rowid=False,
 )
 
-memory_access = Table(  # the last 100 uses of each memory, up to 20 more, and 20 looks at it
+memory_access = Table(  # the last 100 uses of each memory and looks at it, and up to 20 more uses
     "langmem_memory_access",
     metadata,
     Column("owner", Owner, primary_key=True),

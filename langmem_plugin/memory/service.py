@@ -147,7 +147,7 @@ class MemoryService:
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
         uses = UsageLog(database, repository, self.instructions, now=self.now)
-        self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
+        self.note_access, self.note_used = uses.note_access, uses.note_used
         self.note_viewed = uses.note_viewed
         writer = MemoryWriter(
             database,

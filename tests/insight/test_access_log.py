@@ -58,12 +58,12 @@ def test_an_edit_is_logged_and_a_persons_word_on_a_memory_is_none(memory, fact):
 
 
 @pytest.mark.spec("A-1")
-def test_looks_are_bounded_and_push_out_no_use(memory, fact, clock):
+def test_the_newest_hundred_of_the_looks_at_a_memory_are_kept(memory, fact, clock):
     memory.service.note_access(ERIN, {fact.id: 0.9}, "injected")
-    for _ in range(25):
+    for _ in range(105):
         clock.forward(seconds=1)
-        memory.provenance.why(ERIN, fact.id)
-    assert _logged(memory) == {(fact.id, "injected"): 1, (fact.id, "viewed"): 20}
+        memory.service.note_viewed(ERIN, [fact.id])
+    assert _logged(memory) == {(fact.id, "viewed"): 100}
 
 
 @pytest.mark.spec("A-1", "C-1")

@@ -62,7 +62,8 @@ def test_the_highest_priority_comes_first(memory, clock):
 def test_an_instruction_ends_when_it_expires_and_counts_its_uses(memory, clock):
     standing = memory.instructions
     made = standing.add(ANNA, "Say that we are on holiday", expires_at=clock().replace(hour=18))
-    memory.note_turn([ANNA], {}, followed=[made.id, "no such id"])
+    with memory.database.write() as connection:
+        memory.note_used(connection, [ANNA], {}, followed=[made.id, "no such id"])
     used = standing.get(ANNA, made.id)
     assert (used.usage_count, used.last_used) == (1, clock())
     clock.instant = clock().replace(hour=18)

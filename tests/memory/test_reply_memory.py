@@ -59,7 +59,8 @@ def test_all_a_reply_needs_is_read_in_one_transaction_beside_the_names_it_asks_w
 
     uses = {each.id: ("cited", similarity) for each, similarity in found}
     scopes = [scope.owner for scope in scopes_of(ANNA, "client")]
-    memory.note_turn(scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
+    with memory.database.write() as connection:
+        memory.note_used(connection, scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
     assert len(transactions) == 3
 
     again = reply_memory.told(ANNA, "client", ids)
@@ -118,7 +119,8 @@ def test_nobody_is_told_by_id_what_they_may_not_see(memory, reply_memory, facts)
 
 @pytest.mark.spec("M-10")
 def test_noting_what_is_not_there_keeps_nothing_of_anybody(memory):
-    memory.note_turn(["somebody", "another"], {"no such id": ("cited", 1.0)}, followed=["no such id"])
+    with memory.database.write() as connection:
+        memory.note_used(connection, ["somebody", "another"], {"no such id": ("cited", 1.0)}, followed=["no such id"])
     with memory.database.read() as connection:
         assert connection.execute(select(memory_owner)).all() == []
 

@@ -148,7 +148,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "collection_dropped_at": lambda: memory.collection_dropped_at("s1", owner=ANNA),
             "note_access": lambda: memory.note_access(ANNA, {ids["note 3 about the garden"]: 1.0}, "cited"),
             "note_viewed": lambda: memory.note_viewed(ANNA, [ids["note 3 about the garden"]]),
-            "note_turn": lambda: memory.note_turn([ANNA], {ids["note 3 about the garden"]: ("cited", 1.0)}),
             "purge": lambda: (clock.forward(days=40), memory.purge()),
             "erase": lambda: memory.erase(ANNA),
         }

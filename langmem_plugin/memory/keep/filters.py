@@ -17,48 +17,38 @@ from langmem_plugin.memory.models import Filter, Status, as_tags
 
 
 def matching(
-    connection: Connection, owner: OwnerKey, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+    connection: Connection, owner: OwnerKey | None, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
     """Return a WHERE for one owner's memories; with `valid_at` the expired are left out.
 
-    Categories in any spelling, with those below them.
+    Categories in any spelling, with those below them. Without an owner, for operators only, it is for whoever has
+    stored in the sessions, and asks for no category and no tag.
     """
-    encryption = encryption_of(connection)
-    fitting = [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
-    if where.categories:
-        names = CategoryTree(categories.listed(connection, owner)).below(where.categories)
-        given = as_stored(encryption, owner, memory.c.category, where.categories)
-        stored = list({*given, *stored_as(connection, owner, names)})
-        fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))
-    for tag in as_tags(where.tags):
-        stored = as_stored(encryption, owner, memory.c.tags, [tag])
-        fitting.append(or_(false(), *(memory.c.tags.contains(f"\n{each}\n", autoescape=True) for each in stored)))
-    return fitting
-
-
-def in_session(
-    session_id: str, owner: OwnerKey | None, statuses: Sequence[Status], valid_at: datetime | None
-) -> list[ColumnElement[bool]]:
-    """Return a WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
-    fitting = _fitting(Filter(sessions=[session_id]), statuses, valid_at)
-    return fitting if owner is None else [memory.c.owner == owner, *fitting]
-
-
-def _fitting(where: Filter, statuses: Sequence[Status], valid_at: datetime | None) -> list[ColumnElement[bool]]:
-    wanted_rows: list[ColumnElement[bool]] = [memory.c.status.in_(statuses)]
+    fitting: list[ColumnElement[bool]] = [memory.c.status.in_(statuses)]
     for column, wanted in (
         (memory.c.fact_type, where.fact_types),
         (memory.c.session_id, where.sessions),
         (memory.c.source_type, where.sources),
     ):
         if wanted:
-            wanted_rows.append(column.in_(wanted))
+            fitting.append(column.in_(wanted))
     if where.private is not None:
-        wanted_rows.append(memory.c.private.is_(where.private))
+        fitting.append(memory.c.private.is_(where.private))
     if where.created_after is not None:
-        wanted_rows.append(memory.c.created_at >= where.created_after)
+        fitting.append(memory.c.created_at >= where.created_after)
     if where.created_before is not None:
-        wanted_rows.append(memory.c.created_at < where.created_before)
+        fitting.append(memory.c.created_at < where.created_before)
     if valid_at is not None:
-        wanted_rows.append(valid(valid_at))
-    return wanted_rows
+        fitting.append(valid(valid_at))
+    if owner is None:
+        return fitting
+    encryption = encryption_of(connection)
+    if where.categories:
+        names = CategoryTree(categories.listed(connection, owner)).below(where.categories)
+        given = as_stored(encryption, owner, memory.c.category, where.categories)
+        stored = list({*given, *stored_as(connection, owner, names)})
+        fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))
+    for tag in as_tags(where.tags):
+        found = as_stored(encryption, owner, memory.c.tags, [tag])
+        fitting.append(or_(false(), *(memory.c.tags.contains(f"\n{each}\n", autoescape=True) for each in found)))
+    return [memory.c.owner == owner, *fitting]

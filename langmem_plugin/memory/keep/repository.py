@@ -21,7 +21,7 @@ from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep import aliases
-from langmem_plugin.memory.keep.filters import in_session, matching
+from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import (
     STORED,
     as_memory,
@@ -422,12 +422,12 @@ class MemoryRepository:
     def page(
         self,
         connection: Connection,
-        owner: OwnerKey,
+        owner: OwnerKey | None,
         where: Filter = EVERYTHING,
         *,
         statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
-        limit: int,
+        limit: int | None,
         offset: int = 0,
         after: str | None = None,
         oldest_first: bool = False,
@@ -436,7 +436,7 @@ class MemoryRepository:
         expired are left out. Raises MemoryNotFound where `after` is none of the owner's.
         """
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
-        order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
+        order = (memory.c.created_at, memory.c.owner, memory.c.position) if oldest_first else newest_first
         wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
         if after is not None:
             place = select(memory.c.created_at, memory.c.position)
@@ -445,7 +445,9 @@ class MemoryRepository:
                 raise MemoryNotFound(f"there is no memory {after} any more to go on behind: begin the list again")
             as_old = and_(memory.c.created_at == last.created_at, memory.c.position < last.position)
             wanted = wanted.where(or_(memory.c.created_at < last.created_at, as_old))
-        return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
+        return self._memories(
+            connection, wanted.order_by(*order).limit(None if limit is None else max(limit, 0)).offset(offset)
+        )
 
     def keyed(
         self, connection: Connection, owner: OwnerKey, *, valid_at: datetime, key: str | None = None
@@ -463,7 +465,7 @@ class MemoryRepository:
     def count(
         self,
         connection: Connection,
-        owner: OwnerKey,
+        owner: OwnerKey | None,
         where: Filter = EVERYTHING,
         *,
         statuses: Sequence[Status] = ("active",),
@@ -473,33 +475,10 @@ class MemoryRepository:
         counted = select(func.count()).select_from(memory).where(*fitting)
         return int(connection.execute(counted).scalar_one())
 
-    def page_of_session(
-        self, connection: Connection, session_id: str, owner: OwnerKey | None, *, valid_at: datetime, limit: int | None
-    ) -> list[Memory]:
-        """Return the memories of a session, oldest first; without an owner of all who have stored in it."""
-        wanted = select(*STORED).where(*in_session(session_id, owner, ("active",), valid_at))
-        order = (memory.c.created_at, memory.c.owner, memory.c.position)
-        return self._memories(connection, wanted.order_by(*order).limit(limit))
-
-    def query_similar_of_session(
-        self,
-        connection: Connection,
-        session_id: str,
-        owner: OwnerKey | None,
-        vector: Vector,
-        *,
-        valid_at: datetime,
-        limit: int,
-    ) -> list[tuple[Memory, float]]:
-        """Do the same as `query_similar_by_embedding` over one session; without an owner of all who
-        have stored in it.
-        """
-        return self._similar(connection, in_session(session_id, owner, ("active",), valid_at), vector, limit)
-
     def query_similar_by_embedding(
         self,
         connection: Connection,
-        owner: OwnerKey,
+        owner: OwnerKey | None,
         vector: Vector,
         *,
         where: Filter = EVERYTHING,
@@ -507,14 +486,11 @@ class MemoryRepository:
         limit: int,
     ) -> list[tuple[Memory, float]]:
         """Return the memories with their cosine, best first, computed over every fitting memory: exact, and no
-        cache is needed.
+        cache is needed. Without an owner those of whoever has some, for operators.
         """
-        of_owner = [memory_vector.c.owner == owner, *matching(connection, owner, where, ("active",), valid_at)]
-        return self._similar(connection, of_owner, vector, limit)
-
-    def _similar(
-        self, connection: Connection, fitting: Sequence[ColumnElement[bool]], vector: Vector, limit: int
-    ) -> list[tuple[Memory, float]]:
+        fitting = matching(connection, owner, where, ("active",), valid_at)
+        if owner is not None:
+            fitting.append(memory_vector.c.owner == owner)
         encryption = encryption_of(connection)
         of_model = _compared().add_columns(memory_vector.c.owner).where(memory_vector.c.model == self._vectors.model)
         rows = connection.execute(of_model.where(*fitting).order_by(memory_vector.c.owner))

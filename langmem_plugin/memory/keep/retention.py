@@ -1,11 +1,13 @@
 """The limits on how long memories are kept: an owner's limit, when they are archived, and when deleted for good."""
 
+import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
@@ -113,12 +115,12 @@ class Retention:
         deleted = sum(self.memories_deleted())
         for _ in self.uses_deleted():
             pass
-        self._looked_at, is_first = "", True
-        while is_first or self._looked_at:
-            is_first = False
+        self._looked_at = ""
+        while True:
             for _ in self.owners_forgotten():
                 pass
-        return deleted
+            if not self._looked_at:
+                return deleted
 
     def memories_deleted(self) -> Iterator[int]:
         """Delete the memories that `purge` is to delete; give the number after each transaction."""
@@ -128,17 +130,11 @@ class Retention:
             and_(_IS_OVER, memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - KEPT_FOR),
             memory.c.expires_at <= now - KEPT_FOR,
         )
-        with self._database.read() as connection:
-            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
-        due_of: dict[OwnerKey, list[str]] = {}
-        for row in rows:
-            due_of.setdefault(row.owner, []).append(row.memory_id)
-        for owner, memory_ids in due_of.items():
-            for part in in_parts(memory_ids):
-                unindexed = nullcontext() if self._index is None else self._index.removing(owner, part)
-                with unindexed, self._database.write(patience=BULK_WORK) as connection:
-                    deleted = self._repository.remove(connection, owner, part, if_still=due)
-                yield deleted
+        for owner, part in self._each_due(due):
+            unindexed = nullcontext() if self._index is None else self._index.removing(owner, part)
+            with unindexed, self._database.write(patience=BULK_WORK) as connection:
+                deleted = self._repository.remove(connection, owner, part, if_still=due)
+            yield deleted
 
     def pending_lapsed(self) -> Iterator[int]:
         """Archive the memories that have waited for the person's word for 30 days since stored or asked about; give the
@@ -146,18 +142,21 @@ class Retention:
         """
         now = self._now()
         due = and_(_IS_OVER, memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
+        for owner, part in self._each_due(due):
+            with self._database.write() as connection:
+                moved = self._repository.set_status(connection, owner, part, "archived", now=now, if_still=due)
+                if moved:
+                    count_verdicts(connection, owner, Verdicts(lapsed=moved))
+            yield moved
+
+    def _each_due(self, due: ColumnElement[bool]) -> Iterator[tuple[OwnerKey, Sequence[str]]]:
+        """Give owners with as many of their due memories as one transaction takes."""
         with self._database.read() as connection:
-            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
-        waiting_of: dict[OwnerKey, list[str]] = {}
-        for row in rows:
-            waiting_of.setdefault(row.owner, []).append(row.memory_id)
-        for owner, memory_ids in waiting_of.items():
-            for part in in_parts(memory_ids):
-                with self._database.write() as connection:
-                    moved = self._repository.set_status(connection, owner, part, "archived", now=now, if_still=due)
-                    if moved:
-                        count_verdicts(connection, owner, Verdicts(lapsed=moved))
-                yield moved
+            found = select(memory.c.owner, memory.c.memory_id).where(due).order_by(memory.c.owner)
+            rows = connection.execute(found).all()
+        for owner, theirs in itertools.groupby(rows, key=operator.attrgetter("owner")):
+            for part in in_parts([row.memory_id for row in theirs]):
+                yield owner, part
 
     def uses_deleted(self) -> Iterator[int]:
         """Delete old uses for `purge`, and marks of sessions that were dropped a year ago; see `memories_deleted`."""
@@ -170,32 +169,24 @@ class Retention:
     def owners_forgotten(self) -> Iterator[int]:
         """Forget for `purge` owners of nothing among the next 200: no sweep looks at all. See `memories_deleted`."""
         following = select(memory_owner.c.owner).where(memory_owner.c.owner > self._looked_at)
-        next_few = following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE).subquery()
         with self._database.read() as connection:
-            last = connection.execute(select(func.max(next_few.c.owner))).scalar()
-            if last is None:
-                self._looked_at = ""
-                return
-
-            def among(table: Table) -> ColumnElement[bool]:
-                # Repeated for each table: else PostgreSQL may read all of one to compare it with these few.
-                return and_(table.c.owner > self._looked_at, table.c.owner <= last)
-
-            theirs = (
-                select(table.c.owner).where(table.c.owner == memory_owner.c.owner, among(table)) for table in _KEPT
-            )
-            few = and_(among(memory_owner), *(~each.exists() for each in theirs))
-            owners = connection.execute(select(memory_owner.c.owner).where(few)).scalars().all()
-            rest = connection.execute(following.where(memory_owner.c.owner > last).limit(1)).first()
-        self._looked_at = "" if rest is None else last
+            few = connection.scalars(following.order_by(memory_owner.c.owner).limit(_OWNERS_AT_ONCE)).all()
+            owners = [each for each in few if connection.execute(_if_of_nothing(each)).first()]
+        self._looked_at = few[-1] if len(few) == _OWNERS_AT_ONCE else ""
         for owner in owners:
             with self._database.write() as connection:
                 # Locked before it is looked at again: what is stored meanwhile would go with the owner's row.
-                one = memory_owner.c.owner == owner
-                connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
-                nothing = (~select(table.c.owner).where(table.c.owner == owner).exists() for table in _KEPT)
-                deleted = connection.execute(delete(memory_owner).where(one, *nothing)).rowcount
-            yield deleted
+                connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner).with_for_update())
+                found = connection.execute(_if_of_nothing(owner)).first()
+                if found is not None:
+                    connection.execute(delete(memory_owner).where(memory_owner.c.owner == owner))
+            yield int(found is not None)
+
+
+def _if_of_nothing(owner: OwnerKey) -> Select[Any]:
+    """Return a query for the owner's row, if nothing is left of theirs."""
+    left = (select(table.c.owner).where(table.c.owner == owner).exists() for table in _KEPT)
+    return select(memory_owner.c.owner).where(memory_owner.c.owner == owner, *(~each for each in left))
 
 
 def _nothing_more_extracted(connection: Connection, owner: OwnerKey) -> None:

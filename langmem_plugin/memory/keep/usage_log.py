@@ -75,10 +75,8 @@ log = event_log(__name__)
 
 Access = Literal["injected", "cited", "viewed", "edited"]
 
-_MOST_USES_LOGGED = 100  # uses of each memory,
-_SWEPT_EVERY = 20  # and so many more before the log is trimmed
-_LOOKS = ("viewed", "edited")
-_MOST_LOOKS_LOGGED = 20  # looks at each memory, beside its uses: many looks do not push those out
+_MOST_LOGGED = 100  # uses of each memory and looks at it,
+_SWEPT_EVERY = 20  # and so many more uses before the log is trimmed
 
 
 @dataclass(frozen=True)
@@ -141,29 +139,9 @@ class UsageLog:
 
         A memory that is not active any more is left alone: being used does not bring it back.
         """
-        self.note_turn(
-            [owner_key(self._database, owner)],
-            {each: (kind, of) for each, of in relevances.items()},
-            session_id=session_id,
-        )
-
-    def note_turn(
-        self,
-        scopes: Sequence[str | int],
-        uses: Mapping[str, tuple[Access, float | None]],
-        *,
-        followed: Sequence[str] = (),
-        session_id: str | None = None,
-    ) -> None:
-        """Log all that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
-
-        The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
-        this order. A power cut may undo it until the next thing is stored: nobody was promised it.
-        """
-        if uses or followed:
-            keys = [owner_key(self._database, each) for each in scopes]
-            with self._database.write(durable=False) as connection:
-                self.note_used(connection, keys, uses, followed=followed, session_id=session_id)
+        uses: dict[str, tuple[Access, float | None]] = {each: (kind, of) for each, of in relevances.items()}
+        with self._database.write(durable=False) as connection:
+            self.note_used(connection, [owner_key(self._database, owner)], uses, session_id=session_id)
 
     def note_used(
         self,
@@ -174,7 +152,12 @@ class UsageLog:
         followed: Sequence[str] = (),
         session_id: str | None = None,
     ) -> None:
-        """Log uses within a transaction of the caller."""
+        """Log all that one reply used, in the caller's transaction: memories by id with how and how relevant, and
+        instructions.
+
+        The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
+        this order.
+        """
         if followed:
             self._instructions.note_use(connection, scopes[0], followed)
         left = dict(uses)
@@ -212,7 +195,7 @@ class UsageLog:
         held = select(*values.values()).where(memory.c.owner == owner, memory.c.memory_id == memory_id)
         locked = held.with_for_update(read=True, key_share=True)
         connection.execute(insert(memory_access).from_select(list(values), locked))
-        _keep_newest(connection, owner, memory_id, memory_access.c.kind.in_(_LOOKS), _MOST_LOOKS_LOGGED)
+        _keep_newest(connection, owner, memory_id)
 
     def _log_uses(
         self,
@@ -244,15 +227,12 @@ class UsageLog:
                 lambda _, row: row,
                 lambda row: row | {"access_id": uuid.uuid4().hex},
             )
-            used = memory_access.c.kind.not_in(_LOOKS)
             for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
-                _keep_newest(connection, owner, memory_id, used, _MOST_USES_LOGGED)
+                _keep_newest(connection, owner, memory_id)
         return list(touched)
 
 
-def _keep_newest(
-    connection: Connection, owner: OwnerKey, memory_id: str, those: ColumnElement[bool], most: int
-) -> None:
-    logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id, those)
-    newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
-    connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(newest.limit(most))))
+def _keep_newest(connection: Connection, owner: OwnerKey, memory_id: str) -> None:
+    logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id)
+    newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc()).limit(_MOST_LOGGED)
+    connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(newest)))

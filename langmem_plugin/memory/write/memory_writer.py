@@ -19,7 +19,7 @@ from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep import aliases
-from langmem_plugin.memory.keep.filters import in_session
+from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import Advice, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.retention import Retention
@@ -31,6 +31,7 @@ from langmem_plugin.memory.models import (
     OVER,
     EntryFields,
     Explanation,
+    Filter,
     Found,
     Memory,
     MemoryChanges,
@@ -116,7 +117,9 @@ class SessionMemories:
         _check(session_id)
         most = None if limit is None else max(_count(limit), 0)
         with self._database.read() as connection:
-            return self._repository.page_of_session(connection, session_id, owner, valid_at=self._now(), limit=most)
+            return self._repository.page(
+                connection, owner, _of(session_id), valid_at=self._now(), limit=most, oldest_first=True
+            )
 
     @timed("search")
     def query_similar_memories(
@@ -143,8 +146,8 @@ class SessionMemories:
         most, now = max(_count(limit), 0), self._now()
         if session_id is not None:
             with self._database.read() as connection:
-                nearest = self._repository.query_similar_of_session(
-                    connection, session_id, owner, vector, valid_at=now, limit=most
+                nearest = self._repository.query_similar_by_embedding(
+                    connection, owner, vector, where=_of(session_id), valid_at=now, limit=most
                 )
         else:
             assert owner is not None  # noqa: S101 - or the session is named
@@ -203,7 +206,7 @@ class SessionMemories:
             raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
         now = self._now()
         with self._database.write(patience=BULK_WORK) as connection:
-            of_session = in_session(name, owner, LIVE, None)
+            of_session = matching(connection, owner, _of(name), LIVE, None)
             # Always in this order: two who drop at once would otherwise wait for each other.
             rows = connection.execute(
                 select(memory.c.owner, memory.c.memory_id).where(*of_session).order_by(memory.c.owner)
@@ -232,8 +235,7 @@ class SessionMemories:
             return None if dropped_at is None or self._size(connection, name, owner) else dropped_at
 
     def _size(self, connection: Connection, session_id: str, owner: OwnerKey | None) -> int:
-        held = in_session(session_id, owner, ("active",), self._now())
-        return int(connection.execute(select(func.count()).select_from(memory).where(*held)).scalar_one())
+        return self._repository.count(connection, owner, _of(session_id), valid_at=self._now())
 
     def _index_of(self, name: str, owner: OwnerKey | None) -> VectorIndex | None:
         """Return the vector index, if this is the name of one of its collections."""
@@ -263,6 +265,10 @@ def _mark(connection: Connection, owner: OwnerKey, session_id: str, now: datetim
     marks = select(memory_collection.c.session_id).where(of_owner)
     newest = marks.order_by(memory_collection.c.dropped_at.desc()).limit(_MOST_MARKS)
     connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id.not_in(newest)))
+
+
+def _of(session_id: str) -> Filter:
+    return Filter(sessions=[session_id])
 
 
 def _check(session_id: str) -> None:
