@@ -100,8 +100,6 @@ class Parts:
             self.media = self.saver.media
             self.person_settings = PersonSettings(self.database, settings)
             self.people = self._new_people()
-            if kept:
-                self.people.settle_forms()
             self.person = ServedPerson(settings, self.people, self.database)
             self.turns = PersonTurns(self.saver)
             self.sessions = SessionManager(self.saver, settings, person_of=self.people.person_of)

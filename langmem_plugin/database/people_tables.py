@@ -33,7 +33,6 @@ link_code = Table(  # texted from another channel, it proves that both are one p
     Column("salt", LargeBinary, nullable=False),  # keys the digest
     Column("digest", LargeBinary, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    Column("guesses", Integer, nullable=False, server_default="0"),  # wrong ones, while it was valid
     Column("other", Owner),  # the one who texted it and wants to be linked: the person is asked too
     sqlite_with_rowid=False,
 )

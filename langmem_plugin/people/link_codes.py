@@ -7,15 +7,13 @@ import re
 import secrets
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, case, delete, func, select, update
+from sqlalchemy import Connection, case, delete, select, update
 
 from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.database.schema import upsert
 
 VALID_FOR = timedelta(minutes=10)
 _ATTEMPTS = 5  # of one identifier, within the time that a code is valid
-_ATTEMPTS_OF_ALL = 200  # of all identifiers, within the same time
-_GUESSES = 50  # wrong attempts that a code survives
 _SIGNS = "0123456789BCDFGHJKMNPQRSTVWXYZ"  # without vowels, so no words, and without letters that look like digits
 _LENGTH = 8  # 30 ** 8: with ten codes valid at once, one guess in 65,000,000,000 is right
 _LONGEST = 100  # characters of an attempt that are compared
@@ -28,7 +26,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
     signs = "".join(secrets.choice(_SIGNS) for _ in range(_LENGTH))
     salt = os.urandom(16)
     connection.execute(delete(link_code).where(link_code.c.expires_at <= now))
-    values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR, "guesses": 0, "other": None}
+    values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR, "other": None}
     connection.execute(
         upsert(connection, link_code)
         .values(person=person, **values)
@@ -38,7 +36,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
 
 
 def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
-    """Count one more attempt; False if there were too many, of this identifier or of all together."""
+    """Count one more attempt; False if there were too many."""
     is_over = link_attempt.c.since <= now - VALID_FOR
     statement = upsert(connection, link_attempt).values(identifier=identifier, attempts=1, since=now)
     counted = statement.on_conflict_do_update(
@@ -50,14 +48,11 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
     )
     attempts = connection.execute(counted.returning(link_attempt.c.attempts)).scalar_one()
     connection.execute(delete(link_attempt).where(is_over))
-    of_all = connection.execute(select(func.sum(link_attempt.c.attempts))).scalar_one()
-    return int(attempts) <= _ATTEMPTS and int(of_all) <= _ATTEMPTS_OF_ALL
+    return int(attempts) <= _ATTEMPTS
 
 
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
-    """Return the person who was given this code, in any case and however it is divided. A wrong one counts against all
-    codes.
-    """
+    """Return the person who was given this code, in any case and however it is divided."""
     signs = (
         _BETWEEN.sub("", code[:_LONGEST])
         .upper()
@@ -65,16 +60,10 @@ def person_with(connection: Connection, code: str, now: datetime) -> str | None:
         .encode("utf-8", "surrogatepass")
         .decode("utf-8", "replace")
     )
-    found = None
-    valid = link_code.c.expires_at > now, link_code.c.other.is_(None), link_code.c.guesses < _GUESSES
-    for person, salt, digest in connection.execute(
-        select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(*valid)
-    ):
-        if hmac.compare_digest(_digest(bytes(salt), signs), bytes(digest)):
-            found = str(person)
-    if found is None:
-        connection.execute(update(link_code).where(*valid).values(guesses=link_code.c.guesses + 1))
-    return found
+    valid = link_code.c.expires_at > now, link_code.c.other.is_(None)
+    codes = connection.execute(select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(*valid))
+    given = (row.person for row in codes if hmac.compare_digest(_digest(bytes(row.salt), signs), bytes(row.digest)))
+    return next(given, None)
 
 
 def wait(connection: Connection, person: str, other: str, now: datetime) -> bool:

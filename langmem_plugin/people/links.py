@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, insert, or_, select, text, union, update
+from sqlalchemy import Connection, delete, insert, select, text, update
 
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import was_erased
 from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
 from langmem_plugin.database.owners import person_of
-from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge, new_link
+from langmem_plugin.database.people_tables import access_token, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, identified, refuse_unknown
-from langmem_plugin.identifiers.phone_number import one_form
 
 _KNOWN = (
     *session_move.THREADS,
@@ -25,8 +24,6 @@ _KNOWN = (
     settings_of_person.c.person,
     table.c.person,
 )
-_FORMED = (*_KNOWN, table.c.identifier, access_token.c.identifier)
-_MAY_HAVE_OTHERS = union(*(select(each).where(or_(*map(each.startswith, ("+521", "+54", "+55")))) for each in _FORMED))
 NEW_FOR = timedelta(days=1)
 """The time in which a new link can be taken back before it could cause any loss."""
 
@@ -64,11 +61,6 @@ def all_linked(connection: Connection) -> dict[str, list[str]]:
 def is_known(connection: Connection, person: str) -> bool:
     """Tell whether anything is stored under this key."""
     return any(connection.execute(select(each).where(each == person).limit(1)).first() for each in _KNOWN)
-
-
-def other_forms(connection: Connection) -> list[IdentifierKey]:
-    """Return the keys that are outdated forms of a number, which is kept under another form."""
-    return [IdentifierKey(each) for each in sorted(connection.scalars(_MAY_HAVE_OTHERS)) if one_form(each) != each]
 
 
 def typed(database: Database, who: str | int) -> IdentifierKey:
@@ -123,14 +115,3 @@ def remove(connection: Connection, identifier: str, person: str) -> bool:
     connection.execute(delete(new_link).where(new_link.c.identifier == identifier))
     gone = delete(table).where(table.c.identifier == identifier, table.c.person == person)
     return connection.execute(gone).rowcount > 0
-
-
-def forget(connection: Connection, person: str) -> None:
-    """Delete every link, merge, code, attempt and token of the person."""
-    keys = identifiers_of(connection, person)
-    connection.execute(delete(table).where(table.c.person == person))
-    connection.execute(delete(merge).where(or_(merge.c.person == person, merge.c.other.in_(keys))))
-    connection.execute(delete(link_code).where(or_(link_code.c.person.in_(keys), link_code.c.other.in_(keys))))
-    connection.execute(delete(new_link).where(new_link.c.identifier.in_(keys)))
-    connection.execute(delete(link_attempt).where(link_attempt.c.identifier.in_(keys)))
-    connection.execute(delete(access_token).where(access_token.c.identifier.in_(keys)))

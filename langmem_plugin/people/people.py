@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.owners import owner_key, person_in, person_of
-from langmem_plugin.database.schema import insert_unless_there
-from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable, TurnTimeout
+from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
-from langmem_plugin.identifiers.phone_number import one_form
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.people import link_codes, links
@@ -26,8 +22,6 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
 
-_FORMS_SETTLED = "forms of phones"
-_LAST_BYTES, _BYTES_BESIDE = 500_000, 200
 _Identifiers = list[IdentifierKey]
 
 
@@ -74,7 +68,6 @@ class People:
         self._enabled = enabled
         self._now = now
         self.merging = Merging(database, saver, service, now)
-        self._last: LruCache[str, OwnerKey] = LruCache(_LAST_BYTES)
 
     def resolve(self, who: str | int) -> OwnerKey:
         """Return the key of the person, or group, with this identifier, in any spelling: everything of theirs is stored
@@ -95,19 +88,14 @@ class People:
         return person_in(self._database, key)
 
     def known_as(self, key: str) -> OwnerKey:
-        """Return the key of the person with this key; when the database is down, the last known one, or the
-        key itself.
-        """
+        """Return the key of the person with this key; the key itself when the database is down."""
         if not self._enabled:
             return OwnerKey(key)
         try:
-            person = self.person_of(key)
+            return self.person_of(key)
         except StoreUnavailable:
             log.warning("people.unresolved", exc_info=True, extra={"phone": masked(key)})
-            return self._last.get(key) or OwnerKey(key)
-        if person != key or self._last.get(key) is not None:
-            self._last.put(key, person, len(key) + len(person) + _BYTES_BESIDE)
-        return person
+            return OwnerKey(key)
 
     def time_zone(self, who: str | int) -> ZoneInfo:
         """Return the time zone they set, else that of their phone's country, if it has only one, else
@@ -188,53 +176,13 @@ class People:
             raise InvalidInput(f"both are {masked(before)}: name the identifier of before, and then the one of now")
         if is_group(before) is not is_group(after):
             raise InvalidInput("a group becomes a group, and a person a person: one of both identifiers is a group's")
-        found = self.merging.move(before, after)
-        self.forget_cached(before, after)
-        return found
-
-    def settle_forms(self) -> None:
-        """Merge, once in a database's life, people stored under outdated forms of a number with those under the new
-        form.
-
-        A person with a turn that does not end is tried again at the next start.
-        """
-        with self._database.read() as connection:
-            if connection.execute(select(upkeep.c.name).where(upkeep.c.name == _FORMS_SETTLED)).first() is not None:
-                return
-            others = links.other_forms(connection)
-        try:
-            for each in others:
-                self.merging.move(each, IdentifierKey(one_form(each)))
-        except TurnTimeout:
-            log.warning("people.form_not_settled", exc_info=True)
-            return
-        with self._database.write() as connection:
-            noted = {"name": _FORMS_SETTLED, "noted_at": self._now()}
-            connection.execute(insert_unless_there(upkeep)[connection.dialect.name], noted)
+        return self.merging.move(before, after)
 
     def merges(self, who: str | int) -> Sequence[Merge]:
         """Return the merges of the person that `undo` can take back, the newest first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
             return merges_of(connection, person_of(connection, key))
-
-    def note(self, *identifiers: str | int) -> OwnerKey | None:
-        """Note a channel's event that names one person by all of these; return the person's key, None for no
-        identifiers.
-
-        Unknown identifiers are linked, known ones are merged; mostly they are one person already. A phone becomes the
-        key before any other identifier.
-        """
-        keys = list(dict.fromkeys(map(self._linkable, identifiers)))
-        with self._database.read() as connection:
-            people = list(dict.fromkeys(person_of(connection, each) for each in keys))
-            if len(people) < 2:  # noqa: PLR2004 - one person already
-                return next(iter(people), None)
-            known = {each for each in people if links.is_known(connection, each)}
-        first, *others = sorted(people, key=lambda each: (each not in known, not each.startswith("+")))
-        for each in others:
-            self._link(first, each)
-        return self.person_of(first)
 
     def link_code(self, who: str | int) -> str:
         """Return a code for this person to text from another channel; `redeem` links that channel's identifier to them.
@@ -245,19 +193,10 @@ class People:
         with links.alone(self._database) as connection:
             return link_codes.new_code(connection, person_of(connection, key), self._now())
 
-    def redeem(self, who: str | int, code: str) -> bool:
-        """Link the identifier to the person who was given the code; False for a wrong or expired one.
-
-        Nobody is asked; /link asks both. See `giver` for how many attempts there are.
-        """
-        giver = self.giver(who, code)
-        return giver is not None and self.link_agreed(giver, who)
-
     def giver(self, who: str | int, code: str) -> str | None:
         """Return the key of the person who was given the code; None for a wrong or expired one.
 
-        After five attempts within ten minutes an identifier's codes are no longer looked at, after two hundred
-        nobody's, and a code is void after fifty wrong ones.
+        After five attempts within ten minutes an identifier's codes are no longer looked at.
         """
         key = self._linkable(who)
         with self._database.write() as connection:
@@ -312,17 +251,6 @@ class People:
             self.unlink(identifier)
         else:
             self.undo(merge_id)
-
-    def forget(self, who: str | int) -> None:
-        """Delete the links, merges and codes of the person; what is remembered and said is erased elsewhere."""
-        with links.alone(self._database) as connection:
-            links.forget(connection, person_of(connection, normalised(who, self._region)))
-
-    def forget_cached(self, *keys: str) -> None:
-        """Drop what this process has cached of them."""
-        for key in keys:
-            self._last.drop(key)
-            self._settings.forget_cached(key)
 
     def list(self) -> "_People":
         """Return the people with more than one identifier."""

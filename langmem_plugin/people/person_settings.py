@@ -1,15 +1,16 @@
 """A person's settings, what is known of them without asking (time zone, language), and what they were shown."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, bindparam, or_, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import person as table
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
@@ -24,44 +25,30 @@ LanguageCode = Literal["en", "he", "es"]
 
 ListName = Literal["memories", "instructions", "confirm"]
 
-_READ_AGAIN_AFTER = 10.0  # seconds
-_MOST_SHOWN = 200  # numbers of each list: those shown last
+_READ_AGAIN_SECONDS = 10.0
 _CACHE_BYTES, _BYTES_EACH = 2 * 2**20, 400
-
-
-@dataclass(frozen=True)
-class _Set:
-    time_zone: str | None
-    language: str | None
-    read_at: float
-
-
-_NOTHING = _Set(None, None, 0.0)
+_MOST_SHOWN = 200  # numbers of each list: those shown last
 
 
 class PersonSettings:
     """The settings of people; `person` is the key of a person or a group.
 
-    What was read is kept for ten seconds, so a change is known at once in the process that made it and within ten
-    seconds in every other. `monotonic` is the clock of that. While the database cannot be reached, people are treated
-    as if they had set nothing.
+    What was read is kept for ten seconds: a change is known at once in the process that made it, and within ten seconds
+    in every other. While the database cannot be reached, people are treated as if they had set nothing.
     """
 
-    def __init__(
-        self, database: Database, settings: Settings, *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._stored = settings.enable_memory_system
         self._language: LanguageCode = settings.language
-        self._monotonic = monotonic
-        self._cache: LruCache[str, _Set] = LruCache(_CACHE_BYTES)
+        self._cache: LruCache[str, tuple[tuple[str | None, str | None], float]] = LruCache(_CACHE_BYTES)
         self._time_zone = settings.time_zone
 
     def time_zone(self, person: str) -> ZoneInfo:
         """Return the time zone they set, else that of their phone's country, if it has only one, else
         `settings.time_zone`.
         """
-        return ZoneInfo(self._held(person).time_zone or zone_of_phone(person) or self._time_zone)
+        return ZoneInfo(self._set(person)[0] or zone_of_phone(person) or self._time_zone)
 
     def set_time_zone(self, person: str, name: str) -> ZoneInfo:
         """Set the time zone: `name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
@@ -71,25 +58,28 @@ class PersonSettings:
                 "this is no time zone: give a city such as Jerusalem or a name such as Europe/Madrid; an offset such as"
                 " +2 is wrong for half of the year"
             )
-        self._store(person, time_zone=zone)
+        if self._stored:
+            with self._database.write() as connection:
+                _store(connection, person, time_zone=zone)
+            self._database.when_over(partial(self._cache.drop, person))
         return ZoneInfo(zone)
 
     def language(self, person: str, otherwise: LanguageCode | None = None) -> LanguageCode:
         """Return the language they wrote last, else `otherwise`, else `settings.language`."""
-        match self._held(person).language:
+        match self._set(person)[1]:
             case "en" | "he" | "es" as known:
                 return known
         return otherwise or self._language
 
     def set_language(self, person: str, language: LanguageCode) -> None:
-        """Store the language if it is new. While the database cannot be reached this is skipped, with a WARNING: a
-        reply goes out in the right language anyway.
+        """Store the language if it is new: within `together` when that begins to write. While the database cannot be
+        reached this is skipped, with a WARNING: a reply goes out in the right language anyway.
         """
-        held = self._held(person)
-        if held.language == language:
+        if not self._stored or self._set(person)[1] == language:
             return
         try:
-            self._store(person, waits=True, language=language)
+            self._database.first(lambda connection: _store(connection, person, language=language))
+            self._database.when_over(partial(self._cache.drop, person))
         except StoreUnavailable:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
 
@@ -113,59 +103,29 @@ class PersonSettings:
                 .on_conflict_do_update(index_elements=["person"], set_=values)
             )
 
-    def forget_cached(self, person: str) -> None:
-        """Drop the cached settings, so that they are read again the next time."""
-        self._cache.drop(person)
-
-    def _held(self, person: str) -> _Set:
-        now = self._monotonic()
-        held = self._cache.get(person)
-        if held is not None and now - held.read_at < _READ_AGAIN_AFTER:
-            return held
+    def _set(self, person: str) -> tuple[str | None, str | None]:
+        """Return the time zone and the language that they have set, None for what they have not."""
+        now = time.monotonic()
+        if (kept := self._cache.get(person)) is not None and now - kept[1] < _READ_AGAIN_SECONDS:
+            return kept[0]
         if not self._stored:
-            return held or _NOTHING
+            return None, None
         try:
-            with self._database.read() as connection:
-                row = connection.execute(
-                    select(table.c.time_zone, table.c.language).where(table.c.person == person)
-                ).one_or_none()
+            time_zone, language = self._database.select(partial(_SET.first, parameters={"of": person})) or (None, None)
         except StoreUnavailable:
             log.warning("person.not_read", exc_info=True, extra={"person": masked(person)})
-            return held or _NOTHING
-        held = _Set(row.time_zone, row.language, now) if row else _Set(None, None, now)
-        self._keep(person, held)
-        return held
+            return None, None
+        self._cache.put(person, ((time_zone, language), now), _BYTES_EACH + len(person))
+        return time_zone, language
 
-    def _store(self, person: str, *, waits: bool = False, **values: str) -> None:
-        """Store the values. With `waits`, within `together` this waits for its transaction and begins none of
-        its own.
-        """
 
-        def store(connection: Connection) -> None:
-            different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
-            connection.execute(
-                upsert(connection, table)
-                .values(person=person, **values)
-                .on_conflict_do_update(index_elements=["person"], set_=values, where=different)
-            )
+def _store(connection: Connection, person: str, **values: str) -> None:
+    different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
+    inserted = upsert(connection, table).values(person=person, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values, where=different))
 
-        if self._stored:
-            if waits:
-                self._database.first(store)
-            else:
-                with self._database.write() as connection:
-                    store(connection)
-            self._cache.drop(person)
-            self._database.when_over(lambda: self._cache.drop(person))
-            return
-        held = self._held(person)  # nothing is stored: only this process knows it
-        self._keep(
-            person,
-            _Set(values.get("time_zone", held.time_zone), values.get("language", held.language), self._monotonic()),
-        )
 
-    def _keep(self, person: str, held: _Set) -> None:
-        self._cache.put(person, held, _BYTES_EACH + len(person))
+_SET = Prepared(select(table.c.time_zone, table.c.language).where(table.c.person == bindparam("of")))
 
 
 def _shown(connection: Connection, person: str) -> dict[str, dict[str, str]]:

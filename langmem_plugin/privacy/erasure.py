@@ -365,7 +365,6 @@ class Erasure:
         return [OwnerKey(each) for each in (row.who or ())[: len(row.hashes)]]
 
     def _forget_cached(self, keys: Iterable[OwnerKey]) -> None:
-        self._people.forget_cached(*keys)
         for each in keys:
             self._service.history.forget_cached(each)
             self._service.facts.forget_cached(each)

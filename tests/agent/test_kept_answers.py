@@ -16,6 +16,7 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.facts.is_redacted import MASK, without_secrets
 from tests.agent.test_exactly_once import Echo
 from tests.cases import for_each
+from tests.people.conftest import redeemed
 
 ERIN, TELEGRAM = "+972501234567", "telegram:4242777"
 
@@ -74,7 +75,7 @@ def test_an_answer_without_a_secret_is_given_again_as_it_was(memory):
 @pytest.mark.spec("C-20", "P-1")
 def test_a_code_still_links_though_the_answer_with_it_is_kept_masked(memory):
     code = str(memory.reply(Echo(memory).graph, ERIN, "/link", message_id="1")).split("/link ")[1].split()[0]
-    assert memory.people.redeem(TELEGRAM, code)
+    assert redeemed(memory, TELEGRAM, code)
 
 
 @pytest.mark.spec("P-1")

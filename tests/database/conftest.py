@@ -150,7 +150,10 @@ _UNDONE = (
     "ALTER TABLE langmem_session DROP COLUMN to_take",
     "CREATE TABLE langmem_searchable (thread VARCHAR, session BIGINT, checkpoint_id VARCHAR)",
     "DROP TABLE langmem_new_link",
-    "ALTER TABLE langmem_link_code DROP COLUMN guesses, DROP COLUMN other",
+    "ALTER TABLE langmem_link_code DROP COLUMN other",
+    "ALTER TABLE langmem_audit DROP COLUMN written, ADD COLUMN position BIGINT, ADD COLUMN hash BYTEA",
+    "CREATE UNIQUE INDEX langmem_audit_position ON langmem_audit (position)",
+    "CREATE TABLE langmem_audit_mark (name VARCHAR PRIMARY KEY, position BIGINT, hash BYTEA, noted_at BIGINT)",
     "ALTER TABLE langmem_person DROP COLUMN shown",
     "ALTER TABLE langmem_incoming DROP COLUMN waited, DROP COLUMN sent_as",
     *(

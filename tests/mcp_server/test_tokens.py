@@ -104,7 +104,7 @@ def test_only_a_digest_is_stored_and_whose_tokens_there_are_is_found_by_any_of_t
     assert set(tokens.listed("telegram:4242")) == set(tokens.listed(ANNA)) == {access, telegrams}
     assert tokens.listed(BEN) == []
 
-    memory.people.forget(ANNA)
+    memory.erase(ANNA, now=True)
     assert tokens.listed() == []
     for days in (0, -1, 10_000):
         with pytest.raises(InvalidInput, match="1 to 3650 days"):

@@ -7,6 +7,12 @@ from langmem_plugin import PhoneMemory
 ANNA, ANNAS_TELEGRAM, BEN = "+972501234567", "telegram:4242", "+972507654321"
 
 
+def redeemed(memory, who, code):
+    """Whether the code that the identifier texted linked it to the person who was given it, with both agreeing."""
+    giver = memory.people.giver(who, code)
+    return giver is not None and memory.people.link_agreed(giver, who)
+
+
 @pytest.fixture
 def memory(database_url, clock, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:

@@ -12,7 +12,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import Person
 from tests.agent.test_exactly_once import Echo, history, until
 from tests.cases import for_each
-from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
+from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN, redeemed
 
 LID = "123456789012345@lid"
 FAMILY = "120363041234567890@g.us"
@@ -29,8 +29,6 @@ def test_an_identifier_that_is_not_linked_is_its_own_person_and_costs_no_row(mem
     assert memory.people.resolve(4242) == ANNAS_TELEGRAM
     assert memory.people.identifiers("tg:4242") == [ANNAS_TELEGRAM]
     assert memory.people.list() == []
-    assert memory.people.note(ANNA) == ANNA
-    assert memory.people.note() is None
     assert _rows(memory, identifier) == 0
 
 
@@ -75,9 +73,8 @@ def test_groups_are_nobody_and_cannot_be_linked(memory, group):
         lambda: memory.people.link(ANNA, group),
         lambda: memory.people.link(group, ANNA),
         lambda: memory.people.merge(ANNA, group),
-        lambda: memory.people.note(ANNA, group),
         lambda: memory.people.link_code(group),
-        lambda: memory.people.redeem(group, "1234-5678"),
+        lambda: memory.people.giver(group, "1234-5678"),
         lambda: memory.people.unlink(group),
     ):
         with pytest.raises(InvalidInput, match="group"):
@@ -88,7 +85,7 @@ def test_groups_are_nobody_and_cannot_be_linked(memory, group):
 @pytest.mark.spec("C-20", "P-6", "C-13")
 @for_each("broken", ["", " ", "\x1fshared", "bob\0", "\ud800", "b" * 1_001])
 def test_what_can_be_nobodys_key_cannot_be_linked(memory, broken):
-    for attempt in (memory.people.resolve, memory.people.link_code, memory.people.unlink, memory.people.forget):
+    for attempt in (memory.people.resolve, memory.people.link_code, memory.people.unlink):
         with pytest.raises(InvalidInput):
             attempt(broken)
     with pytest.raises(InvalidInput):
@@ -117,29 +114,6 @@ def test_the_key_of_a_person_with_others_is_not_unlinked(memory):
 
 
 @pytest.mark.spec("C-20")
-def test_an_event_that_names_two_identifiers_links_the_unknown_one(memory, texts):
-    memory.service.remember("US.13491208655302741918", "Anna has a boat")
-    assert memory.people.note("US.13491208655302741918", "972501234567") == "US.13491208655302741918"
-    assert memory.people.note("972501234567", "US.13491208655302741918") == "US.13491208655302741918"
-    assert texts(ANNA) == ["Anna has a boat"]
-    assert _rows(memory, identifier) == 1
-
-
-@pytest.mark.spec("C-20")
-def test_of_two_that_are_unknown_the_phone_is_the_key(memory):
-    assert memory.people.note("US.13491208655302741918", "972501234567", LID) == ANNA
-    assert sorted(memory.people.identifiers(ANNA)) == [ANNA, LID, "US.13491208655302741918"]
-
-
-@pytest.mark.spec("C-20")
-def test_an_event_that_names_two_people_who_are_known_makes_them_one(memory, texts):
-    memory.service.remember(LID, "Anna has a boat")
-    memory.service.remember(ANNA, "Anna is allergic to nuts")
-    assert memory.people.note(LID, "972501234567") == ANNA
-    assert texts(LID) == texts(ANNA) == ["Anna has a boat", "Anna is allergic to nuts"]
-
-
-@pytest.mark.spec("C-20")
 def test_links_outlive_the_process(memory, database_url, offline_model):
     memory.people.link(ANNA, 4242)
     with PhoneMemory(database_url, embeddings=offline_model) as another:
@@ -154,11 +128,11 @@ def test_whoever_is_forgotten_leaves_no_link_no_merge_and_no_code(memory):
     memory.people.link(ANNA, 4242)
     memory.people.link(BEN, "user:7")
     code, bens = memory.people.link_code(4242), memory.people.link_code(BEN)
-    memory.people.forget("tg:4242")
+    memory.erase("tg:4242", now=True)
     assert memory.people.resolve(4242) == ANNAS_TELEGRAM
     assert memory.people.list() == [Person(BEN, (BEN, "user:7"))]
-    assert (_rows(memory, merge), memory.people.redeem("user:8", code)) == (0, False)
-    assert memory.people.redeem("user:8", bens)
+    assert (_rows(memory, merge), redeemed(memory, "user:8", code)) == (0, False)
+    assert redeemed(memory, "user:8", bens)
 
 
 @pytest.mark.spec("C-20", "C-1")

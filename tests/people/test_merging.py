@@ -269,10 +269,7 @@ def test_erasure_by_either_identifier_leaves_nothing_of_the_person(memory, texts
         _talk(memory, who, "hello")
     memory.service.remember(BEN, "Ben sails")
     memory.people.merge(ANNA, 4242)
-    for key in memory.people.identifiers("tg:4242"):
-        memory.service.erase(key)
-        memory.saver.delete_thread(key)
-    memory.people.forget("tg:4242")
+    memory.erase("tg:4242", now=True)
     with memory.database.read() as connection:
         for table, columns in personal_tables():
             for column in columns:

@@ -6,14 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
-from sqlalchemy import delete
 
-from langmem_plugin import PhoneMemory
-from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import phone_number, reading
 from langmem_plugin.people.access_tokens import AccessTokens
-from tests.cases import for_each
 
 ANNA, NEW, BEN = "+972501234567", "+447911123456", "+972507654321"
 GROUP, SUPERGROUP = -1234, -1001234567890
@@ -127,32 +122,3 @@ def test_a_turn_that_runs_meanwhile_ends_first(memory, said):
         assert moved.result(60)
     assert list(said(NEW)) == [("hello", "re: hello")]
     assert said(ANNA) == {}
-
-
-@pytest.mark.spec("C-20")
-@for_each(
-    ("before", "now"),
-    [("+5215512345678", "+525512345678"), ("+553196883193", "+5531996883193"), ("+541123456789", "+5491123456789")],
-)
-def test_who_was_stored_under_the_other_form_of_their_number_is_found(
-    database_url, clock, offline_model, monkeypatch, before, now
-):
-    def opened():
-        return PhoneMemory(database_url, embeddings=offline_model, now=clock)
-
-    with monkeypatch.context() as as_it_was, opened() as memory:
-        as_it_was.setattr(phone_number, "_OTHER_FORMS", ())
-        reading._read.cache_clear()
-        _lives(memory, before)
-        memory.people.link(before, 4242)
-        memory.service.remember(now, "Wrote by SMS")
-        with memory.database.write() as connection:
-            connection.execute(delete(upkeep).where(upkeep.c.name == "forms of phones"))
-    reading._read.cache_clear()
-    for _ in range(2):
-        with opened() as memory:
-            assert memory.people.identifiers(before) == memory.people.identifiers(4242) == [now, "telegram:4242"]
-            kept = sorted(each.text for each in memory.service.list_memories(before))
-            assert kept == ["Has a boat", "Wrote by SMS"]
-            [session] = memory.sessions.sessions(now)
-            assert [each.content for each in memory.sessions.messages(session.session_id)] == ["hello", "re: hello"]

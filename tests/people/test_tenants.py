@@ -12,7 +12,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.urls import database_of, media_of, vector_index_of
 from langmem_plugin.errors import ConfigurationError
 from tests.cases import for_each
-from tests.people.conftest import ANNA, ANNAS_TELEGRAM
+from tests.people.conftest import ANNA, ANNAS_TELEGRAM, redeemed
 
 PICTURE = {"type": "image", "base64": "aGVsbG8=", "mime_type": "image/png"}
 
@@ -45,7 +45,7 @@ def test_two_tenants_on_one_url_share_nothing(database_url, offline_model):
             assert other.service.list_memories(ANNA) == other.instructions.list_instructions(ANNA) == []
             assert other.sessions.sessions() == []
             assert other.people.resolve(4242) == ANNAS_TELEGRAM
-            assert not other.people.redeem(4242, code)
+            assert not redeemed(other, 4242, code)
             assert _tell(other, ANNA, HumanMessage("hello")) == "heard 1"
             other.service.erase(ANNA)
             other.saver.delete_thread(ANNA)

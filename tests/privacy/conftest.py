@@ -84,7 +84,7 @@ def live(memory, clock, who, telegram, other):
     memory.command(who, "/forget " + FACTS[who][0].split()[0])
     AccessTokens(memory.database).new(who)
     memory.people.link_code(telegram)
-    memory.people.redeem(telegram, "wrong")
+    memory.people.giver(telegram, "wrong")
     on_server = on_server_of(who)
     with memory.database.write() as connection:
         searchable_sessions.claim(connection, on_server, who, memory.service.now())

@@ -17,7 +17,6 @@ revision = "0029"
 down_revision = None
 
 _ADDED: tuple[tuple[str, sa.Column[Any]], ...] = (
-    ("langmem_link_code", sa.Column("guesses", sa.Integer(), nullable=False, server_default="0")),
     ("langmem_link_code", sa.Column("other", Owner())),
     ("langmem_person", sa.Column("shown", sa.JSON())),
     ("langmem_incoming", sa.Column("waited", sa.Boolean())),

@@ -1,4 +1,4 @@
-"""Notes of an audit entry that it is in the file of its day, in place of the chain of hashes that the log had."""
+"""Drops the chain of hashes of the audit log, whose entries note instead that they are in a file, and a code's guesses."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,6 +12,8 @@ down_revision = "0030"
 def upgrade() -> None:
     connection = op.get_bind()
     found, schema = sa.inspect(connection), current_schema(connection)
+    if "guesses" in {each["name"] for each in found.get_columns("langmem_link_code", schema)}:
+        op.drop_column("langmem_link_code", "guesses")
     if not found.has_table("langmem_audit_mark", schema):
         return
     op.drop_table("langmem_audit_mark")
