@@ -1,4 +1,4 @@
-"""Drops the chain of hashes of the audit log, whose entries note instead that they are in a file, and a code's guesses."""
+"""Drops the chain of hashes of the audit log, whose entries note instead that they are in a file, and guessed codes."""
 
 import sqlalchemy as sa
 from alembic import op
