@@ -5,6 +5,7 @@ A reader gives facts with the words they are from; each guard looks at those wor
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -14,11 +15,14 @@ from typing import Final
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.patterns import is_known, language_of
 from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.values import number
+from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import LANGUAGES, Language, words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.plain_text import is_hebrew, plain
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
 _NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
+_COUNTING = re.compile(rf"{_NUMBER.pattern}|{_WORD.pattern}")
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
 _CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))*+'(?!\w)")
@@ -55,6 +59,7 @@ def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", fo
         or said.foreign()
         or (said.by_another(claim) if claim.about_speaker else None)
         or said.denied(claim.text)
+        or ("is what somebody else thinks" if said.embedded() else None)
         or _taken_back(claim, said, following)
         or _unsaid(claim.text, said, heard, said_on)
     )
@@ -113,6 +118,18 @@ class _Said:
             return "is asked"
         return "is a mere idea" if self._supposed() else None
 
+    def embedded(self) -> bool:
+        """Tell whether the quote is what others think or say of the speaker: "he wrote down that I'm a widow"."""
+        guards, lead = self.language.guards, self.message[self._clause_start() : self.start]
+        joined = self.language.name == "he"  # "that" is written onto the next word
+        own = self.quote.removeprefix("ש") if joined else self.quote
+        that = re.search(rf"(?<!\w)(?:{guards.that})\s*\Z", lead)
+        if that is None or (joined and own == self.quote) or not self._first_person(own.partition(" ")[0]):
+            return False
+        matrix = lead[: that.start()]
+        known = rf"(?<!\w)(?:{guards.owns}|{guards.experts})(?!\w)"
+        return any(map(str.isalpha, matrix)) and re.search(known, matrix) is None
+
     def _asked(self) -> bool:
         """Tell whether the quote asks, as in "am I allergic to cats?"; not what a question takes for granted: "what can
         my vegan son eat?".
@@ -133,8 +150,12 @@ class _Said:
         if self._of_another(claim.text):
             return "is said of somebody else"
         paragraph = self.message.rfind("\n", 0, self.start) + 1
-        before = self.message[paragraph : self.end]
-        for kind, more in (("speaks", ""), ("cites", r"(?!\w)[^:.!?\n]{0,40}:")):
+        for kind, more, end in (
+            ("speaks", "", self.end),
+            ("cites", r"(?!\w)[^:.!?\n]{0,40}:", self.end),
+            ("hangs", r"\W{0,3}\Z", self.start),
+        ):
+            before = self.message[paragraph:end]
             for found in _pattern(kind, more).finditer(before):
                 if paragraph + found.end() <= self.start + 1 and not self._own_again(found, before):
                     who = before[max(0, found.start() - _LONGEST_PLACE) : found.end()]
@@ -159,20 +180,25 @@ class _Said:
         )
         if found is None or not language.selves.isdisjoint(_words(clause[: found.start("who")])):
             return False  # "אני בת 52"
-        if self._first_person(clause[found.end("who") :]):
+        theirs = re.sub(r"^ שלי|^ שלנו", "", clause[found.end("who") :])  # "השכן שלי"
+        if self._first_person(theirs):
             return False
-        role = language.people.get(tuple(found["who"].split()))
+        role = _roles(language).get(found["who"]) or _roles(language).get(found["who"].removesuffix("s"))
         if role is None and not re.search(rf"(?<!\w){found['who'].capitalize()}(?!\w)", self.written):
             return False
         told = f" {' '.join(_words(fact))} "
-        roles = {phrase for each in LANGUAGES for phrase, meant in each.people.items() if meant == role}
-        named = any(f" {' '.join(phrase)} " in told for phrase in roles) or _names(fact, found["who"])
+        roles = {phrase for each in LANGUAGES for phrase, meant in _roles(each).items() if meant == role}
+        named = any(f" {phrase} " in told for phrase in roles) or _names(fact, found["who"])
+        if role in SERVING and found["who"] in self.quote:
+            return False  # "the landlord put the rent up to 1,100"
         return not named and (role is not None or not is_known(found["who"], language))
 
     def _first_person(self, said: str) -> bool:
         language = self.language
+        begun = re.split(rf"(?<!\w)(?:{language.guards.that}|{'|'.join(language.joins)})(?!\w)", said)
         own = language.selves | language.objects | language.possessives
-        return any(word in own or re.fullmatch(language.first_person, word) for word in _words(said))
+        named = any(word.partition("'")[0] in own or _bare(word) in language.selves for word in _words(said))
+        return named or any(re.fullmatch(language.first_person, words[0]) for part in begun if (words := _words(part)))
 
     def _own_again(self, found: re.Match[str], before: str) -> bool:
         """Tell whether the person speaks for themselves again: "…, but I", in a sentence that cites
@@ -189,8 +215,11 @@ class _Said:
         clause = re.sub(rf"(?<!\w)(?:{self.language.guards.denies_not})", " ", nearest)
         if re.search(r"(?<!\w)(?:not that|no es que|לא ש)(?!\w)", clause):
             return "denies a denial"
-        if _denial(clause, self.language) and not _says_denial(fact, clause):
+        after = re.match(r" (?:no|not|לא)(?=[,.;!]|$)", self.message[self.end :])  # "alergias no, gracias"
+        if after or (_denials(clause, self.language) and not _says_denial(fact, clause, self.language)):
             return "leaves out that it is not so"
+        if re.search(rf"(?<!\w)(?:{self.language.guards.unreal})(?!\w)", clause) and not _found("unreal_told", fact):
+            return "leaves out that it is only wished"
         return None
 
     def _clauses(self) -> list[str]:
@@ -209,7 +238,7 @@ def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
     """Return the reason where the same breath, or the next message, takes back the value that the claim holds."""
     is_short = len(following.split()) <= _LONGEST_CORRECTION
     if _found("jokes", said.message[said.end :]) or (is_short and _found("jokes", following)):
-        return "was a joke"
+        return "was taken back"
     text, following = said.message, _flat(following)
     if claim.about_speaker and is_short and _found("not_me", following):
         return "is about somebody else"
@@ -303,9 +332,8 @@ def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
     for found in _NUMBER.finditer(bare):
         if not (_one_number(found.group()) & stated) and not (dated and _of_a_date(bare, found, said_on, evidence)):
             return "holds a number that was not said"
-    for word in _WORD.findall(bare):
-        if (number := _number_word(word)) is not None and number > 1 and number not in stated:
-            return "holds a number that was not said"
+    if any(counted > 1 and counted not in stated for counted in _counted(_NUMBER.sub(" ", bare))):
+        return "holds a number that was not said"
     told = [*_words(said.message), *_words(_flat(heard))]
     for name in _WORD.findall(fact)[1:]:
         bare = _flat(name).removesuffix("'s")
@@ -319,15 +347,15 @@ def _of_a_date(fact: str, found: re.Match[str], said_on: date, evidence: str) ->
     around = (
         _words(fact[max(0, found.start() - 12) : found.start()])[-2:] + _words(fact[found.end() : found.end() + 14])[:2]
     )
-    number = found.group()
-    if any(mark in number for mark in ",:"):
+    written = found.group()
+    if any(mark in written for mark in ",:"):
         return False
-    if len(number) == len("2026"):
-        year = int(number) - said_on.year
+    if len(written) == len("2026"):
+        year = int(written) - said_on.year
         return year in _YEARS_NEAR or (year < 0 and _pattern("since", r"(?!\w)").search(evidence) is not None)
     if re.search(r"\d-$", fact[: found.start()]) or re.match(r"-\d", fact[found.end() :]):
         return True
-    return len(number) <= 2 and any(_is_month(word) for word in around)
+    return len(written) <= 2 and any(_is_month(word) for word in around)
 
 
 @cache
@@ -363,9 +391,20 @@ def _bare(word: str) -> str:
 
 def _numbers(text: str) -> set[float]:
     found: set[float] = set()
-    for number in _NUMBER.findall(text):
-        found |= _one_number(number)
-    return found | {number for word in _WORD.findall(text) if (number := _number_word(word)) is not None}
+    for written in _NUMBER.findall(text):
+        found |= _one_number(written)
+    return found | set(_counted(text))
+
+
+def _counted(text: str) -> Iterator[float]:
+    """Give the numbers that are said in words: 42 of "forty-two", and not 40 and 2."""
+    told = [part for word in _COUNTING.findall(text) for part in word.split("-")]
+    at = 0
+    while at < len(told):
+        counted = number(told[at:]) or number([_bare(told[at]), *told[at + 1 : at + 8]])
+        at += counted[1] if counted else 1
+        if counted:
+            yield counted[0]
 
 
 def _one_number(written: str) -> set[float]:
@@ -380,23 +419,26 @@ def _number_word(word: str) -> int | None:
 
 @cache
 def _number_words() -> dict[str, int]:
-    return {word: number for each in reversed(LANGUAGES) for word, number in each.numbers.items()}
+    return {word: meant for each in reversed(LANGUAGES) for word, meant in each.numbers.items()}
 
 
 def _is_number(word: str) -> bool:
     return word[:1].isdigit() or (_number_word(word) or 0) > 1
 
 
-def _denial(clause: str, language: Language) -> bool:
+def _denials(clause: str, language: Language) -> set[str]:
     joined = "ו?" if language.name == "he" else ""
-    return re.search(rf"(?<!\w){joined}(?:{language.guards.denies})(?!\w)", clause) is not None
+    return set(re.findall(rf"(?<!\w){joined}(?:{language.guards.denies})(?!\w)", clause))
 
 
-def _says_denial(fact: str, clause: str) -> bool:
-    """Tell whether a fact has a word of denial, or one that its clause lacks: "avoids meat" of "I don't eat meat"."""
+def _says_denial(fact: str, clause: str, spoken: Language) -> bool:
+    """Tell whether a fact has a word of denial, or one that its clause lacks: "avoids meat" of "I don't eat meat"; but
+    not "quit smoking" of "I failed to quit smoking".
+    """
     told, language = _flat(fact), language_of(_flat(fact), fact)
-    if _denial(told, language):
-        return True
+    if ours := _denials(told, language):
+        theirs = _denials(clause, spoken)
+        return not ours < theirs
     held = _stems(clause)
     return any(
         found.group()[:_STEM] not in held or " " in found.group()
@@ -410,8 +452,17 @@ def _clause_ends(text: str, language: Language) -> list[int]:
 
 
 @cache
+def _roles(language: Language) -> dict[str, str]:
+    """Return the role of each phrase that names somebody; in Hebrew also with "the" written onto it."""
+    serving = {phrase: meant for phrase, meant in language.attributes.items() if meant in SERVING}
+    found = {" ".join(phrase): role for phrase, role in {**language.people, **serving}.items()}
+    return found | ({f"ה{phrase}": role for phrase, role in found.items()} if language.name == "he" else {})
+
+
+@cache
 def _people(language: Language) -> str:
-    return "|".join(sorted((re.escape(" ".join(phrase)) for phrase in language.people), key=len, reverse=True))
+    plural = "" if language.name == "he" else "s?"
+    return "|".join(f"{re.escape(role)}{plural}" for role in sorted(_roles(language), key=len, reverse=True))
 
 
 @cache
@@ -444,6 +495,7 @@ def _same(one: str, other: str) -> bool:
         one == other
         or (min(len(one), len(other)) >= _STEM and one[:_STEM] == other[:_STEM])
         or _bare(one) == _bare(other)
+        or (is_hebrew(one) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= set("יוהך"))  # "אשתי", "אשתו"
     )
 
 

@@ -273,4 +273,75 @@ def test_a_strange_message_takes_no_time(text):
     assert why_not(f"{text} I like tea", "Likes tea", "I like tea") in (None, *_REASONS)
 
 
+@pytest.mark.spec("W-3", "W-9")
+@for_each(
+    ("message", "fact", "quote"),
+    [
+        # nobody, none, no more
+        ("nobody in my family smokes", "Smokes in the family", "in my family smokes"),
+        ("sin gluten no, yo como de todo", "Come sin gluten", "sin gluten"),
+        ("none of us eat pork", "Eats pork", "us eat pork"),
+        ("I failed to quit smoking", "Quit smoking", "I failed to quit smoking"),
+        ("there's no way I'm diabetic", "Diabetic", "I'm diabetic"),
+        ("nadie de mi casa trabaja los lunes", "En casa trabajan los lunes", "mi casa trabaja los lunes"),
+        ("אף אחד מהילדים שלי לא אוכל דגים", "אוכל דגים", "אוכל דגים"),
+        ("de pequeño era alérgico a la leche", "Alérgico a la leche", "alérgico a la leche"),
+        ("כשהייתי קטן הייתי אלרגי לחלב", "אלרגי לחלב", "אלרגי לחלב"),
+        # somebody else's
+        ("my landlord drives a Tesla", "Drives a Tesla", "drives a Tesla"),
+        ("השכן שלי נגר", "נגר", "נגר"),
+        ("mi compañero de piso es vegano", "Vegano", "vegano"),
+        ("our neighbours own a caravan", "Owns a caravan", "own a caravan"),
+        ("mi hija quiere un gato", "Quiere un gato", "quiere un gato"),
+        # another's thought of the person
+        ("my boss thinks I live in Bristol", "Lives in Bristol", "I live in Bristol"),
+        ("he put on the form that I'm a widow", "Widow", "I'm a widow"),
+        ("mi suegra dice que estoy gordo", "Gordo", "estoy gordo"),
+        ("según mi jefe soy un vago", "Es un vago", "soy un vago"),
+        ("כולם חושבים שאני רווקה", "רווקה", "שאני רווקה"),
+        ("people always mistake me for a Scot", "Scottish", "a Scot"),
+        ("I told him I'm from Texas", "From Texas", "I'm from Texas"),
+        ("translate to French: I have two sisters", "Has two sisters", "I have two sisters"),
+        # what is not so yet, or never
+        ("do I look like I own a yacht?", "Owns a yacht", "I own a yacht"),
+        ("what would you say if I moved to Peru?", "Moved to Peru", "I moved to Peru"),
+        ("I'd love to live in Kyoto one day", "Lives in Kyoto", "live in Kyoto"),
+        ("I want to learn Greek before I'm 50", "Is 50", "I'm 50"),
+        ("quiero aprender árabe", "Aprende árabe", "aprender árabe"),
+        ("הייתי רוצה לגור ביפו", "גר ביפו", "לגור ביפו"),
+        ("they offered me a job at Nestlé but I said no", "Has a job at Nestlé", "a job at Nestlé"),
+        ("I weigh seventy two", "Weighs 70", "I weigh seventy two"),
+    ],
+)
+def test_what_governs_the_quote_from_before_it_is_not_cut_off(message, fact, quote):
+    assert why_not(message, fact, quote) is not None
+
+
+@pytest.mark.spec("W-3")
+@for_each(
+    ("message", "fact", "quote"),
+    [
+        ("I rent for nine hundred a month", "Rents for 900 a month", "I rent for nine hundred a month"),
+        ("tengo cuarenta y dos años", "Tiene 42 años", "tengo cuarenta y dos años"),
+        ("אני משלמת תשע מאות שכר דירה", "משלמת 900 שכר דירה", "אני משלמת תשע מאות שכר דירה"),
+        ("we have twenty-two goats", "Has 22 goats", "we have twenty-two goats"),
+        ("did I mention I'm a vegetarian?", "Vegetarian", "I'm a vegetarian"),
+        ("I told you I'm allergic to latex", "Allergic to latex", "I'm allergic to latex"),
+        ("my problem is that I work weekends", "Works weekends", "I work weekends"),
+        ("it turns out that I'm colour blind", "Colour blind", "I'm colour blind"),
+        ("el médico dice que tengo anemia", "Tiene anemia", "tengo anemia"),
+        ("resulta que soy celíaca", "Celíaca", "soy celíaca"),
+        ("מסתבר שאני עיוור צבעים", "עיוור צבעים", "שאני עיוור צבעים"),
+        ("I want to learn Greek", "Wants to learn Greek", "I want to learn Greek"),
+        ("the landlord put the rent up to 1,100", "Rent is 1100", "the landlord put the rent up to 1,100"),
+        ("nobody knows it, but I'm pregnant", "Pregnant", "I'm pregnant"),
+        ("I'm convinced I'm lactose intolerant", "Lactose intolerant", "I'm lactose intolerant"),
+        ("אשתי רופאה", "אשתו רופאה", "אשתי רופאה"),
+        ("mi hermano y yo llevamos un bar", "Lleva un bar con su hermano", "mi hermano y yo llevamos un bar"),
+    ],
+)
+def test_what_the_person_says_of_themselves_in_other_clauses_is_believed(message, fact, quote):
+    assert why_not(message, fact, quote) is None
+
+
 _REASONS = ("is another's words", "leaves out that it is not so", "was corrected", "is pasted", "is a mere idea")
