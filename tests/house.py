@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 2304,
     "conversation": 5850,
     "database": 3044,
-    "facts": 3095,
+    "facts": 3150,
     "identifiers": 252,
     "insight": 705,
     "languages": 250,
