@@ -9,6 +9,7 @@ from typing import Any
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.commands.command_call import CommandCall
 from langmem_plugin.agent.commands.confirming import confirm, confirmed, remembered, verdict
+from langmem_plugin.agent.commands.explaining import why
 from langmem_plugin.agent.commands.forgetting import chosen_to_forget, forget, is_choice, is_remembered, undo
 from langmem_plugin.agent.commands.instruction_list import instructions
 from langmem_plugin.agent.commands.linking import link, link_answered
@@ -81,6 +82,7 @@ ANSWERS: Mapping[CommandName, Callable[[CommandCall], str]] = {
     "remember": remember,
     "memories": memories,
     "search": search,
+    "why": why,
     "forget": forget,
     "undo": undo,
     "confirm": confirm,

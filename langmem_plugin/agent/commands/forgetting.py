@@ -46,6 +46,11 @@ def forget(call: CommandCall) -> str:
     return _ask(call, found)
 
 
+def meant(call: CommandCall) -> list[_Same]:
+    """Find the memories meant by an id, a whole text, a number of the list, or words."""
+    return _named(call) or _numbered(call) or _found(call)
+
+
 def undo(call: CommandCall) -> str:
     """Take back what was forgotten last, by whatever way, if that was just now."""
     service = call.service

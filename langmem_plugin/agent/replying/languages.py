@@ -55,7 +55,6 @@ class Replies:
     speakers: Mapping[str, str]
     switched: Mapping[str, str]
     why_sources: Mapping[str, str]
-    why_signals: Mapping[str, str]
 
     def __init__(self, texts: Mapping[str, Any]) -> None:
         vars(self).update(texts)
@@ -82,6 +81,7 @@ CommandName = Literal[
     "remember",
     "memories",
     "search",
+    "why",
     "forget",
     "undo",
     "confirm",
