@@ -118,7 +118,7 @@ class MemoryTools:
     ) -> RememberedFact:
         """Change the words of a fact, as to mend a mistake. What has become otherwise is remembered anew instead."""
         owner = self.owner()
-        return _remembered(self.memory.service.correct(owner, fact_id, text=storable(text)), owner)
+        return _remembered(self.memory.service.update(owner, fact_id, text=storable(text)), owner)
 
     @tool(REPLACES)
     def forget_fact(self, fact_id: FactId) -> Fact:

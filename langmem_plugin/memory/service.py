@@ -163,7 +163,7 @@ class MemoryService:
         self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
         self.take_in = writer.take_in
-        self.supersede, self.update, self.correct = writer.supersede, writer.update, writer.correct
+        self.supersede, self.update = writer.supersede, writer.update
         self.forget, self.restore, self.take_back = writer.forget, writer.restore, writer.take_back
         self.erase, self.purge = self.retention.erase, self.retention.purge
         sessions = SessionMemories(

@@ -132,7 +132,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "list_memories": lambda: memory.list_memories(ANNA),
             "count": lambda: memory.count(ANNA),
             "update": lambda: memory.update(ANNA, ids["note 0 about the garden"], text="note 6 about the garden"),
-            "correct": lambda: memory.correct(ANNA, ids["note 3 about the garden"], text="note 7 about the garden"),
             "forget": lambda: memory.forget(ANNA, ids["note 2 about the garden"]),
             "restore": lambda: memory.restore(ANNA, ids["note 2 about the garden"]),
             "take_in": lambda: memory.take_in(ANNA, memory.list_memories(ANNA, limit=1)),

@@ -71,10 +71,10 @@ def test_an_edit_supersedes_says_who_wrote_it_and_leaves_the_old_words_with_the_
 
 @pytest.mark.spec("W-6")
 def test_an_edit_reads_the_new_text_so_that_later_facts_replace_what_it_says_now(memory, held):
-    memory.service.correct(ERIN, held.id, text=NEW)
+    memory.service.update(ERIN, held.id, text=NEW)
     memory.service.remember(ERIN, "Lives in Rome")
     assert {each.text for each in memory.service.list_memories(ERIN)} == {NEW, "Lives in Rome"}
-    memory.service.correct(ERIN, held.id, text="Lives in Oslo")
+    memory.service.update(ERIN, held.id, text="Lives in Oslo")
     assert [each.text for each in memory.service.list_memories(ERIN)] == ["Lives in Oslo"]
 
 

@@ -436,66 +436,41 @@ class MemoryWriter:
         memory_id: str,
         *,
         revision: int | None = None,
+        by: str | None = None,
         **changes: Unpack[MemoryChanges],
     ) -> Remembered:
         """Change what is named and nothing else; `revision` is the one the decision was made upon.
 
-        A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises MemoryNotFound,
-        or StaleMemory when it has changed since; a forgotten memory is never revived.
+        The old text is kept as history, with the words of the person that it rested on; what a named value said is not,
+        nor what waited for the person's word. `by` is the `source_id` of a new text, where the person did not write it
+        themselves. A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises
+        MemoryNotFound, or StaleMemory when it has changed since; a forgotten memory is never revived.
         """
         owner = owner_key(self._database, owner)
+        seen, now = erasures_seen(self._database), self._now()
         written: dict[str, Any] = dict(changes)
         vector = None
         if "text" in changes:
             written["text"] = worded(changes["text"])
             vector = self._embedder.texts([written["text"]])[0]
-        with self._writing(owner) as connection:
-            waited = changes.get("status") == "active" and self._waits(connection, owner, memory_id)
-            changed = self._repository.change(
-                connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
-            )
-            if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
-                self._uses.note_look(connection, owner, memory_id, "edited")
-            if "text" in changes:
-                self._learn(connection, changed)
-            return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
-
-    @timed("change")
-    def correct(
-        self,
-        owner: str | int,
-        memory_id: str,
-        *,
-        revision: int | None = None,
-        by: str | None = None,
-        **changes: Unpack[MemoryChanges],
-    ) -> Remembered:
-        """Change what is named, as whoever reads a memory puts it right; the old text is kept as history.
-
-        The history has the words of the person that it rested on. `by` is the `source_id` of a new text, where the
-        person did not write it themselves. What a named value said is not kept, nor what waited for the person's word.
-        Raises as `update`.
-        """
-        owner = owner_key(self._database, owner)
-        if "text" not in changes:
-            return self.update(owner, memory_id, revision=revision, **changes)
-        seen, text = erasures_seen(self._database), worded(changes["text"])
-        vector = self._embedder.texts([text])[0]
         with self._writing(owner, seen) as connection:
             begin_change(connection, owner, 0)  # from here on nobody else's change comes before this one
             held = self._repository.by_id(connection, owner, memory_id)
-            written: dict[str, Any] = {**changes, "text": text}
-            if held is None or plain(held.text) != plain(text):
-                written |= {"source_id": by, "said_at": self._now()}
-            if held is not None and held.status == "active" and held.key is None and "said_at" in written:
+            is_reworded = held is not None and "text" in written and plain(held.text) != plain(written["text"])
+            if is_reworded:
+                written = {"source_id": by, "said_at": now} | written
+            if is_reworded and held is not None and held.status == "active" and held.key is None:
                 made = self._reconciler.rewritten(connection, held, written, vector=vector, revision=revision)
             else:
                 changed = self._repository.change(
-                    connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
+                    connection, owner, memory_id, written, now=now, revision=revision, vector=vector
                 )
-                made = remembered(changed, "changed")
-            self._uses.note_look(connection, owner, memory_id, "edited")
-            self._learn(connection, made)
+                waited = held is not None and held.status == "pending" and changed.status == "active"
+                made = self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
+            if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
+                self._uses.note_look(connection, owner, memory_id, "edited")
+            if "text" in changes:
+                self._learn(connection, made)
         return made
 
     @timed("forget")
@@ -545,10 +520,6 @@ class MemoryWriter:
         if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
             changes["valid_to"] = None  # it held until it was corrected, and holds again
         return self._repository.change(connection, owner, memory_id, changes, now=now, statuses=statuses)
-
-    def _waits(self, connection: Connection, owner: OwnerKey, memory_id: str) -> bool:
-        held = self._repository.by_id(connection, owner, memory_id)
-        return held is not None and held.status == "pending"
 
     @contextlib.contextmanager
     def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:

@@ -337,7 +337,13 @@ class Reconciler:
         return self._finished(connection, fact, decision, {}, now)
 
     def rewritten(
-        self, connection: Connection, held: Memory, changes: dict[str, Any], *, vector: Vector, revision: int | None
+        self,
+        connection: Connection,
+        held: Memory,
+        changes: dict[str, Any],
+        *,
+        vector: Vector | None,
+        revision: int | None,
     ) -> Remembered:
         """Put a memory's text right; return it with what it replaces. The old text is kept as history."""
         now = self._now()

@@ -222,7 +222,7 @@ def change_memory(call: Called, memory_id: Id, changed: ChangedFact, revision: R
     With If-Match, the ETag that the change was decided upon, only if it has not changed since: else 412.
     """
     changes = changed.changes("category", "expires_at")
-    made = call.service.correct(call.person(), memory_id, revision=revision, by=call.caller.writer, **changes)
+    made = call.service.update(call.person(), memory_id, revision=revision, by=call.caller.writer, **changes)
     return _one(call, made)
 
 

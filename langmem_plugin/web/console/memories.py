@@ -193,7 +193,7 @@ def _put(at: PersonDesk, memory_id: str, changed: Changed) -> Memory:
     shown = _form_of(_held(at, memory_id), at.zone)
     values = changed.fields() | {"text": changed.text, "expires_at": _midnight(changed.expires_at, at.zone, after=1)}
     given = {name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)}
-    return at.memory.service.correct(at.person, memory_id, revision=changed.revision, by=at.caller.writer, **given)
+    return at.memory.service.update(at.person, memory_id, revision=changed.revision, by=at.caller.writer, **given)
 
 
 def _newest(at: PersonDesk, memory_id: str) -> Memory:

@@ -95,7 +95,7 @@ def correct(visit: Here, memory_id: str, revision: _Revision, text: _Text = "") 
     if bare(text) == bare(held.text):
         return visit.go(f"?done=same&of={memory_id}")
     try:
-        made = visit.memory.service.correct(visit.owner, memory_id, revision=revision, text=text)
+        made = visit.memory.service.update(visit.owner, memory_id, revision=revision, text=text)
     except (StaleMemory, MemoryNotFound):
         return _detail(visit, memory_id, status=409, typed=text, refused="changed")
     except EmbeddingUnavailable:

@@ -171,7 +171,7 @@ def test_what_was_changed_lately_is_listed_and_each_change_is_undone(memory, ope
     assert "Nothing was changed lately" in operator.see(operator.of(ERIN, "/recent"))
     moved = memory.service.remember(ERIN, "I live in Haifa")
     gone = memory.service.remember(ERIN, "I like tea")
-    memory.service.correct(ERIN, moved.id, text="I live in Eilat")
+    memory.service.update(ERIN, moved.id, text="I live in Eilat")
     memory.service.forget(ERIN, gone.id)
     page = operator.see(operator.of(ERIN, "/recent"))
     assert "I live in Haifa" in page
