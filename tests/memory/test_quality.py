@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from itertools import cycle, islice
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from langmem_plugin.errors import ConfigurationError
@@ -114,6 +116,18 @@ def test_the_offline_model_gives_unit_vectors_that_do_not_depend_on_their_batch(
     assert np.allclose(np.linalg.norm(together, axis=1), 1.0, atol=1e-5)
     for text, vector in zip(texts, together, strict=True):
         assert np.array_equal(np.array(offline_model.embed_query(text)), vector)
+
+
+@pytest.mark.spec("M-3")
+@for_each("words", [0, 1, 2, 5, 12, 60, 254, 2_000])
+def test_the_offline_model_says_what_the_graph_of_its_package_says(offline_model, words):
+    text = " ".join(islice(cycle(["my", "sister's", "dentist", "moved", "to", "Haifa", "in", "March"]), words))
+    ids = np.array([offline_embeddings.wordpiece_tokenizer(256).encode(text).ids])
+    package = onnxruntime.InferenceSession(str(offline_embeddings.weights_file()), providers=["CPUExecutionProvider"])
+    others = {"attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    [hidden] = package.run(None, {"input_ids": ids, **others})
+    expected = hidden[0].mean(axis=0)
+    assert np.array(offline_model.embed_query(text)) @ expected / np.linalg.norm(expected) > 0.997
 
 
 @pytest.mark.spec("M-14")

