@@ -146,7 +146,7 @@ class MemoryService:
 
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
-        uses = UsageLog(database, repository, self.instructions, now=self.now)
+        uses = UsageLog(database, repository, self.instructions, used=self.facts.note_used, now=self.now)
         self.note_access, self.note_used = uses.note_access, uses.note_used
         self.note_viewed = uses.note_viewed
         writer = MemoryWriter(

@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import event, select
 
+from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
@@ -63,12 +64,13 @@ def test_all_a_reply_needs_is_read_in_one_transaction_beside_the_names_it_asks_w
         memory.note_used(connection, scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
     assert len(transactions) == 3
 
-    again = reply_memory.told(ANNA, "client", ids)
-    assert len(transactions) == 4
-    assert [each.access_count for each in again.memories] == [1] * len(ids)
-    assert [each.usage_count for each in again.instructions] == [1, 1]
+    assert reply_memory.told(ANNA, "client", ids) == told
+    assert len(transactions) == 3  # to be used is no change: nothing is read anew
+    assert [each.usage_count for each in memory.instructions.list_instructions(ANNA)] == [1, 1]
     with memory.database.read() as connection:
         assert len(connection.execute(select(memory_access)).all()) == len(ids)
+        used = select(memory_table.c.access_count).where(memory_table.c.memory_id.in_(ids))
+        assert list(connection.execute(used).scalars()) == [1] * len(ids)
 
 
 @pytest.mark.spec("M-9")

@@ -151,6 +151,11 @@ class Corpus:
         self._tree = CategoryTree(categories)
         return is_another
 
+    def note_used(self, memory_ids: Sequence[str], at: datetime) -> None:
+        for row in (self._row_of[each] for each in memory_ids if each in self._row_of):
+            self._columns["uses"][row] += 1
+            self._columns["used"][row] = microseconds(at)
+
     def drop(self, memory_id: str) -> None:
         row = self._row_of.pop(memory_id, None)
         if row is not None:
@@ -367,6 +372,15 @@ class CorpusCache(Generic[C]):
             slot = self._slots.get(owner)
         corpus = None if slot is None else slot.corpus
         return None if corpus is None else corpus.live
+
+    def note_used(self, owner: OwnerKey, text_ids: Sequence[str], at: datetime) -> None:
+        """Count a use of each text in what is held of the owner."""
+        with self._lock:
+            slot = self._slots.get(owner)
+        if slot is not None:
+            with slot.lock:
+                if slot.corpus is not None:
+                    slot.corpus.note_used(text_ids, at)
 
     def forget(self, owner: OwnerKey) -> None:
         """Drop what is held of an owner; the next search reads it again."""

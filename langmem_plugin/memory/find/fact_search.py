@@ -74,6 +74,10 @@ class FactSearch:
         """Drop what this process holds of the owner; the next search reads it again."""
         self._corpora.forget(owner)
 
+    def note_used(self, owner: OwnerKey, memory_ids: Sequence[str], at: datetime) -> None:
+        """Count a use of each in what this process holds of the owner; other processes see it with the next change."""
+        self._corpora.note_used(owner, memory_ids, at)
+
     def found(self, connection: Connection, ask: Ask) -> list[Found]:
         """Return the memories that answer, best first."""
         return [each for _, each in self._answers(connection, ask.owner, [ask])]

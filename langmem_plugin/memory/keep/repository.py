@@ -182,13 +182,15 @@ class MemoryRepository:
     ) -> dict[str, int]:
         """Count one use of each memory that is active; return how often each was used. Nothing else changes."""
         active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
-        if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
-            return {}  # takes no change number, for which an owner's other writers would wait
-        number, _ = begin_change(connection, owner)
+        # It takes no change number: every process would read the owner anew for each reply. The rows are locked in the
+        # same order by all, else two replies that use the same shared memories would wait for each other.
+        held = select(memory.c.memory_id).where(*active).order_by(memory.c.memory_id).with_for_update()
+        if connection.execute(held).first() is None:
+            return {}
         touched = connection.execute(
             update(memory)
             .where(*active)
-            .values(access_count=memory.c.access_count + 1, last_accessed=now, change=number)
+            .values(access_count=memory.c.access_count + 1, last_accessed=now)
             .returning(memory.c.memory_id, memory.c.access_count)
         )
         return {row.memory_id: row.access_count for row in touched}

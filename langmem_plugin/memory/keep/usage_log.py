@@ -112,7 +112,10 @@ def keep(connection: Connection, owner: OwnerKey, uses: Sequence[Use]) -> None:
 
 
 class UsageLog:
-    """The log of uses. retention.py says how long a use stays; how often a memory was used is never forgotten."""
+    """The log of uses. retention.py says how long a use stays; how often a memory was used is never forgotten.
+
+    `used` is told of the uses of an owner's memories, for what this process holds of them.
+    """
 
     def __init__(
         self,
@@ -120,11 +123,13 @@ class UsageLog:
         repository: MemoryRepository,
         instructions: StandingInstructions,
         *,
+        used: Callable[[OwnerKey, Sequence[str], datetime], None],
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
         self._repository = repository
         self._instructions = instructions
+        self._used = used
         self._now = now
 
     def note_access(
@@ -208,6 +213,7 @@ class UsageLog:
         now = self._now()
         touched = self._repository.touch(connection, owner, list(uses), now=now)
         if touched:
+            self._used(owner, list(touched), now)
             rows = [
                 {
                     "owner": owner,
