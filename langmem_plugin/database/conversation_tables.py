@@ -127,7 +127,6 @@ pending = Table(  # the writes of one task on top of a checkpoint
     Column("checkpoint_id", Name, primary_key=True),
     Column("task_id", Name, primary_key=True),
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
-    Column("outlives_silence", Boolean),  # false: it ends with the session's silence; null: not known
     Column("payload", LargeBinary, nullable=False),
     of_session(),
     sqlite_with_rowid=False,

@@ -82,7 +82,7 @@ class Language:
     `was` are those of the `copulas` that tell of the past. `conditional` makes all after it a mere idea, `reported`
     another's words, `momentary` something that will not hold for long, unless one of `events` is told of it. `implied`
     begin a clause whose speaker is left out. `telling` are words by which facts that are else alike differ ("left",
-    "second"), `currencies` and `periods_said` what an amount is of and for, `spending` asks what costs money; by
+    "second"), `currencies` and `periods_said` what an amount is of and for; by
     `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
     say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where it
@@ -173,7 +173,6 @@ class Language:
     dated: Mapping[str, str]
     telling: Mapping[str, str]
     currencies: Mapping[str, str]
-    spending: frozenset[str]
     periods_said: Mapping[str, str]
     binding: frozenset[str]
     changed: tuple[tuple[str, ...], ...]

@@ -21,7 +21,6 @@ from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.utterance import Verdict, agrees
 from tests.agent.test_exactly_once import die, killed, until
 from tests.cases import for_each
-from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
 
@@ -262,31 +261,6 @@ def test_what_is_written_in_place_of_an_approval_is_for_the_model_to_see_to(memo
 
     assert said in memory.reply(graph, ERIN, said)
     assert pizzeria.ordered == []
-
-
-@pytest.mark.spec("C-10")
-@for_each(
-    ("asked", "is_still_open"),
-    [
-        ("Pay $20? (yes/no)", False),
-        ("לשלם 20 ש״ח? (כן/לא)", False),
-        ({"question": "Buy it?", "outlives_silence": True}, True),
-        ("Delete the photo? (yes/no)", True),
-    ],
-)
-def test_a_question_about_money_ends_with_the_session_unless_the_graph_says_so(memory, clock, asked, is_still_open):
-    done = []
-
-    def agent(_):
-        done.append(interrupt(asked))
-        return {"messages": AIMessage("done")}
-
-    graph = chat_graph(memory, agent)
-    memory.reply(graph, ERIN, "hello")
-    clock.forward(hours=2)
-    memory.reply(graph, ERIN, "yes")
-
-    assert bool(done) is is_still_open
 
 
 @pytest.mark.spec("C-21")

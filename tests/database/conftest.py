@@ -145,7 +145,6 @@ _INDEXES = (
 )
 _UNDONE = (
     "DROP TABLE langmem_acknowledged",
-    "ALTER TABLE langmem_pending DROP COLUMN outlives_silence",
     *(f"DROP INDEX langmem_{name}" for name in _INDEXES),
     "ALTER TABLE langmem_session DROP COLUMN to_take",
     "CREATE TABLE langmem_searchable (thread VARCHAR, session BIGINT, checkpoint_id VARCHAR)",

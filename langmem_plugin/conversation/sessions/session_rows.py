@@ -97,7 +97,7 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
         if not is_silent(found.last_active, found.ahead, now, silence.timeout):
             return False
     silent_for_long = is_silent(found.last_active, found.ahead, now, silence.while_interrupted)
-    return silent_for_long or not is_interrupted(connection, found, after_silence=True)
+    return silent_for_long or not is_interrupted(connection, found)
 
 
 def _last_said(connection: Connection, found: Session) -> datetime:
@@ -299,10 +299,9 @@ def copy_of(connection: Connection, source: Session, thread: str, offset: int) -
     raise all_taken(session.name)
 
 
-def is_interrupted(connection: Connection, found: Session, *, after_silence: bool = False) -> bool:
-    """Tell whether its newest checkpoint waits for a person's answer, or still does after the session's silence."""
-    rows = _INTERRUPTED.all(connection, {"of_thread": found.thread, "of_number": found.number})
-    return bool(rows) and not (after_silence and any(row[0] is False for row in rows))
+def is_interrupted(connection: Connection, found: Session) -> bool:
+    """Tell whether its newest checkpoint waits for a person's answer."""
+    return _INTERRUPTED.first(connection, {"of_thread": found.thread, "of_number": found.number}) is not None
 
 
 def _session(
@@ -402,7 +401,7 @@ _HEAD = (
     .scalar_subquery()
 )
 _INTERRUPTED = Prepared(
-    select(pending.c.outlives_silence).where(
+    select(pending.c.task_id).where(
         pending.c.thread == bindparam("of_thread"),
         pending.c.session == bindparam("of_number"),
         pending.c.namespace == "",

@@ -1,11 +1,8 @@
 """The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
-import json
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -20,7 +17,6 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
-from langgraph.types import Interrupt
 from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from langmem_plugin.conversation.config_keys import config_of
@@ -44,7 +40,6 @@ from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PEN
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
-from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.lru import LruCache
 
 _LIMIT_BYTES = 8_000_000
@@ -70,10 +65,6 @@ class CheckpointCache:
     def put(self, place: Place, payload: bytes, stored: StoredCheckpoint) -> None:
         inline = sum(len(value.typed[1]) for value in stored.channels.values() if isinstance(value, InlineValue))
         self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
-
-
-OUTLIVES_SILENCE = "outlives_silence"
-"""The key in a graph's question, a dict, that says whether it may be answered after a session's silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,8 +315,6 @@ class SessionCheckpoints:
             "checkpoint_id": checkpoint_id,
             "task_id": task_id,
             **self._packed(task, written),
-            "outlives_silence": None,
-            **_asked(writes),
         }
         if _ADD_WRITES.run(self.connection, row):
             return
@@ -333,7 +322,7 @@ class SessionCheckpoints:
         before = self._written(
             task, self.connection.execute(select(pending.c.payload).where(*_OF_TASK), key).scalar_one()
         )
-        changed = {**self._packed(task, _merged(before, written)), **_asked(writes)}
+        changed = self._packed(task, _merged(before, written))
         self.connection.execute(update(pending).where(*_OF_TASK).values(changed), key)
 
     def _written(self, task: Task, payload: bytes) -> list[StoredWrite]:
@@ -404,32 +393,6 @@ class SessionCheckpoints:
 
     def _on(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
         return {**self._key(namespace), "of_checkpoint": checkpoint_id}
-
-
-def outlives_silence(asked: Any) -> bool:
-    """Tell whether a question may be answered after a silence: as the graph says, else if it is not about money."""
-    if isinstance(asked, Mapping) and isinstance(told := asked.get(OUTLIVES_SILENCE), bool):
-        return told
-    text = asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
-    return _money().search(text.replace("_", " ")) is None
-
-
-_SPENDING = [each.spending for each in LANGUAGES]
-
-
-@cache
-def _money() -> re.Pattern[str]:
-    currencies = {word for each in LANGUAGES for word in each.currencies}
-    spelled = "|".join(map(re.escape, sorted({word for word in currencies if word[0].isalpha()}.union(*_SPENDING))))
-    signs = "".join(re.escape(word) for word in currencies if len(word) == 1 and not word.isalpha())
-    return re.compile(rf"[{signs}]\s?\d|\d\s?[{signs}]|\b(?:{spelled})\b", re.IGNORECASE)
-
-
-def _asked(writes: Sequence[tuple[str, Any]]) -> dict[str, bool]:
-    """The note whether a question may be answered after a session's silence: not if it is about money."""
-    given = [value for channel, value in writes if channel == INTERRUPT and isinstance(value, list | tuple)]
-    asked = [each.value for value in given for each in value if isinstance(each, Interrupt)]
-    return {"outlives_silence": all(map(outlives_silence, asked))} if asked else {}
 
 
 def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:
