@@ -28,6 +28,7 @@ from langmem_plugin.agent.messages import (
     recalled_of,
 )
 from langmem_plugin.agent.middleware import MemoryMiddleware
+from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.replying.steps import Graph, Reply, Steps, aperform, perform
 from langmem_plugin.agent.tool_node import tool_node
@@ -216,7 +217,7 @@ class PhoneMemory(Parts):
 
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear.
         """
-        return self.context.references.resolution(messages_of(state))
+        return references_of(messages_of(state))
 
     def tools(self) -> list[BaseTool]:
         """Return tools by which the agent remembers, recalls, searches what was said and forgets, for the person of the

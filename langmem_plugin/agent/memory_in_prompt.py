@@ -89,7 +89,6 @@ def _failures() -> tuple[type[Exception], ...]:
 
 _LEAST_TOKENS = 1
 _FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
-_LEFT_OUT_BYTES, _BYTES_EACH = 2**20, 200
 
 
 class MemoryInPrompt:
@@ -99,7 +98,6 @@ class MemoryInPrompt:
         self._parts, self._settings, self._person = parts, parts.settings, parts.person
         self._reminders = ReplyMemory(parts.service)
         self._documents = documents
-        self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
         """Return pairs (memory id, similarity) of the memories about the talk, best first. Behind them come, with
@@ -180,20 +178,11 @@ class MemoryInPrompt:
 
     def instructions(self, owner: OwnerKey, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         """Return the chosen instructions that apply to the person's newest message, now, in their own time zone."""
-        chosen = self.chosen(owner, told)
+        chosen = self._parts.choice.of(told.instructions).given
         if all(each.condition is None for each in chosen):
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         return applying(chosen, Situation(self.now_of(owner), message=said, role=self._person.role(owner)))
-
-    def chosen(self, owner: OwnerKey, told: Told) -> list[Instruction]:
-        """Return the instructions in force, whatever their condition, except those overruled or without room."""
-        chosen = self._parts.choice.of(told.instructions)
-        left_out = frozenset(each.id for each in chosen.left_out)
-        if left_out and self._left_out.get(owner) != left_out:  # logged once, not at each call
-            log.warning("instructions.left_out", extra={"owner": masked(owner), "instructions": len(left_out)})
-            self._left_out.put(owner, left_out, (len(left_out) + 1) * _BYTES_EACH)
-        return chosen.given
 
     def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """Return the citations in the newest reply."""

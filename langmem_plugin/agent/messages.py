@@ -57,19 +57,8 @@ class Delivery(TypedDict, total=False):
     raise_errors: bool
 
 
-_AS_GIVEN = frozenset(
-    (
-        "sent_at",
-        "automated",
-        "forwarded",
-        "edited",
-        "reaction",
-        "sources",
-        "send",
-        "parts",
-        "raise_errors",
-    )
-)
+_READ = frozenset(("message_id", "sender", "sender_name", "quoted", "unopened", "album"))
+"""The details that are not kept as they were given."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +177,7 @@ def incoming_message(
     quoted = delivery.get("quoted")
     if delivery.get("edited") and not message_ids:
         raise InvalidInput("edited=True says nothing without message_id: pass the id that the message was sent with")
-    as_given: dict[str, Any] = {name: value for name, value in delivery.items() if name in _AS_GIVEN}
+    as_given: dict[str, Any] = {name: value for name, value in delivery.items() if name not in _READ}
     return IncomingMessage(
         owner,
         source,

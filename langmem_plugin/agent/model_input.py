@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.messages import Recalled, as_shown, is_of_person, newest_of_person
+from langmem_plugin.agent.messages import Recalled, as_shown, newest_of_person
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.prompt_texts import joined, late_text, standing_text
 from langmem_plugin.agent.replying.notices import note_missing
@@ -36,7 +36,6 @@ from langmem_plugin.memory.find.past_messages import PastMessage, as_it_stands
 from langmem_plugin.memory.models import storable
 from langmem_plugin.references import Resolution, describe, resolve
 from langmem_plugin.references.meant.resolver import shows_something
-from langmem_plugin.references.shown.plain_data import packed
 from langmem_plugin.untraced import untraced
 
 _ASK = (
@@ -102,96 +101,18 @@ def _line(message: BaseMessage) -> str:
     return f"{message.type}: {text[:_LINE]}{'…' if len(text) > _LINE else ''}"
 
 
-_KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
+_KEPT_BYTES = 4_000_000
 
 
-class ReferencesInPrompt:
-    """References, resolved from the conversation alone: each process gives an older message the same text."""
-
-    def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
-        self._count_tokens = count_tokens
-        self._told: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
-
-    def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
-        """Resolve what the person's last message refers to in all that came before it."""
-        last = newest_of_person(messages)
-        if last is None:
-            return Resolution()
-        return _meant(messages[: last + 1])
-
-    def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
-        """Return the text for each message of a person, by its place in `shown`; a message without references has none.
-
-        For an older message it tells only the references for which a tool was called, as results are long and a lone
-        reply is short. The oldest come first, as many as fit `most` tokens, so that the text of one stays the same as
-        others follow.
-        """
-        if not shows_something(conversation):
-            return {}
-        newest, last = newest_of_person(conversation), newest_of_person(shown)
-        acted = {_same(message) for message in _acted_on(conversation)}
-        places = {key: at for at, message in enumerate(shown) if at != last and (key := _same(message)) in acted}
-        told: dict[int, str] = {}
-        for at, key in enumerate(_keys(conversation)):
-            if at == newest and last is not None:
-                if text := self._text(conversation[: at + 1], key):
-                    told[last] = text
-            elif key is not None and (place := places.get(_same(conversation[at]))) is not None:
-                text = self._text(conversation[: at + 1], key)
-                most -= self._count_tokens(SystemMessage(text)) if text else 0
-                if text and most >= 0:
-                    told[place] = text
-        return told
-
-    def _text(self, messages: Sequence[BaseMessage], key: bytes | None) -> str:
-        text = None if key is None else self._told.get(key)
-        if text is None:
-            text = describe(_meant(messages))
-            if key is not None:
-                self._told.put(key, text, len(text) + _BYTES_BESIDE)
-        return text
-
-
-def _meant(messages: Sequence[BaseMessage]) -> Resolution:
-    """Resolve what the last message refers to in the messages before it."""
-    *before, last = messages
-    quoted = quoted_of(last)
+def references_of(messages: Sequence[BaseMessage]) -> Resolution:
+    """Resolve what the person's last message refers to in all that came before it."""
+    newest = newest_of_person(messages)
+    if newest is None or not shows_something(messages[:newest]):
+        return Resolution()
+    said, before = messages[newest], messages[:newest]
+    quoted = quoted_of(said)
     by_id = quoted is not None and quoted.id is not None and any(each.id == quoted.id for each in before)
-    return resolve(own_words(last), before, quoted=None if quoted is None else quoted.id if by_id else quoted.text)
-
-
-def _same(message: BaseMessage) -> object:
-    """Return the key by which a message is found again in another list."""
-    return message.id or id(message)
-
-
-def _acted_on(messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
-    """Give the messages of a person after which a tool was called."""
-    said = None
-    for message in messages:
-        if is_of_person(message):
-            said = message
-        elif said is not None and isinstance(message, AIMessage) and message.tool_calls:
-            yield said
-
-
-def _keys(messages: Sequence[BaseMessage]) -> Iterator[bytes | None]:
-    """Give a key for each message, made of all that was said and shown up to it; None if that has no key."""
-    key: bytes | None = b""
-    for message in messages:
-        content = _content(message)
-        key = None if key is None or content is None else sha256(key + content).digest()
-        yield key
-
-
-def _content(message: BaseMessage) -> bytes | None:
-    own = own_words(message) if isinstance(message, HumanMessage) else None
-    parts: tuple[object, ...] = (message.type, message.content, own)
-    if isinstance(message, AIMessage):
-        parts = (*parts, message.tool_calls)
-    elif isinstance(message, ToolMessage):
-        parts = (*parts, message.name, message.tool_call_id, message.artifact, message.status)
-    return packed(parts)
+    return resolve(own_words(said), before, quoted=None if quoted is None else quoted.id if by_id else quoted.text)
 
 
 _NAMES = ("url", "uri")
@@ -314,7 +235,6 @@ def _said_at(message: BaseMessage) -> datetime:
 
 
 log = event_log(__name__)
-_SHARE_OF_REFERENCES = 4  # the references of older messages get a quarter of the window's tokens, in addition to them
 
 
 @dataclass(eq=False)
@@ -324,7 +244,6 @@ class ModelInput:
     parts: AgentParts
     shown: MemoryInPrompt
     summaries: Summaries | None
-    references: ReferencesInPrompt
 
     def of(
         self,
@@ -339,8 +258,8 @@ class ModelInput:
         `conversation` is all that was said and shown, where `messages` were shortened from it for this call.
 
         What is known for the person's newest message stands at the end of that message, so that the calls and results
-        which follow only add to the model's input before. What an older message refers to stands at the end of that
-        one. Where nobody has written yet, the text belongs to the system text.
+        which follow only add to the model's input before. Where nobody has written yet, the text belongs to the system
+        text.
         """
         owner = self.parts.person.owner(phone)
         messages = [sendable(message) for message in messages]
@@ -352,22 +271,17 @@ class ModelInput:
             count_tokens=self.parts.count_tokens,
         )
         told = self.shown.told(owner, recalled, messages)
-        ranked = list(enumerate(self.shown.chosen(owner, told), 1))
+        ranked = list(enumerate(self.parts.choice.of(told.instructions).given, 1))
         applying = {each.id for each in self.shown.instructions(owner, messages, told) if each.condition is not None}
         said = {message.id: message.text for message in messages}
         shown = [as_shown(message, said) for message in in_window]
         newest = newest_of_person(shown)
         imitated = any(looks_like_context(message.text) for message in shown)
-        references = self.references.of(
-            messages if conversation is None else [sendable(each) for each in conversation],
-            in_window,
-            0 if imitated else self.parts.settings.max_tokens[self.parts.person.role(owner)] // _SHARE_OF_REFERENCES,
-        )
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
             self.shown.numbered(owner, messages, recalled, told),
             self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
-            "" if newest is None else references.pop(newest, ""),
+            "" if newest is None else describe(references_of(messages if conversation is None else conversation)),
             imitated=imitated,
         )
         standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)
@@ -375,8 +289,6 @@ class ModelInput:
             standing = joined(standing, late)
         elif late:
             shown[newest] = with_context(shown[newest], storable(late))
-        for place, text in references.items():
-            shown[place] = with_context(shown[place], storable(text))
         return storable(standing), with_pictures(
             [with_public_pictures(message) for message in shown],
             lambda reference: self._picture(owner, thread, reference),

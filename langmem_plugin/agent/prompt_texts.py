@@ -5,7 +5,6 @@ message.
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,6 @@ from rapidfuzz import fuzz
 
 from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.foreign_text import one_line
-from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates import is_over
 from langmem_plugin.memory.instructions.conflicts import overruled
@@ -214,7 +212,6 @@ def context_line(shown: Citation) -> str:
 INSTRUCTION_TOKENS = 1_000
 """The number of tokens in every prompt that standing instructions may take."""
 
-_CACHE_BYTES, _BYTES_BESIDE = 2**20, 200
 _LONGEST_NUMBER = "200. "
 
 
@@ -235,7 +232,6 @@ class InstructionChoice:
 
     def __init__(self, count_tokens: Callable[[BaseMessage], int]) -> None:
         self._count_tokens = count_tokens
-        self._costs: LruCache[str, int] = LruCache(_CACHE_BYTES)
 
     def of(self, in_force: Sequence[Instruction]) -> Chosen:
         """Choose among `in_force`, in overriding order. An instruction that is too long keeps out none after it."""
@@ -246,17 +242,10 @@ class InstructionChoice:
         for each in in_force:
             if each.id in lost:
                 continue
-            cost = self._cost(each.as_told)
+            cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + one_line(each.as_told)))
             if cost <= left:
                 left -= cost
                 given.append(each)
             else:
                 left_out.append(each)
         return Chosen(given, lost, left_out)
-
-    def _cost(self, text: str) -> int:
-        if (known := self._costs.get(text)) is not None:
-            return known
-        cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + one_line(text)))
-        self._costs.put(text, cost, sys.getsizeof(text) + _BYTES_BESIDE)
-        return cost

@@ -17,7 +17,7 @@ from langmem_plugin.agent.commands.commands import Commands
 from langmem_plugin.agent.commands.confirming import question_below, with_question
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, RetrieverDocuments
 from langmem_plugin.agent.messages import Recalled, messages_of, named_node, recalled_of, reply_of
-from langmem_plugin.agent.model_input import ModelInput, ReferencesInPrompt, Summaries
+from langmem_plugin.agent.model_input import ModelInput, Summaries
 from langmem_plugin.agent.prompt_texts import Citation, citations_in, cites
 from langmem_plugin.agent.replying.notices import InstructionNotices
 from langmem_plugin.agent.served_person import names_its_owner, run_config, session_of_run, thread_of_run
@@ -51,8 +51,7 @@ class TurnContext:
     ) -> None:
         self._parts, self._commands = parts, commands
         self.shown = MemoryInPrompt(parts, documents)
-        self.references = ReferencesInPrompt(parts.count_tokens)
-        self.model_input = ModelInput(parts, self.shown, summaries, self.references)
+        self.model_input = ModelInput(parts, self.shown, summaries)
         self.strict = StrictTools(self._recalled_texts)
         self._notices = InstructionNotices(parts)
 

@@ -13,20 +13,19 @@ from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.messages import MemoryState, Recalled, last_said, topic
+from langmem_plugin.agent.messages import MemoryState, Recalled
+from langmem_plugin.agent.model_input import references_of
 from langmem_plugin.agent.run_writing import message_of_run
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import LIVE
 
 
 class RecalledMemory(TypedDict):
-    """A recalled memory. `signals` are the parts of its score for the newest message; {} if found by an older one."""
+    """A recalled memory."""
 
     id: str
     score: float
-    signals: dict[str, float]
 
 
 class Referred(TypedDict):
@@ -65,19 +64,12 @@ class TurnReports:
     context: TurnContext
 
     def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
-        """Make the report. Raises StoreUnavailable or EmbeddingUnavailable: no answer depends on a report."""
-        owner, shown, person = self.parts.person.owner(), self.context.shown, self.parts.person
-        meaning = self.context.references.resolution(messages)
+        """Make the report. Raises StoreUnavailable: no answer depends on a report."""
+        owner, shown = self.parts.person.owner(), self.context.shown
+        meaning = references_of(messages)
         told = shown.told_last(owner, recalled, messages)
-        found = search_for(
-            self.parts.service, owner, person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
-        )
-        signals = {each.memory.id: each.signals for each in found}
         return {
-            "recalled": [
-                {"id": memory_id, "score": score, "signals": signals.get(memory_id, {})}
-                for memory_id, score in recalled
-            ],
+            "recalled": [{"id": memory_id, "score": score} for memory_id, score in recalled],
             "referred": [
                 {
                     "words": each.words,

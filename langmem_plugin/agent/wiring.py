@@ -1,11 +1,10 @@
 """The check that a graph is put together so that its memory works, and the advice what to add if it is not."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware, PIIMiddleware, SummarizationMiddleware
 from langchain_core.runnables import Runnable
 from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import END, START
@@ -20,7 +19,6 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import ConfigurationError
 
 _TELLS: dict[str, str] = json.loads(files("langmem_plugin.agent").joinpath("words/advice.json").read_text("utf-8"))
-_BESIDE = (SummarizationMiddleware, PIIMiddleware)
 _SENDING = ("langchain.agents.", "langgraph.prebuilt.chat_agent_executor")
 
 
@@ -40,8 +38,7 @@ def check(graph: Graph, saver: ConversationSaver) -> list[str]:
         told.insert(0, _TELLS["early_debug"])
     if _comes_late(graph, following, recalls, ours):
         told.insert(0, _TELLS["late_recall"])
-    beside = set(map(type, _middleware(graph)))
-    return told + [_TELLS[each.__name__] for each in _BESIDE if each in beside]
+    return told
 
 
 def _wrong(graph: Graph, saver: ConversationSaver) -> str | None:
@@ -70,14 +67,6 @@ def _ours(graph: Graph) -> dict[str, str]:
             if which is not None:
                 found[name] = which
     return found
-
-
-def _middleware(graph: Graph) -> Iterator[AgentMiddleware[Any, Any, Any]]:
-    for node in graph.nodes.values():
-        for function in _functions(node.bound):
-            whose = getattr(function, "__self__", None)
-            if isinstance(whose, AgentMiddleware):
-                yield whose
 
 
 def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:

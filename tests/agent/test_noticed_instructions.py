@@ -247,9 +247,7 @@ def test_while_it_cannot_be_kept_the_person_is_answered_and_not_told_that_it_was
 
 
 @pytest.mark.spec("I-2")
-def test_what_has_no_room_is_left_out_by_priority_logged_once_and_shown(
-    database_url, clock, offline_model, scripted, caplog, monkeypatch
-):
+def test_what_has_no_room_is_left_out_by_priority_and_shown(database_url, clock, offline_model, scripted, monkeypatch):
     monkeypatch.setattr(prompt_texts, "INSTRUCTION_TOKENS", 16)
     with opened(database_url, clock, offline_model) as memory:
         model = scripted()
@@ -262,15 +260,12 @@ def test_what_has_no_room_is_left_out_by_priority_logged_once_and_shown(
         ):
             memory.instructions.add(ERIN, text, priority=priority)
             clock.forward(seconds=1)
-        with caplog.at_level(logging.WARNING):
-            memory.reply(graph, ERIN, "hello")
-            memory.reply(graph, ERIN, "hello again")
+        memory.reply(graph, ERIN, "hello")
 
         assert "be kind" in model.system
         assert "tell tales" in model.system
         assert "mind the gap" not in model.system
         assert "hum a little" not in model.system
-        assert events(caplog).count("instructions.left_out") == 1
         listed = memory.command(ERIN, "/instructions").splitlines()
         assert [("left out" in each) for each in listed[1:]] == [True, False, False, True]
 
@@ -319,28 +314,6 @@ def test_a_wrong_priority_or_number_is_refused_with_what_to_do(memory):
         assert memory.command(ERIN, f"/instructions {wrong}").startswith("A priority is a number from 1 to 10")
     assert memory.command(ERIN, "/instructions priority 2 9").startswith("There is no number 2")
     assert [each.priority for each in memory.instructions.list_instructions(ERIN)] == [1]
-
-
-@pytest.mark.spec("I-4", "U-2")
-@for_each("said", ["forget that rule", "תבטל את ההוראה האחרונה", "olvida esa regla", "delete rule 1"])
-def test_a_rule_is_taken_back_in_plain_words_where_it_is_sure_which(memory, said, clock):
-    memory.command(ERIN, "/instructions be brief")
-    assert "be brief" in memory.command(ERIN, said)
-    assert orders(memory) == []
-
-
-@pytest.mark.spec("I-4", "U-2")
-def test_where_it_is_not_sure_which_rule_is_meant_the_person_is_asked(memory, clock):
-    assert memory.command(ERIN, "forget that rule").startswith("You have given me no standing instructions")
-    for text in ("be brief", "be kind"):
-        memory.command(ERIN, f"/instructions {text}")
-    assert memory.command(ERIN, "forget that rule").endswith("Which one? For example: /instructions delete 2")
-    assert len(orders(memory)) == 2
-
-    clock.forward(hours=2)
-    memory.command(ERIN, "/instructions be patient")
-    assert "be patient" in memory.command(ERIN, "forget the last instruction")
-    assert memory.command(ERIN, "forget your instructions") is None
 
 
 @pytest.mark.spec("I-4")

@@ -477,26 +477,6 @@ def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, gra
         assert len(each["before"]) + len(each["after"]) < 450
 
 
-@pytest.mark.spec("U-2", "M-7")
-def test_search_shows_what_was_said_around_a_message(memory, clock):
-    said = (LONG, "Katz in the harbour repairs it", "And on Sundays?", LONG)
-    memory.service.history.add(
-        ERIN,
-        [
-            PastMessage(f"m{number}", "s", "assistant" if number % 2 else "user", text, clock())
-            for number, text in enumerate(said)
-        ],
-    )
-
-    shown = memory.command(ERIN, "/search Katz in the harbour").splitlines()
-
-    assert shown[0] == "We said:"
-    assert shown[1].startswith("  you: …")
-    assert shown[1].endswith("point 199 of the plan")
-    assert len(shown[1]) < 100
-    assert shown[2:] == ["- 2026-03-01, I: Katz in the harbour repairs it", "  you: And on Sundays?"]
-
-
 @pytest.mark.spec("U-2", "M-14")
 def test_search_goes_by_words_when_meaning_cannot_be_compared(database_url, clock, breaking):
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:

@@ -2,18 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.replying.languages import Replies, typed_in
-from langmem_plugin.errors import EmbeddingUnavailable
-from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.instructions.instructions import Instruction
-from langmem_plugin.memory.models import Found, Mode
 from langmem_plugin.settings import Role
 
 log = event_log(__name__)
@@ -92,12 +88,3 @@ def page_number(rest: str) -> int | None:
     if not rest:
         return 1
     return int(rest) if rest.isdecimal() and len(rest) < len("10000") else None
-
-
-def found_by(call: CommandCall, words: str, limit: int, **options: Any) -> tuple[list[Found], Mode]:
-    """Return the memories that answer some words, and whether only the words could be searched, not their meaning."""
-    try:
-        return search_for(call.service, call.owner, call.role, words, limit=limit, **options), "hybrid"
-    except EmbeddingUnavailable:
-        log.warning("search.by_words", exc_info=True, extra={"owner": masked(call.owner)})
-        return search_for(call.service, call.owner, call.role, words, mode="text", limit=limit, **options), "text"

@@ -1,21 +1,19 @@
 """/instructions: list standing instructions by number, add one, switch one off and on, rank one, remove one."""
 
 import re
-from datetime import timedelta
 
 from langmem_plugin.agent.commands.command_call import PAGE, CommandCall, instruction_told, page_number, pages_of
-from langmem_plugin.agent.replying.languages import NEWEST, words_for
+from langmem_plugin.agent.replying.languages import words_for
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, order_of
 from langmem_plugin.memory.instructions.instructions import Instruction, split
 
-_LATELY = timedelta(hours=1)
 _OFF, _ON, _REMOVE, _RANK, _NEW = (
     "|".join(words_for(f"instruction_{name}")) for name in ("off", "on", "remove", "rank", "add")
 )
 _CHANGE = re.compile(
     rf"(?:(?P<off>stop|{_OFF})|(?P<on>{_ON})|(?P<remove>{_REMOVE})|(?P<rank>{_RANK}))"
-    r"(?:\s+#?(?P<number>\d{1,4}|last))?(?:\s+(?P<priority>\d{1,4}))?",
+    r"(?:\s+#?(?P<number>\d{1,4}))?(?:\s+(?P<priority>\d{1,4}))?",
     re.IGNORECASE,
 )
 _UNFINISHED = re.compile(rf"(?:{_OFF}|{_ON}|{_REMOVE}|{_RANK})(?:\s+\S+)?|[^\W\d]+\s+#?\d{{1,4}}", re.IGNORECASE)
@@ -88,7 +86,7 @@ def _changed(call: CommandCall, change: re.Match[str]) -> str:
     """Rank or remove the instruction with this number, or switch it off or on."""
     number, unknown = change["number"], call.replies.instruction_unknown
     one = _numbered(call, number) if number else None
-    if number is None or (one is None and change["remove"] and number == NEWEST):
+    if number is None:
         return _which(call)
     try:
         return unknown.format(number=number) if one is None else _change(call, one, change)
@@ -119,10 +117,6 @@ def _which(call: CommandCall) -> str:
 
 def _numbered(call: CommandCall, number: str) -> Instruction | None:
     found = _all(call)
-    if number == NEWEST:
-        lately = [each for each in found if call.service.now() - each.created_at < _LATELY]
-        sure = found if len(found) == 1 else lately if len(lately) == 1 else []
-        return sure[0] if sure else None
     numbered = call.parts.person_settings.shown(call.owner, "instructions")
     numbered = numbered or {place: each.id for place, each in enumerate(found, 1)}
     return next((each for each in found if each.id == numbered.get(int(number))), None)

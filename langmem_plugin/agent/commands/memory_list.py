@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 from langmem_plugin.agent.commands.command_call import (
     PAGE,
     CommandCall,
-    found_by,
     one_line,
     page_number,
     pages_of,
@@ -13,12 +12,13 @@ from langmem_plugin.agent.commands.command_call import (
     with_id,
 )
 from langmem_plugin.agent.replying.languages import Replies
-from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory
-from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
-from langmem_plugin.memory.models import FACT_TYPES
+from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage
+from langmem_plugin.memory.find.recall import search_for
+from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
 
 log = event_log(__name__)
@@ -28,8 +28,6 @@ PATH = "/me/in/"
 
 _FOUND = 5  # of each kind
 _SURE = 0.5
-_NEIGHBOURS = 2  # of each message
-_LONGEST_BESIDE = 80  # letters of them
 
 
 def memories(call: CommandCall) -> str:
@@ -62,29 +60,24 @@ def memories(call: CommandCall) -> str:
 
 
 def listed_as(call: CommandCall, number: int) -> Memory | None:
-    """Return the memory under a number of the list that the person was shown last, if it is still remembered.
-
-    For a person who never saw the list, the number is a place in the list as it is now.
-    """
-    service, owner = call.service, call.owner
-    if shown := call.parts.person_settings.shown(owner, "memories"):
-        with service.database.read() as connection:
-            found = service.repository.by_id(connection, owner, shown.get(number, ""))
-        return found if found is not None and found.status == "active" else None
-    skip = number - 1
-    for kind in FACT_TYPES if skip >= 0 else ():
-        where = Filter(fact_types=[kind])
-        if found_here := service.list_memories(owner, limit=1, offset=skip, where=where):
-            return found_here[0]
-        skip -= service.count(owner, where=where)
-    return None
+    """Return the memory under a number of the list that the person was shown last, if it is still remembered."""
+    memory_id = call.parts.person_settings.shown(call.owner, "memories").get(number, "")
+    with call.service.database.read() as connection:
+        found = call.service.repository.by_id(connection, call.owner, memory_id)
+    return found if found is not None and found.status == "active" else None
 
 
 def search(call: CommandCall) -> str:
     query, replies, zone = call.rest, call.replies, call.zone
     if not query:
         return replies.search_what
-    found, mode = found_by(call, query, _FOUND, operators=True)
+    mode: Mode = "hybrid"
+    try:
+        found = search_for(call.service, call.owner, call.role, query, limit=_FOUND, operators=True)
+    except EmbeddingUnavailable:
+        log.warning("search.by_words", exc_info=True, extra={"owner": masked(call.owner)})
+        mode = "text"
+        found = search_for(call.service, call.owner, call.role, query, mode=mode, limit=_FOUND, operators=True)
     messages = call.service.history.search(
         call.owner,
         query,
@@ -93,13 +86,8 @@ def search(call: CommandCall) -> str:
         min_relevance=_SURE,
         time_zone=zone,
         operators=True,
-        neighbours=_NEIGHBOURS,
     )
-    spoken = [
-        line
-        for each in sorted(messages, key=lambda each: each.message.said_at)
-        for line in _in_its_talk(each, zone, replies)
-    ]
+    spoken = [_said(each, zone, replies) for each in sorted(messages, key=lambda each: each.message.said_at)]
     lines = [
         *([replies.searched_words_only] if mode == "text" else []),
         *([replies.found_memories] if found else []),
@@ -124,20 +112,10 @@ def with_page_link(call: CommandCall, reply: str) -> str:
     return f"{reply}\n{call.replies.page_link.format(link=f'{settings.page_address}{PATH}{token}', minutes=minutes)}"
 
 
-def _in_its_talk(found: FoundMessage, zone: ZoneInfo, replies: Replies) -> list[str]:
-    """Return the message as an item of a list, and the messages around it without a mark."""
+def _said(found: FoundMessage, zone: ZoneInfo, replies: Replies) -> str:
     said = found.message
     line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {one_line(said.text)}"
-    return [
-        *(_beside(each, replies, before=True) for each in found.before),
-        f"{line}{_corrected(found.corrected_by, replies)}",
-        *(_beside(each, replies, before=False) for each in found.after),
-    ]
-
-
-def _beside(shown: Shown, replies: Replies, *, before: bool) -> str:
-    words = nearest_words(shown.message.text, _LONGEST_BESIDE, before=before)
-    return f"  {_speaker(shown.message, replies)}: {words}{_corrected(shown.corrected_by, replies)}"
+    return f"{line}{_corrected(found.corrected_by, replies)}"
 
 
 def _speaker(message: PastMessage, replies: Replies) -> str:

@@ -29,8 +29,6 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-ANYBODY = "anybody"
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -167,7 +165,7 @@ class GraphRun:
         """
         interrupts, messages, replies = state.interrupts, _messages_in(state.values) or [], self.replies
         own = [each for each in together if is_own(each.message)]
-        answering = [each for each in own if self._may_answer(each.message, messages, interrupts[0])]
+        answering = [each for each in own if self._may_answer(each.message, messages)]
         if not answering:
             still = self._still_asked(interrupts, before)
             return Plan(text=replies.asked_another.format(question=still) if own else still)
@@ -198,17 +196,9 @@ class GraphRun:
             self.decisions.keep(self.config, decided)
         return _resumed(interrupts, decided)
 
-    def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage], interrupt: Interrupt) -> bool:
-        """Tell whether the sender may answer in a group: whom the graph names by "answered_by", else those whose
-        messages it asks about.
-        """
-        value = interrupt.value
-        named = value.get("answered_by") if isinstance(value, Mapping) else None
-        if named == ANYBODY:
-            return True
-        asked: set[Any] = {sender_of(each) for each in answered_now(messages)}
-        if named is not None:
-            asked = {named} if isinstance(named, str | int) else set(named)
+    def _may_answer(self, message: BaseMessage, messages: Sequence[BaseMessage]) -> bool:
+        """Tell whether the sender may answer in a group: one of those whose messages the run answers."""
+        asked = {sender_of(each) for each in answered_now(messages)}
         if None in asked or not asked:  # this is no group, or its channel does not say who writes
             return True
         person, sender = self.parts.person, sender_of(message)

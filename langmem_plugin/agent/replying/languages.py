@@ -23,8 +23,6 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 LANGUAGES = ("en", "he", "es")
-NEWEST = "last"
-"""The word in place of a number, for the instruction given last, if there is no doubt which that is."""
 
 
 @cache
@@ -243,8 +241,6 @@ class _Rule:
 class _Sayings:
     letters: re.Pattern[str]
     asks_for_all: re.Pattern[str]
-    drops_rule: re.Pattern[str]
-    """The pattern that takes a standing instruction back, the one with a `number` or the last."""
     rules: Sequence[_Rule]
     asks_more: re.Pattern[str]
     """A request behind the first: "… and show me recipes"."""
@@ -287,8 +283,6 @@ def _whole(language: _Sayings, text: str) -> Said | None:
     """Read a saying that leaves nothing open."""
     if language.asks_for_all.fullmatch(text):
         return Said("memories")
-    if dropped := language.drops_rule.fullmatch(text):
-        return Said("instructions", f"delete {dropped['number'] or NEWEST}")
     if language.erases.fullmatch(text):
         return Said("privacy", "erase")
     switched = _switched(language, text)
