@@ -298,9 +298,7 @@ class PhoneMemory(Parts):
         document: PersonExport | Mapping[str, Any],
         *,
         phone: str | int | None = None,
-        dry_run: bool = False,
         by_themselves: bool = False,
-        progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
         """Store what `export` gave, here or elsewhere: unchanged, with ids, dates and states, and nothing twice.
 
@@ -311,10 +309,8 @@ class PhoneMemory(Parts):
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         refuse_switched_off(enabled=self.settings.enable_memory_system)
-        report = self.documents.run(
-            document, phone=whose, dry_run=dry_run, by_themselves=by_themselves, progress=progress
-        )
-        note_import(self.database, whose, dry_run=dry_run)
+        report = self.documents.run(document, phone=whose, by_themselves=by_themselves)
+        note_import(self.database, whose)
         return report
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:

@@ -64,8 +64,7 @@ class Settings(BaseSettings):
     """The settings; every value may come from an environment variable of the same name with LANGMEM_ before it.
 
     There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
-    ConfigurationError for a value that cannot be used. The text below each setting describes it, and `langmem config
-    check` prints it.
+    ConfigurationError for a value that cannot be used. The text below each setting describes it.
     """
 
     model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -148,7 +147,7 @@ class Settings(BaseSettings):
     burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
     """Messages of one person within so long of each other are answered together (None: each by itself)."""
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
-    """How often what is past its time is swept away in the background (None: by `langmem sweep` alone)."""
+    """How often what is past its time is swept away in the background (None: by `langmem expire` alone)."""
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
     """That of people of whom none is known."""
     language: Literal["en", "he", "es"] = "en"

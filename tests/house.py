@@ -20,7 +20,7 @@ MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 373, 600, 20
 ROOMS = {
     "agent": 4362,
     "channels": 760,
-    "cli": 2304,
+    "cli": 1780,
     "conversation": 5824,
     "database": 3050,
     "facts": 3150,
@@ -31,7 +31,7 @@ ROOMS = {
     "memory": 9600,
     "offline": 675,
     "people": 1086,
-    "portability": 2990,
+    "portability": 2485,
     "privacy": 606,
     "references": 3240,
     "root": 1829,

@@ -7,7 +7,6 @@ import typer
 
 from langmem_plugin.cli.opening import Phone, Whose, memory_of, note_read, on, owner_of
 from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, day, shown
-from langmem_plugin.foreign_text import indented
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import Status
 
@@ -75,7 +74,7 @@ def add(
 @on(memory_of, embeds=False)
 def show(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, reveal: Reveal = False) -> Told:
     """A memory with the words it rests on, what it replaced, and how it was used last."""
-    owner = owner_of(memory, "memory", memory_id, phone)
+    owner = owner_of(memory, memory_id, phone)
     why = memory.provenance.why(owner, memory_id)
     held, said = why.memory, why.said
     return Told(
@@ -103,7 +102,7 @@ def edit(
     reveal: Reveal = False,
 ) -> Told:
     """Put another text in place of a memory's, which stays as history."""
-    owner = owner_of(memory, "memory", memory_id, phone)
+    owner = owner_of(memory, memory_id, phone)
     with memory.database.read() as connection:
         before = memory.service.repository.by_id(connection, owner, memory_id)
     kept: dict[str, Any] = {name: getattr(before, name) for name in _KEPT_BY_AN_EDIT} if before else {}
@@ -118,28 +117,10 @@ def edit(
 @on(memory_of, embeds=False)
 def forget(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, yes: Yes = False) -> Told:
     """Never recall a memory again; after thirty days it is deleted."""
-    owner = owner_of(memory, "memory", memory_id, phone)
+    owner = owner_of(memory, memory_id, phone)
     confirm(f"Forget memory {memory_id}?", yes=yes)
     memory.service.forget(owner, memory_id)
     return Told({"forgotten": memory_id}, [f"{memory_id} is forgotten"])
-
-
-@app.command()
-@on(memory_of, embeds=False)
-def history(memory: "PhoneMemory", memory_id: _Id, *, phone: Whose = None, reveal: Reveal = False) -> Told:
-    """Tell what took the place of what, in which words of the person; the oldest first."""
-    owner = owner_of(memory, "memory", memory_id, phone)
-    chain = memory.service.fact_history(owner, memory_id)
-    lines: list[str] = []
-    for each in chain:
-        until = "" if each.over_at is None else f", until {day(each.over_at)}"
-        text = "(forgotten)" if each.status == "forgotten" else each.text  # a forgotten text must not be shown again
-        lines += [f"{each.id}  {day(each.told_at)}  {each.status}{until}", f"  {indented(text)}"]
-        if each.quote and each.status != "forgotten":
-            lines.append(f"  said: “{indented(each.quote)}”")
-        if each.superseded_by:
-            lines.append(f"  replaced by {each.superseded_by}")
-    return Told({"history": [_document(each, reveal=reveal) for each in chain]}, lines)
 
 
 def _document(memory: Memory, *, reveal: bool) -> dict[str, Any]:

@@ -9,27 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from langmem_plugin import environment
 from langmem_plugin.agent.models import NoEmbeddings
-from langmem_plugin.cli.printing import Json, Told, say, tell
+from langmem_plugin.cli.printing import Json, Told, tell
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.sessions.silence import (
-    ARCHIVED_TERM,
-    INTERRUPT_TERM,
-    SESSION_TERM,
-    Terms,
-    is_longer,
-    longest,
-    noted,
-)
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.migrations import Transaction, is_made
@@ -37,11 +27,10 @@ from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.owners import person_in, person_of
 from langmem_plugin.database.urls import database_of, database_url
 from langmem_plugin.database.urls import shown as shown_url
-from langmem_plugin.durations import told
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
-from langmem_plugin.memory.keep.rows import owners_of_instruction, owners_of_memory
+from langmem_plugin.memory.keep.rows import owners_of_memory
 from langmem_plugin.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,9 +49,6 @@ Create = Annotated[bool, typer.Option("--create", help="make the database that -
 Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
 
-_SETTINGS = {SESSION_TERM: "session_timeout", INTERRUPT_TERM: "interrupt_timeout", ARCHIVED_TERM: "archive_days"}
-_LEFT_ALONE = {SESSION_TERM: "current sessions are", ARCHIVED_TERM: "archived sessions are"}
-_KINDS = {"memory": ("memories", owners_of_memory), "instruction": ("instructions", owners_of_instruction)}
 _QUIET: Mapping[str, Any] = {"sweep_every": None, "search_past_sessions": False, "extraction": "off"}
 
 
@@ -223,22 +209,21 @@ def _is_on_server(where: str | Path, schema: str | None) -> bool:
     return found[0]
 
 
-def owner_of(memory: "PhoneMemory", kind: Literal["memory", "instruction"], its_id: str, phone: str | None) -> OwnerKey:
-    """Return the key of the person who has this memory or instruction, and note that an operator looked.
+def owner_of(memory: "PhoneMemory", memory_id: str, phone: str | None) -> OwnerKey:
+    """Return the key of the person who has this memory, and note that an operator looked.
 
     Raises InvalidInput where nobody has it, or several have it and `phone` does not say whose is meant.
     """
-    kinds, owners = _KINDS[kind]
     with memory.database.read() as connection:
-        found = [OwnerKey(each) for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
+        found = [OwnerKey(each) for each in owners_of_memory(connection, memory_id) if not isinstance(each, ScopeKey)]
     if phone is not None:
         person = memory.people.typed(phone)
         found = [each for each in found if each == person]
     if not found:
-        raise InvalidInput(f"there is no {kind} {its_id}: `langmem {kinds} list PHONE` shows their ids")
+        raise InvalidInput(f"there is no memory {memory_id}: `langmem memories list PHONE` shows their ids")
     if len(found) > 1:
         raise InvalidInput(f"{' and '.join(map(masked, found))} have this id: say whose it is by --phone")
-    note_read(memory.saver, subject=its_id, owner=found[0])
+    note_read(memory.saver, subject=memory_id, owner=found[0])
     return found[0]
 
 
@@ -250,47 +235,3 @@ def note_read(
     with saver.database.write() as connection:
         whose = None if owner is None else person_of(connection, normalised(owner, region))
         record(connection, action, owner=whose, subject=subject)
-
-
-def in_force(where: Where) -> tuple[Settings, list[str]] | None:
-    """Return the settings by which an operator's command ends and deletes, with remarks on them: the longer of what the
-    command was told and what the services noted, so that no command ends what a service keeps alive.
-
-    Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there is
-    not even a database.
-    """
-    settings = where.settings()
-    if not settings.enable_memory_system:
-        say("the memory is switched off: nothing is done")
-        return None
-    refuse_missing(settings, where.database)
-    with open_database(settings, where.database) as database, database.read() as connection:
-        services = noted(connection)
-    asked = _told(settings, named=where.config is not None)
-    terms = longest(asked, services)
-    remarks = [
-        f"{_SETTINGS[name]} is {told(length)}, as a service of this database has it, not {told(asked[name])}"
-        for name, length in terms.items()
-        if name in asked and is_longer(length, asked[name])
-    ]
-    remarks += [
-        f"{what} left alone, because no service has noted here for how long they live: "
-        f"say it by --config FILE or {environment.variable(_SETTINGS[name])}"
-        for name, what in _LEFT_ALONE.items()
-        if name not in terms
-    ]
-    archived_for = terms.get(ARCHIVED_TERM)
-    lengths = {name: terms.get(name) for name in (SESSION_TERM, INTERRUPT_TERM)}
-    days = None if archived_for is None else archived_for.days
-    return settings.model_copy(update={**lengths, "archive_days": days}), remarks
-
-
-def _told(settings: Settings, *, named: bool) -> Terms:
-    """Return the terms that the command was given; defaults are left out."""
-    variables = environment.are_set()
-    said: Terms = {}
-    if named or environment.variable(SESSION_TERM) in variables:
-        said |= {SESSION_TERM: settings.session_timeout, INTERRUPT_TERM: settings.interrupt_timeout}
-    if named or environment.variable("archive_days") in variables:
-        said[ARCHIVED_TERM] = settings.archived_for
-    return said

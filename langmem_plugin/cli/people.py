@@ -100,20 +100,6 @@ def unlink(
 
 @app.command()
 @on(memory_of)
-def merge(
-    memory: "PhoneMemory",
-    who: _Who,
-    other: Annotated[str, typer.Argument(help="any identifier of whom they are one with")],
-    *,
-    yes: Yes = False,
-) -> Told:
-    """Both are one person, who has all that both had, until it is undone."""
-    confirm(f"Are {who} and {other} one person, who then sees all that is stored of both?", yes=yes)
-    return _one_person(memory.people.merge(who, other))
-
-
-@app.command()
-@on(memory_of)
 def moved(
     memory: "PhoneMemory",
     who: _Who,

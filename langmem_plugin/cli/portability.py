@@ -1,12 +1,9 @@
-"""`langmem export`, `import` and `migrate`: one person's data out, and people's data from elsewhere in,
-nothing twice.
-"""
+"""`langmem export` and `import`: one person's data out, and people's data in, from here or elsewhere, nothing twice."""
 
 import csv
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -14,16 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import typer
-from rich.progress import TextColumn, TimeElapsedColumn
+from rich.console import Console
+from rich.status import Status
 
 from langmem_plugin.cli.opening import Create, Phone, Where, memory_of, on, refuse_missing
-from langmem_plugin.cli.printing import Told, progress, say
+from langmem_plugin.cli.printing import Told, say
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database.owners import person_in
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.people.time_zones import zone_named, zone_of_phone
+from langmem_plugin.people.time_zones import zone_of_phone
 from langmem_plugin.portability import document_files, source_database
-from langmem_plugin.portability.records import ImportReport
+from langmem_plugin.portability.records import ImportedRecords, ImportReport
 from langmem_plugin.portability.sources import SOURCES, langgraph_store, whatsapp
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
@@ -32,25 +30,8 @@ from langmem_plugin.settings import Settings
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
-
-app = typer.Typer(no_args_is_help=True, help="Take over conversations and memories from elsewhere.")
-
-_Database = Annotated[str, typer.Argument(help="a SQLite file, or postgresql://…; it is only read")]
-_PhoneOf = Annotated[
-    Path | None,
-    typer.Option(
-        "--phone-of", help="a CSV file of lines `name there,phone here`; a name that is not in it stays what it is"
-    ),
-]
-_Report = Annotated[Path | None, typer.Option("--report", help="a new JSON file for the whole report")]
-_Dry = Annotated[bool, typer.Option("--dry-run", help="say what would be stored, and store nothing")]
-_Junk = Annotated[
-    Literal["pending", "leave-out"],
-    typer.Option("--doubtful", help="what looks like junk elsewhere: ask the person, or leave it out"),
-]
-
 _MOST_SHOWN = 20
-_FORMATS = ("langmem", *SOURCES)
+_FORMATS = ("langmem", "langgraph-saver", "langgraph-store", "whatsapp", *SOURCES)
 
 
 @on(memory_of)
@@ -60,15 +41,13 @@ def export_person(
     *,
     form: Annotated[
         Literal["json", "csv"],
-        typer.Option("--format", help="one JSON document, or a table for each kind of record"),
+        typer.Option("--format", help="one JSON document, or a zip with a table for each kind of record"),
     ] = "json",
-    to: Annotated[
-        Path | None, typer.Option("--to", help="a new file; of csv a .zip or a new folder; default: standard output")
-    ] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="a new file; default: standard output")] = None,
 ) -> None:
     """All that is stored of one person, for them to read or to import elsewhere. Nobody else may read a new file."""
     if form == "csv" and to is None:
-        raise InvalidInput("tables are several files: name a .zip or a folder by --to")
+        raise InvalidInput("tables are several files: name a .zip by --to")
     person = memory.people.typed(phone)
     if not memory.exporter.holdings(person).is_something:
         raise InvalidInput(f"nothing is stored of {phone}: look at the number, and at --database")
@@ -83,174 +62,114 @@ def export_person(
 @on(nullcontext)
 def import_person(
     where: Where,
-    path: Annotated[Path, typer.Argument(help="a file or folder")],
+    source: Annotated[str, typer.Argument(help="a file, a folder, or postgresql://…; it is only read")],
     *,
-    source: Annotated[
+    form: Annotated[
         str, typer.Option("--from", help=f"its format: {', '.join(_FORMATS)}; auto: it is looked at")
     ] = "auto",
     phone: Annotated[str | None, typer.Option("--phone", help="whose it becomes; default: as it says")] = None,
-    phone_of: _PhoneOf = None,
-    dry_run: _Dry = False,
-    doubtful: _Junk = "pending",
-    report: _Report = None,
+    phone_of: Annotated[
+        Path | None,
+        typer.Option(
+            "--phone-of", help="a CSV file of lines `name there,phone here`; a name that is not in it stays what it is"
+        ),
+    ] = None,
+    owner_at: Annotated[
+        int | None, typer.Option(help="of a LangGraph store: which part of a namespace names whose it is, from 0")
+    ] = None,
+    bot: Annotated[
+        str | None, typer.Option(help="of a WhatsApp chat: the name or number under which the assistant writes")
+    ] = None,
+    dates: Annotated[
+        whatsapp.DateOrder | None, typer.Option(help="of a WhatsApp chat: what comes first; default: as the dates say")
+    ] = None,
     create: Create = False,
 ) -> Told:
-    """One person's export, or what another product kept. Nothing is stored twice: a run that broke off is run again."""
-    if not path.exists():
-        raise InvalidInput(f"there is no {path}: nothing is done")
-    if source not in ("auto", *_FORMATS):
-        raise InvalidInput(f"{source} is no format that is known: name auto or one of {', '.join(_FORMATS)}")
-    kind = _kind_of(path) if source == "auto" else source
-    names = _names_in(phone_of)
-    if names and kind == "langmem":
-        raise InvalidInput("it is one person's own export: say by --phone whose it becomes")
-    document = document_files.read(path) if kind == "langmem" else None
+    """One person's export, or what another product kept. Nothing is stored twice: a run that broke off is run again.
 
-    def taken_in(memory: "PhoneMemory", counter: Callable[[int], object]) -> ImportReport:
+    Threads of LangGraph's savers go on where they were: a thread id that is a phone is that phone's conversation, any
+    other stays as it is; a person's last thread stays their current conversation, older ones are archived.
+    """
+    settings = where.of_a_memory()
+    if form not in ("auto", *_FORMATS):
+        raise InvalidInput(f"{form} is no format that is known: name auto or one of {', '.join(_FORMATS)}")
+    is_file = "://" not in source
+    if is_file and not Path(source).exists():
+        raise InvalidInput(f"there is no {source}: nothing is done")
+    kind = form if form != "auto" else _kind_of(source, is_chat=bot is not None)
+    names = {} if phone_of is None else _names_in(phone_of)
+    if kind == "langgraph-saver":
+        return _threads(where, source, names, create=create)
+    if kind == "langmem":
+        if names:
+            raise InvalidInput("it is one person's own export: say by --phone whose it becomes")
+        document = document_files.read(Path(source))
+        with memory_of(where, create=create) as memory, _busy():
+            whose = None if phone is None else memory.people.typed(phone)
+            return _told(memory.import_person(document, phone=whose))
+    records = _records(kind, source, phone, owner_at=owner_at, bot=bot, dates=dates, settings=settings)
+    with memory_of(where, create=create) as memory, _busy():
         whose = None if phone is None else memory.people.typed(phone)
-        if document is not None:
-            return memory.import_person(document, phone=whose, dry_run=dry_run, progress=counter)
-        records = SOURCES[kind].records(path)
-        junk = doubtful
-        run = memory.importer.run
-        return run(records, phone=whose, phone_of=names, dry_run=dry_run, doubtful=junk, progress=counter)
-
-    return _imported(where, taken_in, report, create=None if dry_run else create)
+        return _told(memory.importer.run(records, phone=whose, phone_of=names))
 
 
-def _kind_of(path: Path) -> str:
-    if document_files.recognises(path):
+def _kind_of(source: str, *, is_chat: bool) -> str:
+    if is_chat:
+        return "whatsapp"
+    tables = source_database.tables_in(source)
+    path = Path(source)
+    if "checkpoints" in tables:
+        return "langgraph-saver"
+    if "store" in tables:
+        return "langgraph-store"
+    if not tables and document_files.recognises(path):
         return "langmem"
-    found = next((name for name, source in SOURCES.items() if source.recognises(path)), None)
+    found = next((name for name, each in SOURCES.items() if not tables and each.recognises(path)), None)
     if found is None:
         raise UnreadableImport(f"it cannot be told what {path} is: say it by --from ({', '.join(_FORMATS)})")
     return found
 
 
-@app.command("langgraph-saver")
-@on(nullcontext)
-def langgraph_saver(
-    where: Where,
-    source: _Database,
+def _records(
+    kind: str,
+    source: str,
+    phone: str | None,
     *,
-    phone_of: _PhoneOf = None,
-    current: Annotated[
-        bool,
-        typer.Option(
-            "--current", help="each person's last conversation goes on at their next message, however old it is"
-        ),
-    ] = False,
-    report: _Report = None,
-    create: Create = False,
-) -> Told:
-    """The threads of LangGraph's SqliteSaver or PostgresSaver, with their whole state: they go on where they were.
+    owner_at: int | None,
+    bot: str | None,
+    dates: whatsapp.DateOrder | None,
+    settings: Settings,
+) -> ImportedRecords:
+    if kind == "langgraph-store":
+        if (owner_at is None) == (phone is None):
+            raise InvalidInput("say whose it is: --owner-at 0 for the first part of a namespace, or --phone for all")
+        return langgraph_store.records(source, owner_at=owner_at)
+    if kind != "whatsapp":
+        return SOURCES[kind].records(Path(source))
+    if phone is None or bot is None:
+        raise InvalidInput("say who is who in the chat: --phone for the person, --bot for the assistant's name in it")
+    zone = ZoneInfo(zone_of_phone(phone) or settings.time_zone)
+    silence = settings.session_timeout
+    return whatsapp.records(Path(source), bot=bot, phone=phone, silence=silence, zone=zone, order=dates)
 
-    A thread id that is a phone is that phone's conversation, any other stays as it is. A person's last thread stays
-    their current conversation, older ones are archived.
-    """
-    settings = where.of_a_memory()
+
+def _threads(where: Where, source: str, names: Mapping[str, str], *, create: bool) -> Told:
+    settings = where.settings()
     refuse_missing(settings, where.database, create=create)
-    names = _names_in(phone_of)
-    _begin(report)
     with (
         ConversationSaver.from_settings(settings, where.database) as saver,
         source_database.opened(source) as connection,
-        _counted("threads") as counter,
+        _busy(),
     ):
-        person_of = partial(person_in, saver.database)
-        migration = ThreadMigration(saver, phone_of=names, person_of=person_of, as_current=current)
-        done = migration.run(StockThreads(connection, saver.serde), counter)
-    return _told(done, report)
+        migration = ThreadMigration(saver, phone_of=names, person_of=partial(person_in, saver.database))
+        return _told(migration.run(StockThreads(connection, saver.serde)))
 
 
-@app.command("langgraph-store")
-@on(nullcontext)
-def langgraph_store_(
-    where: Where,
-    source: _Database,
-    *,
-    owner_from: Annotated[
-        str | None,
-        typer.Option(help="whose a namespace is: the number of its part, from 0, or a pattern as users.{owner}.facts"),
-    ] = None,
-    text_field: Annotated[
-        str | None, typer.Option(help="where the text is in a value, as memory or profile.summary")
-    ] = None,
-    phone: Annotated[str | None, typer.Option("--phone", help="whose all of it becomes, if it is one person's")] = None,
-    phone_of: _PhoneOf = None,
-    doubtful: _Junk = "pending",
-    dry_run: _Dry = False,
-    report: _Report = None,
-    create: Create = False,
-) -> Told:
-    """The memories of LangGraph's SqliteStore or PostgresStore."""
-    if (owner_from is None) == (phone is None):
-        raise InvalidInput("say whose the memories are: --owner-from 0 for a part of the namespace, or --phone for all")
-    owner_of = langgraph_store.owner_from(owner_from) if owner_from is not None else lambda _: phone
-    records = langgraph_store.records(source, owner_of=owner_of, text_field=text_field)
-    names, junk = _names_in(phone_of), doubtful
-
-    def taken_in(memory: "PhoneMemory", counter: Callable[[int], object]) -> ImportReport:
-        return memory.importer.run(records, phone_of=names, doubtful=junk, dry_run=dry_run, progress=counter)
-
-    return _imported(where, taken_in, report, create=None if dry_run else create)
-
-
-@app.command("whatsapp")
-@on(nullcontext)
-def whatsapp_(
-    where: Where,
-    file: Annotated[Path, typer.Argument(help="the .txt or .zip that WhatsApp's “Export chat” made")],
-    *,
-    phone: Annotated[str, typer.Option("--phone", help="the person's")],
-    bot: Annotated[str, typer.Option(help="the name or number under which the assistant writes in the chat")],
-    person: Annotated[
-        str | None, typer.Option(help="the person's name in the chat, if more than one writes in it")
-    ] = None,
-    dates: Annotated[
-        whatsapp.DateOrder | None, typer.Option(help="what comes first; default: as the dates say")
-    ] = None,
-    time_zone: Annotated[
-        str | None, typer.Option(help="of the phone that made the export; default: the person's number's, else as set")
-    ] = None,
-    dry_run: _Dry = False,
-    report: _Report = None,
-    create: Create = False,
-) -> Told:
-    """A chat that WhatsApp exported, as the past conversations of one phone: silence ends each, as set."""
-    settings = where.settings()
-    records = whatsapp.records(
-        file,
-        bot=bot,
-        phone=phone,
-        person=person,
-        silence=settings.session_timeout,
-        zone=_zone(time_zone, phone, settings),
-        order=dates,
-    )
-
-    def taken_in(memory: "PhoneMemory", counter: Callable[[int], object]) -> ImportReport:
-        new = whatsapp.only_new(records, memory.database, memory.people.typed(phone))
-        return memory.importer.run(new, dry_run=dry_run, progress=counter)
-
-    return _imported(where, taken_in, report, create=None if dry_run else create)
-
-
-def _zone(named: str | None, phone: str, settings: Settings) -> ZoneInfo:
-    if named is None:
-        return ZoneInfo(zone_of_phone(phone) or settings.time_zone)
-    if (known := zone_named(named)) is None:
-        raise InvalidInput(f"{named!r} is no time zone: give a name such as Asia/Jerusalem")
-    return ZoneInfo(known)
-
-
-def _names_in(file: Path | None) -> Mapping[str, str]:
+def _names_in(file: Path) -> Mapping[str, str]:
     """Return phones by the names of a file. Raises InvalidInput for a line that is no pair, and for a name with two
     phones.
     """
     names: dict[str, str] = {}
-    if file is None:
-        return names
     try:
         lines = list(csv.reader(file.read_text(encoding="utf-8-sig").splitlines()))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -266,47 +185,18 @@ def _names_in(file: Path | None) -> Mapping[str, str]:
     return names
 
 
-def _imported(
-    where: Where,
-    taken_in: Callable[["PhoneMemory", Callable[[int], object]], ImportReport],
-    report: Path | None,
-    *,
-    create: bool | None,
-) -> Told:
-    where.of_a_memory()
-    with memory_of(where, create=create) as memory, _counted("records") as counter:
-        _begin(report)
-        done = taken_in(memory, counter)
-    return _told(done, report)
+def _busy() -> Status:
+    return Console(stderr=True).status("importing")
 
 
-def _begin(report: Path | None) -> None:
-    """Create the report's file, which nobody else may read. Raises FileExistsError before anything is done."""
-    if report is not None:
-        report.touch(mode=0o600, exist_ok=False)
-
-
-@contextmanager
-def _counted(what: str) -> Iterator[partial[None]]:
-    columns = (TextColumn("{task.completed} " + what, markup=False), TimeElapsedColumn())
-    with progress(*columns) as bar:
-        yield partial(bar.advance, bar.add_task(what, total=None))
-
-
-def _told(done: ImportReport, file: Path | None) -> Told:
+def _told(done: ImportReport) -> Told:
     document = {
         "stored": dict(done.stored),
         "there_already": dict(done.there_already),
         "skipped": list(map(asdict, done.skipped)),
         "doubted": list(map(asdict, done.doubted)),
     }
-    lines, remark = [], ""
-    if file is not None:
-        try:
-            file.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
-        except OSError as error:  # what was stored must be reported anyway
-            remark = f"the report cannot be written to {file} ({error.strerror})"
-
+    lines = []
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):
         told = ", ".join(f"{many} {kind if many == 1 else _several(kind)}" for kind, many in counted.items() if many)
         lines.append(f"{what}: {told or 'nothing'}")
@@ -317,8 +207,8 @@ def _told(done: ImportReport, file: Path | None) -> Told:
             lines.append(f"{what}: {len(remarks)}")
         lines += [f"  {each.place}: {each.reason}" for each in remarks[:_MOST_SHOWN]]
         if len(remarks) > _MOST_SHOWN:
-            lines.append(f"  and {len(remarks) - _MOST_SHOWN} more: --report FILE has them all")
-    return Told(document, lines, remark, failed=bool(remark))
+            lines.append(f"  and {len(remarks) - _MOST_SHOWN} more: --json has them all")
+    return Told(document, lines)
 
 
 def _several(kind: str) -> str:

@@ -1,9 +1,6 @@
-"""`langmem sessions`: list, show, export, restore, purge."""
+"""`langmem sessions`: list, show, restore, purge."""
 
-import json
-import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +10,6 @@ from langmem_plugin.cli.printing import Reveal, Rows, Told, Yes, confirm, minute
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.foreign_text import visible
-from langmem_plugin.portability.document_files import whole
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]
@@ -66,26 +62,6 @@ def show(opened: _Opened, session_id: _Id, *, reveal: Reveal = False) -> Told:
         for each in messages
     ]
     return Told({"session_id": session_id, "messages": document}, lines)
-
-
-@app.command()
-@on(saver_of)
-def export(
-    opened: _Opened,
-    session_id: _Id,
-    file: Annotated[Path | None, typer.Option("--to", help="a new file; default: standard output")] = None,
-) -> None:
-    """A session's messages as JSON lines; nobody else may read a new file."""
-    saver, manager = opened
-    note_read(saver, "data.exported", subject=session_id)
-    lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
-    text = "".join(f"{visible(line)}\n" for line in lines)
-    if file is None:
-        sys.stdout.write(text)
-    else:
-        with whole(file) as part:
-            part.touch(mode=0o600)
-            part.write_text(text, encoding="utf-8")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`langmem expire`, `sweep`, `doctor`, `reindex`, `reembed` and `worker`: upkeep by hand."""
+"""`langmem expire`, `doctor`, `reindex` and `worker`: upkeep by hand."""
 
 import shutil
 from contextlib import nullcontext
@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sqlalchemy import func, select
 
-from langmem_plugin.cli.opening import Where, in_force, memory_of, on, quiet, saver_of
+from langmem_plugin.cli.opening import Where, memory_of, on, quiet, saver_of
 from langmem_plugin.cli.printing import Told, progress
 from langmem_plugin.cli.serve import handled
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -28,7 +28,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
 
 if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
+    pass
 
 
 @on(nullcontext)
@@ -64,52 +64,32 @@ def worker(
 
 
 @on(nullcontext)
-def reindex(
-    where: Where,
-    *,
-    owner: Annotated[str | None, typer.Option(help="only this phone's memories, however few")] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX"),
-    ] = None,
-) -> Told:
-    """Bring the vector indexes up to date, and make anew what is missing or damaged. Exit code 1 if one fails."""
-    settings = where.settings()
-    named = store or settings.vector_index
-    if named is None:
-        raise InvalidInput("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = quiet(settings.model_copy(update={"vector_index": named}))
-    with memory_of(where, settings=settings) as memory, _bar() as bar:
-        service = memory.service
-        if lacking := service.reembedding.waiting():
-            model = service.embedder.model
-            typer.echo(f"{lacking} texts have no vector of {model}: `langmem reembed` embeds them", err=True)
-        owners = service.large_owners() if owner is None else [memory.people.typed(owner)]
-        failed = [each for each in owners if not _indexed(service, each, bar)]
-    whole = len(owners) - len(failed)
-    lines = [f"{whole} of {len(owners)} indexes are up to date in {named}"]
-    if failed:
-        lines.append("a running service keeps its Chroma folder to itself and up to date: stop it, or see the warnings")
-    document = {"store": named, "owners": len(owners), "up_to_date": whole, "without_a_vector": lacking}
-    return Told(document, lines, failed=bool(failed))
+def reindex(where: Where) -> Told:
+    """Embed what has no vector of the present model, as after a change of it, and bring the vector indexes up to date.
 
-
-@on(memory_of)
-def reembed(memory: "PhoneMemory") -> Told:
-    """Embed what has no vector of the present model, as after a change of it, and drop the vectors of other models."""
-    work, model = memory.service.reembedding, memory.service.embedder.model
-    with _bar() as bar:
+    What is missing or damaged of an index is made anew. Exit code 1 if something is left to do.
+    """
+    with memory_of(where, settings=quiet(where.settings())) as memory, _bar() as bar:
+        service, work = memory.service, memory.service.reembedding
         waiting = work.waiting()
         task = bar.add_task("embedding", total=waiting)
         work.run(lambda done: bar.update(task, completed=done))
-    left = work.waiting()
-    document = {"model": model, "embedded": waiting - left, "left": left}
-    return Told(document, [f"{waiting - left} texts embedded by {model}, {left} left"], failed=left > 0)
+        left = work.waiting()
+        owners = [] if service.index is None else service.large_owners()
+        failed = [each for each in owners if not _indexed(service, each, bar)]
+    whole, model = len(owners) - len(failed), service.embedder.model
+    lines = [
+        f"{waiting - left} texts embedded by {model}, {left} left",
+        f"{whole} of {len(owners)} indexes are up to date",
+    ]
+    if failed:
+        lines.append("a running service keeps its Chroma folder to itself and up to date: stop it, or see the warnings")
+    document = {"embedded": waiting - left, "left": left, "owners": len(owners), "up_to_date": whole}
+    return Told(document, lines, failed=left > 0 or bool(failed))
 
 
 def _indexed(service: MemoryService, owner: OwnerKey, bar: Progress) -> bool:
-    if service.index is None:
-        return False
+    assert service.index is not None  # noqa: S101 - there are owners of one
     index, task = service.index, bar.add_task(masked(owner), total=None)
 
     def show(done: int) -> None:
@@ -128,31 +108,17 @@ def _bar() -> Progress:
 
 
 @on(nullcontext)
-def expire(where: Where) -> Told | None:
-    """Archive the sessions that fell silent and purge the archive of what is too old."""
-    if (found := in_force(where)) is None:
-        return None
-    settings, remarks = found
-    with ConversationSaver.from_settings(settings, where.database) as saver:
-        ended, purged = SessionManager(saver, settings).expire()
-    document = {"archived": ended, "purged": purged, "remarks": remarks}
-    return Told(document, [*remarks, f"{ended} sessions archived, {purged} purged"])
+def expire(where: Where) -> Told:
+    """Do at once what a service does in the background: archive what fell silent, delete what is past its time.
 
-
-@on(nullcontext)
-def sweep(where: Where) -> Told | None:
-    """Do at once what a service does in the background: archive what fell silent, delete what is past its time."""
-    if (found := in_force(where)) is None:
-        return None
-    settings, remarks = found
-    with memory_of(where, settings=quiet(settings)) as memory:
+    Where services of this database keep something for longer than these settings say, it is left to them.
+    """
+    where.of_a_memory()
+    with memory_of(where) as memory:
         swept = asdict(memory.housekeeping.sweep())
     held_back = swept.pop("held_back")
-    lines = [held_back]
-    if not held_back:
-        words = {kind.replace("_", " "): count for kind, count in swept.items()}
-        lines = [f"{count:7}  {kind}" for kind, count in words.items()]
-    return Told({**swept, "held_back": held_back, "remarks": remarks}, [*remarks, *lines], failed=bool(held_back))
+    lines = [held_back] if held_back else [f"{many:7}  {kind.replace('_', ' ')}" for kind, many in swept.items()]
+    return Told({**swept, "held_back": held_back}, lines, failed=bool(held_back))
 
 
 @on(saver_of)

@@ -16,7 +16,6 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
-from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService
@@ -31,9 +30,7 @@ from langmem_plugin.memory.keep.usage_log import there as uses_there
 from langmem_plugin.memory.models import Memory, plain, worded
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
-from langmem_plugin.people.person_records import MergeRecord
 from langmem_plugin.people.time_zones import zone_named
-from langmem_plugin.portability.exporter import Questions
 from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
@@ -47,9 +44,7 @@ from langmem_plugin.portability.person_export import (
     ExportedIncoming,
     ExportedInstruction,
     ExportedMemory,
-    ExportedMerge,
     ExportedMessage,
-    ExportedQuestion,
     ExportedSaying,
     ExportedSession,
     ExportedSettings,
@@ -59,7 +54,7 @@ from langmem_plugin.portability.person_export import (
     Record,
 )
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
-from langmem_plugin.portability.records import ImportReport, Kind, first_error
+from langmem_plugin.portability.records import ImportReport, first_error
 from langmem_plugin.writing import job_records
 from langmem_plugin.writing.job_records import JobRecord
 
@@ -72,16 +67,9 @@ class _Run:
 
     owner: OwnerKey
     document: Mapping[str, Any]
-    dry_run: bool
-    progress: Callable[[int], object]
     report: ImportReport = field(default_factory=ImportReport)
     session_ids: dict[str, str] = field(default_factory=dict)
-    would_be_there: list[str] = field(default_factory=list)  # memories that a dry run would store
     by_themselves: bool = False
-
-    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
-        (self.report.stored if stored else self.report.there_already)[kind] += many
-        self.progress(many)
 
     def records(self, name: str, kind: type[OneRecord]) -> Iterator[tuple[str, OneRecord]]:
         """Yield (place, record) of the readable records; for each of the others the report says why not."""
@@ -104,20 +92,6 @@ class _Run:
         raw = self.document.get(name)
         return None if raw is None else self.record(name, raw, kind)
 
-    def take_new(
-        self,
-        kind: Kind,
-        name: str,
-        model: type[OneRecord],
-        is_there: Callable[[OneRecord], bool],
-        take_in: Callable[[OneRecord], bool],
-    ) -> None:
-        """Take in the records of a list that do not exist yet, one by one."""
-        for place, record in self.records(name, model):
-            with self.report.skipping(place):
-                stored = not is_there(record)
-                self.count(kind, stored=take_in(record) if stored and not self.dry_run else stored)
-
     def session(self, session_id: str | None) -> str | None:
         return None if session_id is None else self.session_ids.get(session_id, session_id)
 
@@ -129,12 +103,10 @@ class DocumentImporter:
         self,
         saver: ConversationSaver,
         service: MemoryService,
-        questions: Questions,
         owner_of: Callable[[str], OwnerKey],
     ) -> None:
         self._saver = saver
         self._service = service
-        self._questions = questions
         self._owner_of = owner_of
         self._writer = PersonWriter(saver, service)
         self._claims = ClaimRecords(lambda: saver.serde)
@@ -144,21 +116,18 @@ class DocumentImporter:
         document: PersonExport | Mapping[str, Any],
         *,
         phone: str | None = None,
-        dry_run: bool = False,
         by_themselves: bool = False,
-        progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        """Import a document; report what was stored, what existed, and what was left out and why. `progress` is told of
-        each number of records done.
+        """Import a document; report what was stored, what existed, and what was left out and why.
 
         With `by_themselves` the person brings it: what an assistant or a tool is said to have said in it cannot be
-        proven, so no conversation of it goes on, and no question waits for an answer. Raises UnreadableImport for what
-        is no such document, or is one of a newer format.
+        proven, so no conversation of it goes on, and no message waits for an answer. Raises UnreadableImport for
+        what is no such document, or is one of a newer format.
         """
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
         owner = self._owner_of(phone or person)
-        run = _Run(owner, given, dry_run, progress, by_themselves=by_themselves)
+        run = _Run(owner, given, by_themselves=by_themselves)
         self._settings(run)
         self._identifiers(run)
         self._sessions(run)
@@ -168,10 +137,8 @@ class DocumentImporter:
         self._instructions(run)
         self._aliases(run)
         self._said_elsewhere(run)
-        self._merges(run)
         if not by_themselves:
             self._incoming(run)
-            self._question(run)
         return run.report
 
     def _settings(self, run: _Run) -> None:
@@ -184,23 +151,19 @@ class DocumentImporter:
             held = person_records.settings(connection, run.owner)
             if settings is not None and (settings.time_zone, settings.language) != (None, None):
                 is_new = (held[0] or settings.time_zone, held[1] or settings.language) != held
-                if is_new and not run.dry_run:
+                if is_new:
                     person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
-                run.count("settings", stored=is_new)
+                run.report.count("settings", stored=is_new)
             if consent is not None and (given := _consent_of(consent)) != Consent():
                 is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
-                if is_new and not run.dry_run:
+                if is_new:
                     consents.keep(connection, run.owner, given)
-                run.count("consent", stored=is_new)
-        if counts is not None and Verdicts(**counts.model_dump()) != Verdicts():
-            self._verdicts(run, Verdicts(**counts.model_dump()))
-
-    def _verdicts(self, run: _Run, counts: Verdicts) -> None:
-        with self._saver.database.write() as connection:
-            is_new = verdicts_of(connection, run.owner) == Verdicts()
-            if is_new and not run.dry_run:
-                begin_verdicts(connection, run.owner, counts)
-            run.count("verdicts", stored=is_new)
+                run.report.count("consent", stored=is_new)
+            if counts is not None and (verdicts := Verdicts(**counts.model_dump())) != Verdicts():
+                is_new = verdicts_of(connection, run.owner) == Verdicts()
+                if is_new:
+                    begin_verdicts(connection, run.owner, verdicts)
+                run.report.count("verdicts", stored=is_new)
 
     def _identifiers(self, run: _Run) -> None:
         for place, record in run.records("identifiers", ExportedIdentifier):
@@ -208,13 +171,10 @@ class DocumentImporter:
                 usable(record.identifier)
                 if is_group(record.identifier) or is_group(run.owner):
                     raise InvalidInput("a group is nobody: it cannot be linked")
-                if run.dry_run:
-                    kept: bool | None = person_of(connection, record.identifier) != run.owner
-                else:
-                    kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
+                kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
                 if kept is None:
                     raise InvalidInput("this identifier is somebody else's here: link it yourself if it is theirs")
-                run.count("identifier", stored=kept)
+                run.report.count("identifier", stored=kept)
 
     # Conversations
 
@@ -241,9 +201,9 @@ class DocumentImporter:
         if session_id != record.session_id:
             run.session_ids[record.session_id] = session_id
         messages = dict(self._messages(run, place, said))
-        if is_there or run.dry_run:
-            run.count("message", stored=not is_there, many=len(messages))
-            run.count("session", stored=not is_there)
+        if is_there:
+            run.report.count("message", stored=False, many=len(messages))
+            run.report.count("session", stored=False)
             return
         thread, is_noted = self._writer.thread(run.owner, record.conversation)
         was_moved = record.conversation is not None and thread != record.conversation
@@ -270,10 +230,10 @@ class DocumentImporter:
                 job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
 
         stored = self._writer.store_session(past, along)
-        run.count("message", stored=stored, many=len(messages))
-        run.count("session", stored=stored)
+        run.report.count("message", stored=stored, many=len(messages))
+        run.report.count("session", stored=stored)
         if record.extraction is not None:
-            run.count("extraction", stored=stored)
+            run.report.count("extraction", stored=stored)
 
     def _messages(self, run: _Run, place: str, said: Sequence[Any]) -> Iterator[tuple[int, PastMessageOf]]:
         """Yield the readable messages with their numbers."""
@@ -299,7 +259,7 @@ class DocumentImporter:
                 continue
             with run.report.skipping(place):
                 kept[digest] = self._writer.kept_file(record.data, digest, record.mime_type)
-                run.count("file", stored=True)
+                run.report.count("file", stored=True)
         return kept
 
     # Long-term memory
@@ -320,9 +280,7 @@ class DocumentImporter:
             parent = None if record.parent_id is None else ids.get(record.parent_id)
             made = Category(**record.model_dump() | {"parent_id": parent})
             with run.report.skipping(place):
-                if stored and not run.dry_run:
-                    stored = self._service.categories.take_in(run.owner, made)
-                run.count("category", stored=stored)
+                run.report.count("category", stored=stored and self._service.categories.take_in(run.owner, made))
 
     def _memories(self, run: _Run) -> None:
         memories: dict[str, Memory] = {}
@@ -335,16 +293,9 @@ class DocumentImporter:
                 if made.id in memories:
                     raise InvalidInput(f"memory {made.id} was in the document already")
                 memories[made.id], place[made.id] = made, of_record
-        with self._saver.database.read() as connection:
-            there = self._service.repository.ids_there(connection, run.owner, list(memories))
-        if run.dry_run:
-            run.would_be_there += memories
-            run.count("memory", stored=True, many=len(memories) - len(there))
-            run.count("memory", stored=False, many=len(there))
-            return
         stored, refused = self._writer.store_memories(run.owner, list(memories.values()))
-        run.count("memory", stored=True, many=len(stored))
-        run.count("memory", stored=False, many=len(memories) - len(stored) - len(refused))
+        run.report.count("memory", stored=True, many=len(stored))
+        run.report.count("memory", stored=False, many=len(memories) - len(stored) - len(refused))
         for memory_id, reason in refused.items():
             run.report.skip(place[memory_id], reason)
         for memory_id in self._writer.settle(run.owner, list(memories)):
@@ -355,63 +306,38 @@ class DocumentImporter:
         wanted = list({each.memory_id for each in given.values()})
         with self._saver.database.write() as connection:
             there = self._service.repository.ids_there(connection, run.owner, wanted)
-            if run.dry_run:
-                there.update(run.would_be_there)
             kept = [
                 Use(**each.model_dump() | {"session_id": run.session(each.session_id)})
                 for each in given.values()
                 if each.memory_id in there
             ]
             new = {each.access_id for each in kept} - uses_there(connection, run.owner, kept)
-            if not run.dry_run:
-                keep_uses(connection, run.owner, kept)
-        run.count("use", stored=True, many=len(new))
-        run.count("use", stored=False, many=len(kept) - len(new))
+            keep_uses(connection, run.owner, kept)
+        run.report.count("use", stored=True, many=len(new))
+        run.report.count("use", stored=False, many=len(kept) - len(new))
         for place, use in given.items():
             if use.memory_id not in there:
                 run.report.skip(place, "the memory that was used is not there")
 
     def _instructions(self, run: _Run) -> None:
-        with self._saver.database.read() as connection:
-            there = {each.id for each in self._service.instructions.all_of(connection, run.owner)}
-
-        def take_in(record: ExportedInstruction) -> bool:
-            return self._service.instructions.take_in(run.owner, Instruction(**record.model_dump(), owner=run.owner))
-
-        run.take_new("instruction", "instructions", ExportedInstruction, lambda record: record.id in there, take_in)
+        for place, record in run.records("instructions", ExportedInstruction):
+            with run.report.skipping(place):
+                made = Instruction(**record.model_dump(), owner=run.owner)
+                run.report.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
 
     def _aliases(self, run: _Run) -> None:
-        with self._saver.database.read() as connection:
-            there = {each.id for each in self._service.aliases.all_of(connection, run.owner)}
-
-        def take_in(record: ExportedAlias) -> bool:
-            return self._service.aliases.take_in(run.owner, Alias(**record.model_dump(), owner=run.owner))
-
-        run.take_new("alias", "aliases", ExportedAlias, lambda record: record.id in there, take_in)
+        for place, record in run.records("aliases", ExportedAlias):
+            with run.report.skipping(place):
+                made = Alias(**record.model_dump(), owner=run.owner)
+                run.report.count("alias", stored=self._service.aliases.take_in(run.owner, made))
 
     def _said_elsewhere(self, run: _Run) -> None:
         said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]
         for start in range(0, len(said), AT_ONCE):
             part = [replace(each, session_id=str(run.session(each.session_id))) for each in said[start:][:AT_ONCE]]
-            there = self._service.history.ids_there(run.owner, [each.message_id for each in part])
-            new = len(part) - len(there) if run.dry_run else self._service.history.add(run.owner, part)
-            run.count("said elsewhere", stored=True, many=new)
-            run.count("said elsewhere", stored=False, many=len(part) - new)
-
-    # The rest
-
-    def _merges(self, run: _Run) -> None:
-        with self._saver.database.read() as connection:
-            there = {each.merge_id for each in person_records.merges(connection, run.owner)}
-
-        def take_in(record: ExportedMerge) -> bool:
-            usable(record.other)
-            moved = _renamed(record.moved, run.session_ids)
-            merge = MergeRecord(record.merge_id, record.other, record.merged_at, moved)
-            with links.alone(self._saver.database) as connection:
-                return person_records.keep_merge(connection, run.owner, merge)
-
-        run.take_new("merge", "merges", ExportedMerge, lambda record: record.merge_id in there, take_in)
+            new = self._service.history.add(run.owner, part)
+            run.report.count("said elsewhere", stored=True, many=new)
+            run.report.count("said elsewhere", stored=False, many=len(part) - new)
 
     def _incoming(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
@@ -419,21 +345,12 @@ class DocumentImporter:
         for position, (place, record) in enumerate(run.records("incoming", ExportedIncoming)):
             with run.report.skipping(place):
                 stored = record.message_id not in there
-                if stored and not run.dry_run:
+                if stored:
                     message = None if record.message is None else _written(from_json(record.message))
                     claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
                     with self._saver.database.write() as connection:
                         stored = self._claims.keep(connection, run.owner, claim, position)
-                run.count("incoming", stored=stored)
-
-    def _question(self, run: _Run) -> None:
-        if (record := run.single("question", ExportedQuestion)) is not None:
-            with run.report.skipping("question"):
-                if run.dry_run:
-                    stored = self._questions.kept(run.owner) is None
-                else:
-                    stored = self._questions.take_in(run.owner, record.details, record.asked_at)
-                run.count("question", stored=stored)
+                run.report.count("incoming", stored=stored)
 
 
 def _person_of(document: Mapping[str, Any]) -> str:
@@ -470,11 +387,3 @@ def _consent_of(record: ExportedConsent) -> Consent:
 
 def _job_of(job: ExportedExtraction, rows: Mapping[int, int]) -> JobRecord:
     return JobRecord(job.state, frozenset(rows[each] for each in job.read if each in rows), job.facts, job.error)
-
-
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return names.get(value, value)
-    if isinstance(value, Mapping):
-        return {names.get(key, key): _renamed(part, names) for key, part in value.items()}
-    return [_renamed(part, names) for part in value] if isinstance(value, list) else value

@@ -47,9 +47,7 @@ from langmem_plugin.portability.person_export import (
     ExportedIncoming,
     ExportedInstruction,
     ExportedMemory,
-    ExportedMerge,
     ExportedMessage,
-    ExportedQuestion,
     ExportedSaying,
     ExportedSession,
     ExportedSettings,
@@ -63,22 +61,6 @@ log = event_log(__name__)
 
 _CHANNEL = "messages"
 _OWNER = {"owner"}
-
-
-class Asked(Protocol):
-    """A question that a person was asked."""
-
-    @property
-    def asked_at(self) -> datetime: ...
-    @property
-    def details(self) -> Any: ...
-
-
-class Questions(Protocol):
-    """The store of the questions that people were asked."""
-
-    def kept(self, owner: OwnerKey) -> Asked | None: ...
-    def take_in(self, owner: OwnerKey, details: dict[str, Any], asked_at: datetime) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +95,9 @@ class Exporter:
     `person` is any identifier of a person or a group.
     """
 
-    def __init__(
-        self, saver: ConversationSaver, service: MemoryService, questions: Questions, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]) -> None:
         self._saver = saver
         self._service = service
-        self._questions = questions
         self._claims = ClaimRecords(lambda: saver.serde)
         self._now = now
 
@@ -180,17 +159,13 @@ class Exporter:
         yield "format_version", FORMAT_VERSION
         yield "exported_at", self._now().isoformat()
         yield "person", person
-        asked = self._questions.kept(person)
         with self._saver.database.read() as connection:
             zone, language = person_records.settings(connection, person)
             yield "settings", ExportedSettings.model_validate({"time_zone": zone, "language": language})
             yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
             yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
-            details = None if asked is None else {"asked_at": asked.asked_at, "details": dict(asked.details)}
-            yield "question", None if details is None else ExportedQuestion.model_validate(details)
             linked = person_records.identifiers(connection, person)
             yield "identifiers", (ExportedIdentifier(identifier=each, linked_at=at) for each, at in linked)
-            yield "merges", (ExportedMerge(**asdict(each)) for each in person_records.merges(connection, person))
             categories = self._service.categories.all_of(connection, person)
             yield "categories", (ExportedCategory(**asdict(each)) for each in categories)
             memories = self._service.repository.all_of(connection, person)

@@ -1,98 +1,44 @@
 """Take records of other products into the memory: nothing twice, and the next run finishes what is half done.
 
-The ids of what is stored follow from the record's own id, so a record that comes again is found. Sessions are stored
-whole, memories in batches.
+The ids of what is stored follow from the record's own id, so a record that comes again is found. A fact is weighed
+against what is known, as any other that is remembered. Sessions are stored whole, memories in batches.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
 from pydantic import ValidationError
+from sqlalchemy import select
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.storage.codec import is_automated
-from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.database import Database, audit_trail
+from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.erased_keys import is_erased
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.facts import classify
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions.conditions import parsed
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
-from langmem_plugin.memory.keep.memory_rows import checked
-from langmem_plugin.memory.models import LIVE, Memory, bare, worded
-from langmem_plugin.memory.write.reconciler import HeldFacts, decided, stated
+from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
 from langmem_plugin.portability.records import (
     BadRecord,
+    Imported,
     ImportedCategory,
     ImportedInstruction,
     ImportedMemory,
     ImportedRecords,
     ImportedSession,
     ImportReport,
-    Kind,
     first_error,
 )
-
-_PASSING = ("Temporary", "Question", "Joke", "Automated", "No words")  # the beginnings of the reasons of `classify`
-
-
-class JunkAudit:
-    """A check of one person's memories for junk, in the order they come; later ones are compared with those that
-    `accept` took.
-
-    `held` is what is stored, `assistant_said` what the assistant said, in the form of `bare`.
-    """
-
-    def __init__(self, held: HeldFacts, assistant_said: Collection[str], now: datetime) -> None:
-        self._held = held
-        self._assistant_said = assistant_said
-        self._now = now
-
-    def accept(self, memory: Memory) -> None:
-        self._held.add(stated(memory))
-
-    def finding(self, memory: Memory, *, said_by_assistant: bool) -> tuple[str | None, str | None]:
-        """Return the reason to leave the memory out, because it would double another, or else the first doubt. Memories
-        that are history at their source are only checked for repetition.
-        """
-        fact = stated(memory)
-        decision = decided(fact, self._held.concerning(fact))
-        if decision.same is not None:
-            return f"it says what memory {decision.same.memory.id} says", None
-        if memory.status not in LIVE:
-            return None, None
-        passing = _passing(memory.text) if memory.key is None else None
-        is_assistants = said_by_assistant or bare(memory.text) in self._assistant_said
-        is_over = memory.expires_at is not None and memory.expires_at <= self._now
-        told = (memory.quote, memory.said_at, memory.session_id, memory.source_id)
-        against = (
-            is_assistants and "these are the assistant's own words",
-            is_over and "its time is over",
-            passing and f"it is nothing that lasts: {passing}",
-            decision.newer and f"memory {decision.newer.memory.id} is newer and contradicts it",
-            decision.over and f"it contradicts memory {decision.over[-1].memory.id}",
-            memory.source_type not in ("manual", "command")
-            and not any(told)
-            and "nothing says when or in which words it was told",
-        )
-        return None, next((each for each in against if each), None)
-
-
-def _passing(text: str) -> str | None:
-    found = classify(text)
-    return found.reason if not found.should_store and found.reason.startswith(_PASSING) else None
-
-
-Doubtful = Literal["pending", "leave-out"]
 
 
 @dataclass
@@ -101,18 +47,11 @@ class _Run:
 
     phone: str | None
     phone_of: Mapping[str, str]
-    doubtful: Doubtful
-    dry_run: bool
-    progress: Callable[[int], object]
     report: ImportReport = field(default_factory=ImportReport)
-    waiting: dict[OwnerKey, list[tuple[ImportedMemory, Memory]]] = field(default_factory=dict)
-    assistant_said: dict[str, set[str]] = field(default_factory=dict)
+    waiting: dict[OwnerKey, dict[str, ImportedMemory]] = field(default_factory=dict)
     ones: str | None = None
     erased: dict[OwnerKey, bool] = field(default_factory=dict)
-
-    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
-        (self.report.stored if stored else self.report.there_already)[kind] += many
-        self.progress(many)
+    held: dict[OwnerKey, set[str]] = field(default_factory=dict)
 
 
 class Importer:
@@ -133,22 +72,19 @@ class Importer:
         *,
         phone: str | int | None = None,
         phone_of: Mapping[str, str] = MappingProxyType({}),
-        doubtful: Doubtful = "pending",
-        dry_run: bool = False,
-        progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
         """Store what another product kept, as a module of `portability.sources` reads it: nothing twice.
 
         `phone` is the person whom all of it becomes; without it each record says whose it is. `phone_of` maps a
         record's name for somebody to a phone; a name that is not in it stays as it is.
 
-        What the junk audit doubts is stored to be confirmed, or left out. Raises what a source raises for a file
-        that it cannot read at all, EmbeddingUnavailable or StoreUnavailable; what was done before stays done.
+        Raises what a source raises for a file that it cannot read at all, EmbeddingUnavailable or StoreUnavailable;
+        what was done before stays done.
         """
         refuse_switched_off(enabled=self._enabled)
         database = self._service.database
         whose = None if phone is None else normalised(phone, database.region)
-        run = _Run(whose, phone_of, doubtful, dry_run, progress)
+        run = _Run(whose, phone_of)
         for record in records:
             if isinstance(record, BadRecord):
                 run.report.skip(record.place, record.reason)
@@ -156,13 +92,11 @@ class Importer:
             with run.report.skipping(record.place):
                 self._take(run, record)
         for owner in list(run.waiting):
-            self._store_waiting(run, owner)
-        note_import(database, whose, dry_run=dry_run)
+            self._remember(run, owner)
+        note_import(database, whose)
         return run.report
 
-    def _take(
-        self, run: _Run, record: ImportedSession | ImportedCategory | ImportedInstruction | ImportedMemory
-    ) -> None:
+    def _take(self, run: _Run, record: Imported) -> None:
         owner = self._owner(run, record.phone)
         if self._is_erased(run, owner):
             run.report.leave_erased(record.place)
@@ -172,8 +106,11 @@ class Importer:
             self._category(run, owner, record)
         elif isinstance(record, ImportedInstruction):
             self._instruction(run, owner, record)
-        else:
-            self._memory(run, owner, record)
+        elif isinstance(record, ImportedMemory):
+            waiting = run.waiting.setdefault(owner, {})
+            waiting[stable_id(owner, record.source_id)] = record
+            if len(waiting) >= AT_ONCE:
+                self._remember(run, owner)
 
     def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
         """Tell whether the owner was erased; it is read once for each person of an import."""
@@ -195,23 +132,38 @@ class Importer:
         return self._owner_of(run.phone)
 
     def _session(self, run: _Run, owner: OwnerKey, record: ImportedSession) -> None:
-        said = run.assistant_said.setdefault(owner, set())
-        said.update(bare(each.text) for each in record.messages if role_of(each) == "assistant")
-        session_id, is_there = self._writer.session_id(owner, record.source_id)
-        if not is_there and not run.dry_run:
-            named = _named(owner, record)
+        """Store the session; of one that has grown since it was stored, what is new as a session of its own."""
+        messages = _named(owner, record)
+        held = self._held(run, owner)
+        is_known = any(each.id in held for each in messages)
+        new = [each for each in messages if each.id not in held]
+        wanted, began_at = record.source_id, record.began_at
+        if is_known and new:
+            wanted, began_at = str(new[0].id), written_at(new[0]) or began_at
+        session_id, is_there = self._writer.session_id(owner, wanted)
+        stored = bool(new or not is_known) and not is_there
+        if stored:
             past = PastSession(
                 thread=owner,
                 session_id=session_id,
-                created_at=record.began_at,
-                last_active=max(record.began_at, record.ended_at),
+                created_at=began_at,
+                last_active=max(began_at, record.ended_at),
                 ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however old it is
-                messages=[PastMessageOf(each, written_at(each)) for each in named],
+                messages=[PastMessageOf(each, written_at(each)) for each in new],
                 client_name=record.client_name,
             )
-            is_there = not self._writer.store_session(past)
-        run.count("message", stored=not is_there, many=len(record.messages))
-        run.count("session", stored=not is_there)
+            stored = self._writer.store_session(past)
+            held.update(str(each.id) for each in new)
+        run.report.count("message", stored=stored, many=len(new if stored else messages))
+        run.report.count("session", stored=stored)
+
+    def _held(self, run: _Run, owner: OwnerKey) -> set[str]:
+        """Return the ids of the messages that the owner's conversation has; they are read once for each person."""
+        if owner not in run.held:
+            of_thread = select(message_table.c.message_id).where(message_table.c.thread == owner)
+            with self._saver.database.read() as connection:
+                run.held[owner] = set(connection.execute(of_thread).scalars())
+        return run.held[owner]
 
     def _category(self, run: _Run, owner: OwnerKey, record: ImportedCategory) -> None:
         color = record.color if record.color is not None and COLOR.fullmatch(record.color) else DEFAULT_COLOR
@@ -225,91 +177,50 @@ class Importer:
             None if record.parent is None else stable_id(owner, record.parent),
             record.created_at or self._service.now(),
         )
-        run.count("category", stored=run.dry_run or self._service.categories.take_in(owner, made))
+        run.report.count("category", stored=self._service.categories.take_in(owner, made))
 
     def _instruction(self, run: _Run, owner: OwnerKey, record: ImportedInstruction) -> None:
-        text, condition = record.text.strip(), record.condition
+        now = self._service.now()
+        fields: dict[str, Any] = {"created_at": now, "updated_at": now, "text": record.text.strip(), **record.fields}
+        condition = fields.get("condition")
         try:
             if condition is not None:
                 parsed(condition)
         except InvalidInput:
-            text, condition = f"if {condition} then {text}", None
+            fields |= {"text": f"if {condition} then {fields['text']}", "condition": None}
             run.report.doubt(record.place, "its condition is none that is understood here: it is kept in words")
-        now = self._service.now()
-        values = {
-            "id": stable_id(owner, record.source_id),
-            "owner": owner,
-            "text": text,
-            "priority": record.priority,
-            "condition": condition,
-            "active": record.active,
-            "expires_at": record.expires_at,
-            "created_at": record.created_at or now,
-            "updated_at": record.created_at or now,
-        }
         try:
-            made = Instruction.model_validate(values)
+            made = Instruction(id=stable_id(owner, record.source_id), owner=owner, **fields)
         except ValidationError as error:
             raise InvalidInput(first_error(error)) from error
-        run.count("instruction", stored=run.dry_run or self._service.instructions.take_in(owner, made))
+        run.report.count("instruction", stored=self._service.instructions.take_in(owner, made))
 
-    # Memories: held back until there are enough of a person's to be embedded together
-
-    def _memory(self, run: _Run, owner: OwnerKey, record: ImportedMemory) -> None:
-        now = self._service.now()
-        fields = {"source_type": "api_import", "created_at": now} | dict(record.fields)
-        fields = {"updated_at": fields["created_at"]} | fields
-        values = {**fields, "id": stable_id(owner, record.source_id), "owner": owner, "text": worded(record.text)}
-        try:
-            memory = Memory.model_validate(checked(values))
-        except ValidationError as error:
-            raise InvalidInput(first_error(error)) from error
-        statement = stated(memory).statement
-        read = {
-            "slot": memory.slot or (statement.slot.key if statement.slot and memory.key is None else None),
-            "valid_from": memory.valid_from or statement.valid_from,
-            "valid_to": memory.valid_to or statement.valid_to,
-        }
-        waiting = run.waiting.setdefault(owner, [])
-        waiting.append((record, memory.model_copy(update=read)))
-        if len(waiting) >= AT_ONCE:
-            self._store_waiting(run, owner)
-
-    def _store_waiting(self, run: _Run, owner: OwnerKey) -> None:
+    def _remember(self, run: _Run, owner: OwnerKey) -> None:
+        """Remember the facts that were held back until there were enough of a person's to be embedded together."""
         waiting = run.waiting.pop(owner)
-        memories = [memory for _, memory in waiting]
         with self._saver.database.read() as connection:
-            there = self._service.repository.ids_there(connection, owner, [each.id for each in memories])
-        audit = JunkAudit(
-            self._service.reconciler.beside(owner, memories), run.assistant_said.get(owner, ()), self._service.now()
-        )
-        accepted: dict[str, Memory] = {}
-        for record, memory in waiting:
-            if memory.id in there or memory.id in accepted:
-                run.count("memory", stored=False)
-            elif (judged := self._judged(run, audit, record, memory)) is not None:
-                accepted[memory.id] = judged
-        if run.dry_run:
-            run.count("memory", stored=True, many=len(accepted))
-            return
-        place = {memory.id: record.place for record, memory in waiting}
-        stored, refused = self._writer.store_memories(owner, list(accepted.values()))
-        run.count("memory", stored=True, many=len(stored))
-        for memory_id, reason in refused.items():
-            run.report.skip(place[memory_id], reason)
+            there = self._service.repository.ids_there(connection, owner, list(waiting))
+        run.report.count("memory", stored=False, many=len(there))
+        new = {memory_id: each for memory_id, each in waiting.items() if memory_id not in there}
+        try:
+            self._remembered(run, owner, new)
+        except InvalidInput:  # one of them is refused: storing each alone shows which
+            for memory_id, each in new.items():
+                with run.report.skipping(each.place):
+                    self._remembered(run, owner, {memory_id: each})
 
-    def _judged(self, run: _Run, audit: JunkAudit, record: ImportedMemory, memory: Memory) -> Memory | None:
-        known, doubt = audit.finding(memory, said_by_assistant=record.said_by_assistant)
-        if known or (doubt and run.doubtful == "leave-out"):
-            run.report.doubt(record.place, f"left out: {known or doubt}")
-            return None
-        if doubt:
-            run.report.doubt(record.place, f"to be confirmed: {doubt}")
-            expired = memory.expires_at is not None and memory.expires_at <= self._service.now()
-            changes = {"status": "pending"} | ({"expires_at": None} if expired else {})
-            memory = memory.model_copy(update=changes)
-        audit.accept(memory)
-        return memory
+    def _remembered(self, run: _Run, owner: OwnerKey, new: Mapping[str, ImportedMemory]) -> None:
+        facts = [
+            (each.text, cast("MemoryFields", {"source_type": "api_import", **each.fields, "id": memory_id}))
+            for memory_id, each in new.items()
+        ]
+        for record, made in zip(new.values(), self._service.remember_many(owner, facts), strict=True):
+            is_known = made.outcome == "duplicate"
+            run.report.count("memory", stored=not is_known)
+            if is_known:
+                run.report.doubt(record.place, f"it says what memory {made.id} says")
+            elif made.status != "active":
+                run.report.doubt(record.place, f"it is {made.status}, and not recalled")
 
 
 def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
@@ -332,8 +243,7 @@ def refuse_switched_off(*, enabled: bool) -> None:
         raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
 
 
-def note_import(database: Database, whose: str | None, *, dry_run: bool) -> None:
+def note_import(database: Database, whose: str | None) -> None:
     """Note in the audit log that data were imported."""
-    if not dry_run:
-        with database.write() as connection:
-            audit_trail.record(connection, "data.imported", owner=whose)
+    with database.write() as connection:
+        audit_trail.record(connection, "data.imported", owner=whose)

@@ -35,7 +35,7 @@ Name = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_
 class Record(BaseModel):
     """A record in which a field that this version does not know is a mistake: nothing is lost unnoticed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)  # a spreadsheet makes numbers
 
 
 class ExportedIdentifier(Record):
@@ -74,15 +74,6 @@ class ExportedVerdicts(Record):
     confirmed: Count = 0
     declined: Count = 0
     lapsed: Count = 0
-
-
-class ExportedMerge(Record):
-    """`moved` is what `People.undo` needs."""
-
-    merge_id: Name
-    other: Name
-    merged_at: AwareDatetime
-    moved: dict[str, Any]
 
 
 class ExportedMessage(Record):
@@ -232,13 +223,6 @@ class ExportedIncoming(Record):
     sent: bool = False
 
 
-class ExportedQuestion(Record):
-    """The question that the person was asked last and has not answered."""
-
-    asked_at: AwareDatetime
-    details: dict[str, Any]
-
-
 class PersonExport(Record):
     """All that is stored of one person. `person` is their key; every list is in the order in which it came about."""
 
@@ -249,9 +233,7 @@ class PersonExport(Record):
     settings: ExportedSettings = ExportedSettings()
     consent: ExportedConsent = ExportedConsent()
     verdicts: ExportedVerdicts = ExportedVerdicts()
-    question: ExportedQuestion | None = None
     identifiers: list[ExportedIdentifier] = Field(default_factory=list)
-    merges: list[ExportedMerge] = Field(default_factory=list)
     categories: list[ExportedCategory] = Field(default_factory=list)
     memories: list[ExportedMemory] = Field(default_factory=list)
     uses: list[ExportedUse] = Field(default_factory=list)
@@ -267,7 +249,7 @@ class PersonExport(Record):
 
 
 _FIELDS = PersonExport.model_fields.items()
-SINGLE = ("settings", "consent", "verdicts", "question")
+SINGLE = ("settings", "consent", "verdicts")
 """The parts that are one record; all others are lists."""
 LISTS: dict[str, type[Record]] = {
     name: get_args(each.annotation)[0] for name, each in _FIELDS if get_origin(each.annotation) is list

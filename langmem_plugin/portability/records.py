@@ -14,65 +14,60 @@ from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstruct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedSession:
-    """A conversation from its first to its last message.
+class Imported:
+    """A record of another product.
 
-    `source_id` is its id at the source: with the same one it is the same session, and is not stored twice. It becomes
-    the session's id unless somebody else has that id. Messages are LangChain's, in order; notes with them (who wrote
-    when) are in the form of `conversation.transcript.message_of`; one without an id gets an id that a repetition gives
-    it too.
+    `phone` is whose it is, in any spelling; None is the person whom the import was asked for. With the same
+    `source_id`, its id at the source, it is the same record, and is not stored twice. `place`, its file and line or
+    number, is for the report.
     """
 
-    phone: str | None  # in any spelling; None: the person whom the import was asked for
+    phone: str | None
+    source_id: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedSession(Imported):
+    """A conversation from its first to its last message.
+
+    `source_id` becomes the session's id unless somebody else has that id. Messages are LangChain's, in order; notes
+    with them (who wrote when) are in the form of `conversation.transcript.message_of`; one without an id gets an id
+    that a repetition gives it too.
+    """
+
     messages: Sequence[BaseMessage]
     began_at: datetime
     ended_at: datetime  # when the last message came, or later; aware, as every instant here
-    source_id: str
-    place: str  # file and line or number, for the report
     client_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedMemory:
-    """A fact. `fields` are those of `memory.models.Memory` besides id, owner and text; a missing one is unknown.
+class ImportedMemory(Imported):
+    """A fact. `fields` are those of `memory.models.MemoryFields`; a missing one is unknown."""
 
-    `said_by_assistant` is true where the source says that the words are not the person's.
+    text: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedInstruction(Imported):
+    """A standing instruction; `fields` as in `memory.instructions.instructions.Instruction`. A condition that is not
+    understood here is kept as text, for the model.
     """
 
-    phone: str | None
     text: str
-    source_id: str  # with the same one it is the same memory
-    place: str
     fields: Mapping[str, Any] = field(default_factory=dict)
-    said_by_assistant: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedInstruction:
-    """A standing instruction."""
+class ImportedCategory(Imported):
+    """A category of a person; `parent` is the source_id of its parent, which comes before it."""
 
-    phone: str | None
-    text: str
-    source_id: str
-    place: str
-    priority: int = 1  # up to 10
-    condition: str | None = None  # an unknown one is kept as text, for the model
-    active: bool = True
-    expires_at: datetime | None = None
-    created_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedCategory:
-    """A category of a person; its parent comes before it. An invalid colour is left out."""
-
-    phone: str | None
     name: str
-    source_id: str
-    place: str
     color: str | None = None
     description: str | None = None
-    parent: str | None = None  # the source_id of its parent
+    parent: str | None = None
     created_at: datetime | None = None
 
 
@@ -90,7 +85,7 @@ ImportedRecords = Iterable[ImportedRecord]
 
 Kind = Literal[
     "session", "message", "file", "memory", "category", "instruction", "alias", "said elsewhere", "use", "identifier",
-    "merge", "settings", "consent", "verdicts", "extraction", "incoming", "question",
+    "settings", "consent", "verdicts", "extraction", "incoming",
 ]  # fmt: skip
 
 
@@ -104,9 +99,7 @@ class Remark:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The result of an import, counted by kind. `doubted` was stored to be confirmed, or left out, as requested;
-    `skipped` could not be stored.
-    """
+    """The result of an import, counted by kind. `doubted` was not stored as it was there; `skipped` was not stored."""
 
     stored: Counter[Kind] = field(default_factory=Counter)
     there_already: Counter[Kind] = field(default_factory=Counter)
@@ -114,6 +107,9 @@ class ImportReport:
     doubted: list[Remark] = field(default_factory=list)
     erased: int = 0
     """The number of `skipped` that belong to people who asked to be erased."""
+
+    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
+        (self.stored if stored else self.there_already)[kind] += many
 
     def skip(self, place: str, reason: str) -> None:
         self.skipped.append(Remark(place, reason))

@@ -4,9 +4,10 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError, NoSuchTableError
+from sqlalchemy import Connection, Engine, create_engine, event, inspect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from langmem_plugin.database.urls import database_url
@@ -35,37 +36,33 @@ def opened(path_or_url: str) -> Iterator[Connection]:
         engine.dispose()
 
 
+def tables_in(source: str) -> Collection[str]:
+    """Return the names of the tables; none of what is no database."""
+    if "://" not in source and (not Path(source).is_file() or not _is_sqlite(Path(source))):
+        return ()
+    with opened(source) as connection:
+        return inspect(connection).get_table_names()
+
+
+def errors_of(connection: Connection) -> type[Exception]:
+    """Return the error that the database's driver raises where it is not called through SQLAlchemy."""
+    driver: Any = connection.dialect.dbapi
+    return cast("type[Exception]", driver.Error)
+
+
 def columns(connection: Connection, table: str, *needed: str) -> Collection[str]:
     """Return the names of the table's columns. Raises InvalidInput, which names what is missing, if the table is not as
-    a stock package makes it.
-
-    A view, a virtual table or a computed column is refused: reading it may never end, or may return anything.
+    a stock package makes it; a view is none, because reading it may never end.
     """
-    _refuse_computed(connection, table)
-    try:
-        found = {each["name"] for each in inspect(connection).get_columns(table)}
-    except NoSuchTableError as error:
-        raise InvalidInput(f"the source has no table {table!r}: name a database of the LangGraph package") from error
+    there = inspect(connection)
+    if table not in there.get_table_names():
+        raise InvalidInput(f"the source has no table {table!r} of its own: name a database of the LangGraph package")
+    found = {each["name"] for each in there.get_columns(table)}
     if missing := [each for each in needed if each not in found]:
         raise InvalidInput(
             f"the table {table!r} of the source has no column {missing[0]!r}: it is of another package or version"
         )
     return found
-
-
-def _refuse_computed(connection: Connection, table: str) -> None:
-    if connection.dialect.name == "postgresql":
-        kind = connection.execute(text("SELECT relkind FROM pg_class WHERE oid = to_regclass(:t)"), {"t": table})
-        if (found := kind.scalar()) is not None and found not in {"r", "p", b"r", b"p"}:
-            raise InvalidInput(f"{table!r} of the source is no table of its own but a view or a foreign one")
-        return
-    named = text("SELECT type, sql FROM sqlite_master WHERE lower(name) = lower(:t) AND type IN ('table', 'view')")
-    for kind, made_by in connection.execute(named, {"t": table}):
-        if kind != "table" or str(made_by).split()[1:2] != ["TABLE"]:
-            raise InvalidInput(f"{table!r} of the source is a {'view' if kind == 'view' else 'virtual table'}")
-        for _, name, _, _, _, _, hidden in connection.exec_driver_sql(f'PRAGMA table_xinfo("{table}")'):
-            if hidden:
-                raise InvalidInput(f"the column {name!r} of the table {table!r} of the source is computed")
 
 
 def _engine(path_or_url: str) -> Engine:
@@ -92,14 +89,18 @@ def _sqlite(name: str | None) -> Engine:
     file = Path(name or "")
     if not file.is_file():
         raise InvalidInput(f"there is no file {str(file)!r}")
-    with file.open("rb") as opened_file:
-        if opened_file.read(len(_SQLITE)) != _SQLITE:
-            raise InvalidInput(f"{file.name} is no SQLite database")
+    if not _is_sqlite(file):
+        raise InvalidInput(f"{file.name} is no SQLite database")
     uri = f"{file.absolute().as_uri()}?mode=ro"
     # The driver begins no transaction for a SELECT by itself, so each would see the database at another moment.
     engine = create_engine("sqlite://", creator=lambda: _read_only(uri), poolclass=NullPool)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine
+
+
+def _is_sqlite(file: Path) -> bool:
+    with file.open("rb") as content:
+        return content.read(len(_SQLITE)) == _SQLITE
 
 
 def _read_only(uri: str) -> sqlite3.Connection:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from sqlalchemy import Connection, delete, insert, select, update
@@ -44,9 +45,8 @@ class ThreadMigration:
     """The migration of threads. `phone_of` maps a thread id to its owner; an id that is not in it is a phone, or stays
     as it is.
 
-    The last thread of each person stays their current conversation: until silence ends it, counted from its last step,
-    or from now on with `as_current`. The others are archived as of now, so they are kept as long as a conversation that
-    ends today.
+    The last thread of each person stays their current conversation until silence ends it, counted from its last step.
+    The others are archived as of now, so they are kept as long as a conversation that ends today.
     """
 
     def __init__(
@@ -55,14 +55,12 @@ class ThreadMigration:
         *,
         phone_of: Mapping[str, str] | None = None,
         person_of: Callable[[str], OwnerKey] = OwnerKey,
-        as_current: bool = False,
     ) -> None:
         self._saver = saver
         self._phone_of = phone_of or {}
         self._person_of = person_of
-        self._as_current = as_current
 
-    def run(self, source: StockThreads, progress: Callable[[int], object] = lambda _: None) -> ImportReport:
+    def run(self, source: StockThreads) -> ImportReport:
         """Migrate each thread in one transaction: if this is killed, the next run goes on with the unfinished thread.
 
         Raises StoreUnavailable; all threads before are kept.
@@ -75,7 +73,6 @@ class ThreadMigration:
                 raise
             except LangMemError as error:
                 report.skip(f"thread {each.thread_id!r}", str(error))
-            progress(1)
         return report
 
     def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
@@ -100,8 +97,6 @@ class ThreadMigration:
 
     def _take(self, thread: _Thread, source: StockThreads, report: ImportReport) -> None:
         ids = source.checkpoint_ids(thread.thread_id)
-        if many := source.unnamed(thread.thread_id):
-            report.skip(f"thread {thread.thread_id!r}", f"{many} checkpoints have an id that is no text")
         with self._saver.stand_still(thread.key):
             with self._saver.database.read() as connection:
                 there = self._holding(connection, thread.key, ids)
@@ -111,12 +106,12 @@ class ThreadMigration:
                 report.there_already["session"] += 1
                 self._continue(thread, there, source, ids, report)
 
-    def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[str, str]]) -> Session | None:
+    def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[Any, Any]]) -> Session | None:
         """Return the session of the key that holds one of these checkpoints, if any."""
         of_key = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
             checkpoint_table.c.thread == key
         )
-        for part in in_parts(list({checkpoint_id for _, checkpoint_id in ids})):
+        for part in in_parts(list({checkpoint_id for _, checkpoint_id in ids if isinstance(checkpoint_id, str)})):
             query = of_key.where(checkpoint_table.c.checkpoint_id.in_(part)).limit(1)
             if (found := connection.execute(query).first()) is not None:
                 return session_rows.with_checkpoint(connection, key, *found)
@@ -144,7 +139,7 @@ class ThreadMigration:
         thread: _Thread,
         there: Session,
         source: StockThreads,
-        ids: Sequence[tuple[str, str]],
+        ids: Sequence[tuple[Any, Any]],
         report: ImportReport,
     ) -> None:
         """Store the steps that the thread has got since, each in a transaction of its own; a step is known by
@@ -171,7 +166,7 @@ class ThreadMigration:
                 stored = self._stored(connection, there, each, report)
                 if stored is not None:
                     next_row = stored.lease.next_row
-                    session_rows.advance(connection, there, next_row=next_row, active_at=self._active(each.at))
+                    session_rows.advance(connection, there, next_row=next_row, active_at=each.at)
             if stored is not None:
                 stored.messages.publish()
         with self._saver.checkpoints.reading(there.session_id) as after:
@@ -202,8 +197,8 @@ class ThreadMigration:
         try:
             with connection.begin_nested():
                 opened.save(each.namespace, each.checkpoint, facts, {}, each.parent_id)
-                for task_id, path, writes in each.writes:
-                    opened.save_writes(each.namespace, each.checkpoint["id"], task_id, path, writes)
+                for task_id, writes in each.writes.items():
+                    opened.save_writes(each.namespace, each.checkpoint["id"], task_id, "", writes)
         except StoreUnavailable:
             raise
         except UNREADABLE as error:
@@ -228,13 +223,10 @@ class ThreadMigration:
             .where(session_table.c.session_id == session.session_id)
             .values(
                 next_row=session.next_row,
-                last_active=self._active(newest.at) if goes_on else newest.at,
+                last_active=newest.at,
                 ended_at=None if goes_on else now,
             )
         )
-
-    def _active(self, at: datetime) -> datetime:
-        return self._saver.sessions.now() if self._as_current else at
 
 
 def _readable(checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> Iterator[StockCheckpoint]:

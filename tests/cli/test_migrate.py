@@ -1,4 +1,4 @@
-"""`langmem migrate` as a command and as a process: what people have elsewhere, and what is said of it."""
+"""`langmem import` of databases and chats, as a command and as a process: what people have elsewhere, and what is said of it."""
 
 import json
 import os
@@ -29,8 +29,7 @@ def run(database_url):
     """A command on the database: its lines."""
 
     def invoke(*arguments, exit_code=0):
-        verb = () if arguments[0] == "import" else ("migrate",)
-        result = CliRunner().invoke(app, [*verb, *map(str, arguments), "--database", database_url])
+        result = CliRunner().invoke(app, ["import", *map(str, arguments), "--database", database_url])
         assert result.exit_code == exit_code, result.output
         return result.output.splitlines()
 
@@ -50,35 +49,31 @@ def test_a_stock_database_is_migrated_with_a_mapping_and_a_report(run, database_
     mapping = tmp_path / "phones.csv"
     mapping.write_text("thread-1,+972 50-999-9999\n", encoding="utf-8")
 
-    told = run("langgraph-saver", source, "--phone-of", mapping, "--current", "--report", tmp_path / "report.json")
+    told = run(source, "--phone-of", mapping)
 
     assert "stored: 2 sessions, 4 messages" in told
     assert "skipped: 3" in told
     assert any("thread 'broken' checkpoint" in line and "pickle" in line for line in told)
-    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert report["stored"] == {"session": 2, "message": 4}
-    assert len(report["skipped"]) == 3
-    assert (tmp_path / "report.json").stat().st_mode & 0o777 == 0o600
     with ConversationSaver(database_url) as saver:
         assert {each.whatsapp_chat for each in SessionManager(saver).sessions()} == {ERIN, DAN}
 
-    assert "there already: 2 sessions" in run("langgraph-saver", source, "--phone-of", mapping)
+    report = json.loads("\n".join(run(source, "--from", "langgraph-saver", "--phone-of", mapping, "--json")))
+    assert report["there_already"] == {"session": 2}
+    assert len(report["skipped"]) == 3
 
 
 @pytest.mark.spec("U-9", "U-5", "C-13")
 @for_each(
     ("arguments", "said"),
     [
-        (("langgraph-saver", "none.db"), "there is no file"),
-        (("langgraph-saver", "mapping.csv"), "no SQLite database"),
-        (("langgraph-saver", "none.db", "--phone-of", "bad.csv"), "bad.csv:2: a line is `name there,phone here`"),
-        (("langgraph-saver", "none.db", "--phone-of", "two.csv"), "two.csv:2: 'a' stands for another phone above"),
-        (("langgraph-store", "none.db"), "say whose the memories are"),
-        (("langgraph-store", "none.db", "--owner-from", "users"), "names no owner"),
-        (("import", "none.json", "--from", "mem0"), "there is no none.json"),
-        (("import", "mapping.csv", "--from", "mem0", "--phone-of", "bad.csv"), "bad.csv:2: a line is `name"),
-        (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop"), "no WhatsApp chat"),
-        (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop", "--time-zone", "Mars"), "no time zone"),
+        (("none.db", "--from", "langgraph-saver"), "there is no none.db"),
+        (("mapping.csv", "--from", "langgraph-saver"), "no SQLite database"),
+        (("mapping.csv",), "cannot be told"),
+        (("mapping.csv", "--from", "mem0", "--phone-of", "bad.csv"), "bad.csv:2: a line is `name there,phone here`"),
+        (("mapping.csv", "--from", "mem0", "--phone-of", "two.csv"), "two.csv:2: 'a' stands for another phone above"),
+        (("mapping.csv", "--from", "langgraph-store"), "say whose it is"),
+        (("mapping.csv", "--from", "whatsapp"), "say who is who"),
+        (("mapping.csv", "--phone", ERIN, "--bot", "Shop"), "no WhatsApp chat"),
     ],
 )
 def test_what_cannot_be_migrated_is_said_in_one_line(arguments, said, run, tmp_path, monkeypatch):
@@ -95,7 +90,7 @@ def test_what_cannot_be_migrated_is_said_in_one_line(arguments, said, run, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.spec("U-9", "U-5")
-def test_memories_and_chats_are_migrated_once_and_a_dry_run_stores_nothing(run, database_url, tmp_path):
+def test_memories_and_chats_are_migrated_once(run, database_url, tmp_path):
     store = str(tmp_path / "store.sqlite")
     with SqliteStore.from_conn_string(store) as opened:
         opened.setup()
@@ -108,20 +103,17 @@ def test_memories_and_chats_are_migrated_once_and_a_dry_run_stores_nothing(run, 
     names = tmp_path / "names.csv"
     names.write_text(f"dan,{DAN}\n")
     commands = (
-        ("langgraph-store", store, "--owner-from", "0"),
-        ("import", export, "--phone-of", names),
-        ("whatsapp", chat, "--phone", ERIN, "--bot", "Shop"),
+        (store, "--owner-at", "0"),
+        (export, "--phone-of", names),
+        (chat, "--phone", ERIN, "--bot", "Shop"),
     )
 
-    dry = [run(*each, "--dry-run") for each in commands]
-    assert _memories(database_url) == []
     first = [run(*each) for each in commands]
     again = [run(*each) for each in commands]
 
-    for told in (dry, first):
-        assert [any(line.startswith("stored: 1 memory") for line in each) for each in told] == [True, True, False]
-        assert "stored: 2 messages, 1 session" in told[2]
-        assert any("mem0.json record 2: it has no text" in line for line in told[1])
+    assert [any(line.startswith("stored: 1 memory") for line in each) for each in first] == [True, True, False]
+    assert "stored: 2 messages, 1 session" in first[2]
+    assert any("mem0.json record 2: it has no text" in line for line in first[1])
     assert ["stored: nothing" in each for each in again] == [True] * 3
     assert sorted(_memories(database_url)) == [(ERIN, "Erin lives in Haifa"), (DAN, "Dan is allergic to nuts")]
 
@@ -141,8 +133,8 @@ def test_an_old_chat_stays_for_as_long_as_what_ends_today_and_a_longer_export_ad
     for many, stored in ((2, "2 messages, 1 session"), (4, "2 messages, 2 sessions"), (4, "nothing")):
         chat = tmp_path / "chat.txt"
         chat.write_text("\n".join(lines[:many]), encoding="utf-8")
-        assert f"stored: {stored}" in run("whatsapp", chat, "--phone", ERIN, "--bot", "Shop")
-        assert CliRunner().invoke(app, ["sweep", "--database", database_url]).exit_code == 0
+        assert f"stored: {stored}" in run(chat, "--phone", ERIN, "--bot", "Shop")
+        assert CliRunner().invoke(app, ["expire", "--database", database_url]).exit_code == 0
 
     with ConversationSaver(database_url) as saver:
         manager = SessionManager(saver)
@@ -172,7 +164,7 @@ def test_a_killed_process_is_finished_by_the_next(tmp_path):
                 connection.execute(f"INSERT INTO {table} (thread_id, {columns}) {of_first}", (f"+97250{number:07}",))
         connection.commit()
     command = [sys.executable, "-c", "from langmem_plugin.cli import app; app()"]
-    command += ["migrate", "langgraph-saver", source, "--create", "--database", target]
+    command += ["import", source, "--create", "--database", target]
 
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and not 0 < _sessions(tmp_path / "langmem.db") < 30:

@@ -6,12 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from rich.console import Console
 
-from langmem_plugin.cli.asking import candidate_tables
-from langmem_plugin.cli.printing import Told, tell
-from langmem_plugin.identifiers import masked
-from langmem_plugin.memory.models import Candidate, Explanation
 from tests.cli.conftest import langmem
 
 pytestmark = pytest.mark.both_engines
@@ -20,37 +15,23 @@ ERIN, DAD = "+972501234567", "+972507654321"
 
 
 @pytest.mark.spec("U-5")
-def test_memories_are_added_edited_and_their_history_told(command, memory):
+def test_memories_are_added_and_edited_and_what_they_replaced_is_shown(command, memory):
     first = command("memories", "add", ERIN, "Leo is 6 years old", "--json").json["memory"]
     assert first["owner"] == "…567"
     second = command("memories", "edit", first["id"], "Leo is 7 years old", "--json").json["memory"]
     listed = command("memories", "list", ERIN, "--json").json
     assert ([each["text"] for each in listed["memories"]], listed["total"]) == (["Leo is 7 years old"], 1)
-    told = command("memories", "history", second["id"], "--json").json["history"]
-    assert [(each["id"], each["status"], each["superseded_by"]) for each in told] == [
-        (first["id"], "superseded", second["id"]),
-        (second["id"], "active", None),
-    ]
-    assert command("memories", "history", first["id"], "--json").json["history"] == told
-    in_words = command("memories", "history", first["id"]).out
-    assert f"replaced by {second['id']}" in in_words
-    assert ERIN not in in_words
+    shown = command("memories", "show", second["id"], "--json").json
+    assert [each["id"] for each in shown["instead_of"]] == [first["id"]]
+    assert command("memories", "show", first["id"], "--json").json["replaced_by"]["id"] == second["id"]
     assert "instead of: Leo is 6 years old" in command("memories", "show", second["id"]).out
-
-
-@pytest.mark.spec("U-5")
-def test_the_history_quotes_what_the_person_said(command, memory):
-    old = memory.service.remember(ERIN, "Erin lives in Haifa", quote="I live in Haifa")
-    new = memory.service.supersede(ERIN, old.id, "Erin lives in Jaffa", quote="we moved to Jaffa")
-    told = command("memories", "history", new.id).out
-    assert told.index("said: “I live in Haifa”") < told.index("said: “we moved to Jaffa”")
 
 
 @pytest.mark.spec("U-5", "P-7")
 def test_what_a_memory_holds_steers_no_terminal_and_passes_for_no_line(command, memory):
     hostile = "Dan \x1b[2J\u202eowes\n  from: command, 2020-01-01\n  personal of …999, active"
     stored = memory.service.remember(ERIN, hostile, quote=hostile)
-    for arguments in (["show", stored.id], ["history", stored.id], ["list", ERIN]):
+    for arguments in (["show", stored.id], ["list", ERIN]):
         out = command("memories", *arguments).out
         assert not set(out) & set("\x1b\u202e")
         assert not re.search(r"^ {0,2}(from: command|personal of)", out, re.MULTILINE)
@@ -63,8 +44,7 @@ def test_a_memory_is_forgotten_after_a_yes_and_its_text_is_shown_no_more(command
     refused = command("memories", "forget", stored.id, code=1, stdin="y\n")
     assert "say --yes" in refused.err
     assert command("memories", "forget", stored.id, "--yes", "--json").json == {"forgotten": stored.id}
-    for arguments in (["list", ERIN], ["history", stored.id], ["history", stored.id, "--json"]):
-        assert "coriander" not in command("memories", *arguments).out
+    assert "coriander" not in command("memories", "list", ERIN).out
     assert "there is no memory" in command("memories", "show", stored.id, code=1).err
 
 
@@ -95,11 +75,9 @@ def test_a_question_is_answered_with_signals(command, memory):
     why = told["results"][0]["explanation"]
     assert sum(why["terms"].values()) == pytest.approx(told["results"][0]["score"], abs=1e-4)
     assert "cats" not in json.dumps(told)
-    [head, first, _, measured, _, _, terms, _] = command("recall", "Leo allergic peanuts", "--phone", ERIN).rows
-    assert head == ["no", "similarity", "text", "id"]
-    assert first[2] == "Leo is allergic to peanuts"
-    assert measured[1:6] == ["cosine", "relevance", "bm25", "coverage", "days"]
-    assert terms[-3:] == ["= score", "bound", "kept"]
+    [head, first] = command("recall", "Leo allergic peanuts", "--phone", ERIN).rows
+    assert head == ["similarity", "text", "id", "kept"]
+    assert (first[1], first[3]) == ("Leo is allergic to peanuts", "yes")
     nothing = command("recall", "who won the cup?", "--phone", ERIN, "--min-similarity", "0.99")
     assert "nothing is similar enough" in nothing.err
     left = command("recall", "Leo", "--phone", ERIN, "--all", "--json").json["results"]
@@ -107,68 +85,17 @@ def test_a_question_is_answered_with_signals(command, memory):
 
 
 @pytest.mark.spec("U-5")
-def test_in_eighty_columns_no_number_of_a_result_is_cut(monkeypatch, capsys):
-    monkeypatch.setattr("langmem_plugin.cli.printing.Console", lambda: Console(width=80, force_terminal=True))
-    terms = {"meaning": 1.0, "words": 0.5, "labels": 0.012, "recency": 0.06, "use": 0.03, "confidence": 0.05}
-    numbers = {"cosine": -0.62, "relevance": 0.99, "bm25": 12.37, "coverage": 0.81, "days": 4711.0, "uses": 1234}
-    why = Explanation("Leo?", 0.98, 0.7, terms, **numbers, confidence=0.95, aliases=("k8s = Kubernetes",))
-    text = "Leo is allergic to peanuts and to whatever else grows below the ground in summer"
-    found = Candidate("6f2b1c1e-0000-4000-8000-123456789012", ERIN, text, 1.652, 0.98, "hybrid", why, "below the bound")
-    tell(Told({}, candidate_tables([found])), as_json=False)
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert all(len(line) <= 80 for line in shown.splitlines())
-    whole = ["6f2b1c1e-0000-4000-8000-123456789012", "-0.62", "12.37", "4711.00", "1234", "hybrid", "1.652", "= score"]
-    assert all(each in shown for each in whole)
-    together = "".join(shown.split())
-    assert "k8s=Kubernetes" in together
-    assert "belowthebound" in together
-    assert "summer" in together
-
-
-@pytest.mark.spec("U-5")
-def test_instructions_are_added_switched_off_and_removed(command, memory):
-    made = command("instructions", "add", ERIN, "never use emojis", "--priority", "5", "--json").json["instruction"]
-    assert [row[1] for row in command("instructions", "list", ERIN).rows[1:]] == ["never use emojis"]
-    assert "is switched off" in command("instructions", "switch-off", made["id"]).out
-    assert command("instructions", "list", ERIN, "--json").json == {"instructions": []}
-    assert [
-        each["active"] for each in command("instructions", "list", ERIN, "--all", "--json").json["instructions"]
-    ] == [False]
-    assert command("instructions", "switch-on", made["id"], "--json").json["instruction"]["active"]
-    assert "say --yes" in command("instructions", "remove", made["id"], code=1).err
-    command("instructions", "remove", made["id"], "--yes")
-    assert "there is no instruction" in command("instructions", "switch-off", made["id"], code=1).err
-    assert "needs a text" in command("instructions", "add", ERIN, " ", code=1).err
-
-
-@pytest.mark.spec("U-5")
-def test_names_are_listed_added_and_removed(command, memory):
-    memory.service.remember(ERIN, "Dr. L is Dr. Levi")
-    [learnt] = command("aliases", "list", ERIN).rows[1:]
-    assert learnt[1:] == ["Dr. L", "Dr. Levi", "memory"]
-    added = command("aliases", "add", ERIN, "k8s", "Kubernetes", "--json").json["alias"]
-    assert (added["source"], added["active"], added["owner"]) == ("hand", True, masked(ERIN))
-    assert "counts no more: Dr. L means Dr. Levi" in command("aliases", "remove", ERIN, learnt[0]).out
-    assert [row[1] for row in command("aliases", "list", ERIN).rows[1:]] == ["k8s"]
-    assert [row[1] for row in command("aliases", "list", ERIN, "--all").rows[1:]] == ["Dr. L", "k8s"]
-    command("aliases", "remove", ERIN, "unknown", code=1)
-    done = [each.action for each in memory.audit.newest(50) if each.action.startswith("alias.")]
-    assert sorted(done) == ["alias.added", "alias.removed"]
-
-
-@pytest.mark.spec("U-5")
-def test_people_are_listed_masked_merged_and_parted(command, memory):
+def test_people_are_listed_masked_linked_and_parted(command, memory):
     memory.service.remember(ERIN, "Erin likes tea")
     memory.sessions.add_message(DAD, "user", "hello")
     assert [row[0] for row in command("people", "list").rows[1:]] == ["…567", "…321"]
     listed = command("people", "list", "--reveal", "--json").json["people"]
     assert [(each["key"], each["memories"], each["sessions"]) for each in listed] == [(ERIN, 1, 0), (DAD, 0, 1)]
-    assert "say --yes" in command("people", "merge", ERIN, DAD, code=1).err
-    merge_id = command("people", "merge", ERIN, DAD, "--yes", "--json").json["merge"]
+    assert "say --yes" in command("people", "link", ERIN, DAD, code=1).err
+    merge_id = command("people", "link", ERIN, DAD, "--yes", "--json").json["merge"]
     shown = command("people", "show", DAD, "--reveal", "--json").json
     assert shown["identifiers"] == [ERIN, DAD]
     assert (shown["stored"]["memories"], shown["stored"]["sessions"]) == (1, 1)
-    assert "one person already" in command("people", "merge", ERIN, DAD, "--yes", code=1).err
     assert "two people again" in command("people", "undo", merge_id).out
     assert command("people", "undo", merge_id, code=1).err.startswith("langmem: ")
     assert command("people", "link", ERIN, "telegram:55", "--yes", "--json").json == {"merge": None}
@@ -183,10 +110,9 @@ def test_whoever_reads_a_person_is_noted(command, memory):
     stored = memory.service.remember(ERIN, "Erin likes tea")
     for arguments in (["memories", "list", ERIN], ["recall", "tea", "--phone", ERIN], ["people", "show", ERIN]):
         command(*arguments)
-    command("memories", "history", stored.id)
-    command("instructions", "list", ERIN)
+    command("memories", "show", stored.id)
     read = [each for each in command("audit", "--json").json["entries"] if each["action"] == "operator.read"]
-    assert [each["subject"] for each in read] == ["memories", "memories", "person", stored.id, "instructions"]
+    assert [each["subject"] for each in read] == ["memories", "memories", "person", stored.id]
     assert len({each["owner"] for each in read}) == 1
 
 
@@ -226,31 +152,7 @@ def test_sessions_and_their_health_are_told_to_programs(command, memory):
     assert "say --yes" in command("sessions", "purge", session["session_id"], code=1).err
     assert command("sessions", "purge", session["session_id"], "--yes", "--json").json["messages"] == 1
     assert command("resolve", "number 2", "--phone", ERIN, "--json").json["references"] == []
-    assert "I remember nothing" in command("say", ERIN, "/memories", "--json").json["answer"]
-    assert set(command("sweep", "--json").json) >= {"sessions_archived", "remarks"}
-    assert command("expire", "--json").json["archived"] == 0
-
-
-@pytest.mark.spec("U-5", "U-8")
-def test_each_setting_says_where_it_comes_from(tmp_path):
-    file = tmp_path / "config.json"
-    file.write_text('{"memory": {"longterm": {"top_k_results": 7}}, "langmem": {"window_turns": 3, "nonsense": 1}}')
-    given = {"LANGMEM_WINDOW_TURNS": "9", "LANGMEM_KEYS": "", "LANGMEM_LANGUAG": "he"}
-    del given["LANGMEM_KEYS"]
-    told = langmem("config", "check", str(file), "--json", code=1, **given).json
-    origins = {each["name"]: (each["value"], each["from"]) for each in told["settings"]}
-    assert origins["recall_limit"] == ("7", "file: memory.longterm.top_k_results")
-    assert origins["window_turns"] == ("9", "LANGMEM_WINDOW_TURNS, before langmem.window_turns of the file")
-    assert origins["turn_timeout"] == ("2m", "default of a file")
-    problems = {each["key"]: each["nearest"] for each in told["problems"]}
-    assert problems["LANGMEM_LANGUAG"] == "LANGMEM_LANGUAGE"
-    assert "langmem.nonsense" in problems
-    settings = langmem("config", "check", "--json").json["settings"]
-    assert {each["from"] for each in settings} == {"default"}
-    assert all(each["what"].endswith(".") and "\n" not in each["what"] for each in settings)
-    assert {each["name"]: each["what"] for each in settings}["burst"].startswith(
-        "Messages of one person within so long"
-    )
+    assert command("expire", "--json").json["sessions_archived"] == 0
 
 
 @pytest.mark.spec("U-5", "M-3")

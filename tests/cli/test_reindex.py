@@ -21,9 +21,12 @@ def store(database_url, tmp_path):
 
 
 @pytest.fixture
-def run(database_url, store):
-    def invoke(*arguments, exit_code=0):
-        result = CliRunner().invoke(app, ["reindex", "--database", database_url, "--store", store, *arguments])
+def run(database_url, store, monkeypatch):
+    monkeypatch.setenv("LANGMEM_VECTOR_INDEX", store)
+    monkeypatch.setattr(MemoryService, "large_owners", lambda _service: [ANNA])
+
+    def invoke(exit_code=0):
+        result = CliRunner().invoke(app, ["reindex", "--database", database_url])
         assert result.exit_code == exit_code, result.output
         return result.output
 
@@ -41,11 +44,11 @@ def test_one_owners_index_is_made_with_progress_and_is_used_from_then_on(
     run, filled, database_url, store, offline_model, caplog, monkeypatch
 ):
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
-    output = run("--owner", "972501234567@c.us")
+    output = run()
     assert "600/600" in output
     assert "1 of 1 indexes are up to date" in output
     monkeypatch.delenv("FORCE_COLOR")
-    assert run("--owner", ANNA).startswith("1 of 1 indexes are up to date")
+    assert "1 of 1 indexes are up to date" in run()
     with MemoryService(database_url, embeddings=offline_model) as memory:
         stores = opened_stores(store, memory.database)
         with MemoryService(memory.database, embeddings=offline_model, open_collection=stores) as indexed:
@@ -54,11 +57,7 @@ def test_one_owners_index_is_made_with_progress_and_is_used_from_then_on(
     assert "index.incomplete" not in events(caplog)
 
 
-def test_without_an_owner_the_large_ones_are_indexed(run, filled):
-    assert "0 of 0 indexes are up to date" in run()
-
-
-def test_texts_of_another_model_are_embedded_when_it_is_asked_or_before(run, filled, database_url, offline_model):
+def test_texts_of_another_model_are_embedded(run, filled, database_url, offline_model):
     class Other:
         model, dimension = "other", 384
         embed_query, embed_documents = offline_model.embed_query, offline_model.embed_documents
@@ -66,9 +65,7 @@ def test_texts_of_another_model_are_embedded_when_it_is_asked_or_before(run, fil
     with MemoryService(database_url, embeddings=Other()) as other:
         other.remember(ANNA, "My assistant is David")
         assert other.reembedding.waiting() == 600
-    assert "1 texts have no vector" in run("--owner", ANNA)
-    embedded = CliRunner().invoke(app, ["reembed", "--database", database_url])
-    assert embedded.output.endswith(" 0 left\n")
+    assert "1 texts embedded by" in run()
     with MemoryService(database_url, embeddings=offline_model) as memory:
         assert memory.reembedding.waiting() == 0
 
@@ -80,18 +77,13 @@ def test_a_folder_that_a_running_service_holds_is_left_to_it(filled, run, databa
         with MemoryService(
             memory.database, embeddings=offline_model, open_collection=stores, always_indexed={ANNA: "anna"}
         ):
-            assert "stop it" in run("--owner", ANNA, exit_code=1)
+            assert "stop it" in run(exit_code=1)
 
 
-def test_which_index_has_to_be_said_somewhere(database_url, tmp_path, monkeypatch):
-    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 1
-    monkeypatch.setenv("LANGMEM_VECTOR_INDEX", f"chroma:{tmp_path}/index")
-    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 0
-
-
-def test_a_store_that_cannot_be_is_said_in_one_line(tmp_path):
+def test_an_index_that_cannot_be_is_said_in_one_line(tmp_path, monkeypatch):
     Database(f"sqlite:///{tmp_path}/a.db").close()
-    result = CliRunner().invoke(app, ["reindex", "--store", "faiss", "--database", f"sqlite:///{tmp_path}/a.db"])
+    monkeypatch.setenv("LANGMEM_VECTOR_INDEX", "faiss")
+    result = CliRunner().invoke(app, ["reindex", "--database", f"sqlite:///{tmp_path}/a.db"])
     assert (result.exit_code, result.output) == (
         1,
         "langmem: 'faiss' is no vector index: use chroma:FOLDER or pgvector\n",

@@ -32,7 +32,7 @@ def test_a_migration_run_again_leaves_out_who_was_erased_until_that_is_undone(
     with stock_saver(file) as stock:
         for who in (ERIN, JASON):
             say(echo(stock), who, f"a secret of {who}")
-    run = ["migrate", "langgraph-saver", file, "--database", database_url, "--create"]
+    run = ["import", file, "--database", database_url, "--create"]
     assert CliRunner().invoke(app, run).exit_code == 0
     with opened(database_url, offline_model) as memory:
         memory.erase(ERIN, now=now)

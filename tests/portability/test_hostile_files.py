@@ -5,9 +5,11 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.sources import SOURCES, denidin, jarvis, onyx
+from langmem_plugin.portability.records import ImportedSession
+from langmem_plugin.portability.sources import SOURCES, denidin, jarvis, mem0, onyx
 from tests.portability.conftest import ANNA
 
 _odd = ["1e400", "-5", "0501234567", "2026-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "user", "s1", "{a,b}", "\x00"]
@@ -112,31 +114,31 @@ def _memory_json(folder):
     return folder / "memory.json"
 
 
+@pytest.mark.spec("P-3", "W-5")
+def test_what_the_assistant_said_itself_is_asked_about(memory, tmp_path):
+    said = {"memory": "You have a red boat", "id": "1", "hash": "h", "user_id": ANNA, "role": "assistant"}
+    (tmp_path / "mem0.json").write_text(json.dumps([said, said | {"id": "2", "memory": "I sail", "role": "user"}]))
+    report = memory.importer.run(mem0.records(tmp_path / "mem0.json"))
+    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I sail"]
+    assert [each.text for each in memory.confirmations.waiting(ANNA)] == ["You have a red boat"]
+    assert ["pending" in each.reason for each in report.doubted] == [True]
+
+
 @pytest.mark.spec("P-3")
-def test_what_the_assistant_said_itself_is_asked_about(memory, clock):
-    from langchain_core.messages import AIMessage, HumanMessage
-
-    from langmem_plugin.portability.records import ImportedMemory, ImportedSession
-
-    messages = [
-        HumanMessage("hi"),
-        AIMessage("You have a red boat"),
-        AIMessage("again", id="x"),
-        AIMessage("twice", id="x"),
-    ]
+def test_messages_of_one_session_with_one_id_are_all_stored(memory, clock):
+    messages = [HumanMessage("hi"), AIMessage("again", id="x"), AIMessage("twice", id="x")]
     times = {"began_at": clock(), "ended_at": clock()}
-    fact = {"phone": ANNA, "fields": {"said_at": clock()}}
-    records = [
-        ImportedSession(phone=ANNA, messages=messages, **times, source_id="s", place="1"),
-        ImportedMemory(text="you have a red boat.", source_id="m1", place="2", **fact),
-        ImportedMemory(text="I have a blue boat", source_id="m2", place="3", said_by_assistant=True, **fact),
-        ImportedMemory(text="I have a green boat", source_id="m3", place="4", **fact),
-    ]
-    report = memory.importer.run(records, doubtful="leave-out")
-    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a green boat"]
-    assert [each.place for each in report.doubted] == ["2", "3"]
-    report = memory.importer.run(records)
-    assert report.stored["memory"] == 2
-    assert len(memory.confirmations.waiting(ANNA)) == 2
+    memory.importer.run([ImportedSession(phone=ANNA, messages=messages, **times, source_id="s", place="1")])
     [session] = memory.export(ANNA).sessions
-    assert len({each.message_id for each in session.messages}) == 4
+    assert len({each.message_id for each in session.messages}) == 3
+
+
+@pytest.mark.spec("P-3", "C-5")
+def test_a_session_that_has_grown_is_completed(memory, clock):
+    messages = [HumanMessage("hi", id="m1"), AIMessage("hello", id="m2"), HumanMessage("a table", id="m3")]
+    times = {"began_at": clock(), "ended_at": clock()}
+    for many, stored in ((2, 2), (3, 1), (3, 0)):
+        record = ImportedSession(phone=ANNA, messages=messages[:many], **times, source_id="s", place="1")
+        assert memory.importer.run([record]).stored["message"] == stored
+    said = [message.text for each in memory.export(ANNA).sessions for message in each.messages]
+    assert sorted(said) == ["a table", "hello", "hi"]

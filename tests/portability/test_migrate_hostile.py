@@ -118,30 +118,27 @@ def test_whatever_a_database_holds_is_taken_over_or_named(hostile, database_url)
     assert not any("langmem doctor" in each.reason for each in report.skipped)
 
 
-_MADE_UP = {
-    "view": "CREATE VIEW {table} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-    "SELECT {columns} FROM n, {table}_",
-    "virtual table": "CREATE VIRTUAL TABLE {table} USING fts5({columns})",
-    "computed": "CREATE TABLE {table} ({columns}, more AS (zeroblob(1000000000)))",
-}
+_ENDLESS = (
+    "CREATE VIEW {table} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT {columns} FROM n, {table}_"
+)
 
 
 @pytest.mark.spec("U-9", "C-13")
-@for_each("kind", _MADE_UP)
 @for_each("table", ["checkpoints", "writes"])
-def test_what_is_no_table_of_its_own_is_refused_by_its_name(tmp_path, database_url, kind, table):
+def test_a_view_that_never_ends_is_refused_by_its_name(tmp_path, database_url, table):
     file = str(tmp_path / "checkpoints.sqlite")
     with stock_saver(file) as stock:
         say(echo(stock), "T", "hello")
     with closing(sqlite3.connect(file)) as connection:
         columns = ", ".join(each[1] for each in connection.execute(f"PRAGMA table_info({table})"))
         connection.execute(f"ALTER TABLE {table} RENAME TO {table}_")
-        connection.execute(_MADE_UP[kind].format(table=table, columns=columns))
+        connection.execute(_ENDLESS.format(table=table, columns=columns))
         connection.commit()
     with (
         ConversationSaver(database_url) as saver,
         source_database.opened(file) as connection,
-        pytest.raises(InvalidInput, match=f"'{table}' of the source is.*{kind}"),
+        pytest.raises(InvalidInput, match=f"no table '{table}' of its own"),
     ):
         StockThreads(connection, saver.serde)
 
@@ -186,7 +183,7 @@ def test_a_store_with_any_types_is_read_to_its_end_and_what_is_none_is_named(tmp
         connection.executemany("INSERT INTO store (prefix, key, value) VALUES (?, ?, ?)", rows)
         connection.execute("INSERT INTO store (prefix, key, value) VALUES (CAST(x'ff' AS TEXT), 'k', '{}')")
         connection.commit()
-    found = list(langgraph_store.records(file, owner_of=langgraph_store.owner_from("0")))
+    found = list(langgraph_store.records(file, owner_at=0))
     assert len(found) == len(rows) + 1
     assert [each.text for each in found if isinstance(each, ImportedMemory)] == ["likes tea", "twice", "twice", "twice"]
 
@@ -202,6 +199,6 @@ def test_a_view_of_a_server_is_refused_too(database_url, postgresql_server, tmp_
     with (
         ConversationSaver(f"sqlite:///{tmp_path}/l.db") as saver,
         source_database.opened(database_url) as connection,
-        pytest.raises(InvalidInput, match="'checkpoints' of the source is no table"),
+        pytest.raises(InvalidInput, match="no table 'checkpoints' of its own"),
     ):
         StockThreads(connection, saver.serde)

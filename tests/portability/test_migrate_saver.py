@@ -89,7 +89,7 @@ def test_a_migrated_conversation_goes_on_with_what_was_said_before(source, datab
         say(echo(stock), ERIN, "hello", "what is the price")
 
     with PhoneMemory(database_url, embeddings=offline_model) as memory:
-        migrated(source, memory.saver, as_current=True)
+        migrated(source, memory.saver)
         graph = echo(memory.saver)
         said = memory.reply(graph, ERIN, "still there?")
         seen = [message.text for message in graph.get_state(thread(ERIN)).values["messages"]]
@@ -106,7 +106,7 @@ def test_a_question_that_a_graph_waits_with_is_answered_after_the_migration(sour
         say(with_subgraph(stock), DAN, "hi")
 
     with ConversationSaver(database_url) as saver:
-        migrated(source, saver, as_current=True)
+        migrated(source, saver)
         graph = echo(saver)
         assert [each.value for each in graph.get_state(thread(ERIN)).interrupts] == ["Shall I order?"]
         ended = graph.invoke(Command(resume="yes"), thread(ERIN))
@@ -180,7 +180,7 @@ def test_a_conversation_that_goes_on_here_already_stays_the_current_one(source, 
 
     with ConversationSaver(database_url) as saver:
         say(echo(saver), ERIN, "today")
-        migrated(source, saver, as_current=True)
+        migrated(source, saver)
         say(echo(saver), ERIN, "go on")
         current, past = SessionManager(saver).sessions(ERIN)
 

@@ -1,4 +1,4 @@
-"""What other products kept is taken over: once, whoever it is of, and junk is not believed."""
+"""What other products kept is taken over: once, whoever it is of, weighed against what is known."""
 
 import json
 from datetime import timedelta
@@ -96,9 +96,8 @@ def test_jarviss_memory_is_taken_over_by_its_keys(memory, tmp_path):
     keyed = {each["key"]: each for each in KeyValueMemory(memory.service, ANNA).load_memory()["memory"]}
     assert keyed["email_preference"]["value"] == "short emails"
     assert keyed["email_preference"]["created_at"] == "2025-12-10T13:00:00+00:00"
-    assert set(keyed) == {"email_preference", "assistant_name"}
-    assert [each.place for each in report.doubted] == ["memory.json record 3"]  # nothing says when it was told
-    assert [each.text for each in memory.confirmations.waiting(ANNA)] == ["old: plain text"]
+    assert set(keyed) == {"email_preference", "assistant_name", "old"}
+    assert report.doubted == []
     assert [each.place for each in report.skipped] == ["memory.json record 4", "memory.json record 5"]
     assert not +memory.importer.run(jarvis.records(tmp_path / "memory.json"), phone=ANNA).stored
     assert jarvis.recognises(tmp_path / "memory.json") is False  # an entry of it is a list
@@ -131,7 +130,7 @@ def _fact(number, text, **other):
 
 
 @pytest.mark.spec("P-3")
-def test_onyxs_export_is_audited_before_it_counts(memory, tmp_path):
+def test_onyxs_export_is_weighed_as_whatever_is_remembered(memory, tmp_path):
     facts = [
         _fact(1, "I live in Haifa", category="c-1", tags=["home"], access_count=4, is_private=True),
         _fact(2, "i live in haifa."),
@@ -145,27 +144,19 @@ def test_onyxs_export_is_audited_before_it_counts(memory, tmp_path):
     ]
     _write(tmp_path / "onyx.json", {**ONYX, "memories": facts})
     report = memory.importer.run(onyx.records(tmp_path / "onyx.json"))
-    [haifa] = memory.service.list_memories("u-17")
-    assert (haifa.text, haifa.category, haifa.tags, haifa.access_count) == ("I live in Haifa", "work", ("home",), 4)
-    assert haifa.private
-    assert haifa.confidence == 0.9
-    assert {each.text for each in memory.confirmations.waiting("u-17")} == {
-        "I live in Eilat",
-        "I have a dog",
-        "Remind me to call Dana in an hour",
-        "My boat is red",
-    }
-    reasons = {each.place.rpartition(" ")[2]: each.reason for each in report.doubted}
-    assert "says what memory" in reasons["2"]
-    assert "contradicts" in reasons["3"]
-    assert "nothing says when" in reasons["4"]
-    assert "Temporary" in reasons["5"]
-    assert "its time is over" in reasons["7"]
+    held = {each.text: each for each in memory.service.list_memories("u-17")}
+    assert held.keys() == {"I live in Eilat", "I have a dog", "Remind me to call Dana in an hour"}
+    kept = {each.text: each for each in memory.export("u-17").memories}
+    haifa = kept["I live in Haifa"]
+    assert (haifa.category, haifa.tags, haifa.access_count, haifa.private) == ("work", ("home",), 4, True)
+    assert (haifa.confidence, haifa.status, haifa.superseded_by) == (0.9, "superseded", held["I live in Eilat"].id)
+    assert kept.keys() - held.keys() == {"I live in Haifa", "My boat is red"}  # the boat's time is over
+    assert [each.place for each in report.doubted if "says what memory" in each.reason] == ["onyx.json memories 2"]
     assert [each.place for each in report.skipped if "memories" in each.place] == [
         "onyx.json memories 6",
+        "onyx.json memories 8",
         "onyx.json memories 9",
     ]
-    assert {each.status for each in memory.export("u-17").memories} == {"active", "pending", "forgotten"}
     held = {each.text: each.condition for each in memory.instructions.list_instructions("u-17")}
     assert held == {"be brief": None, "if $.user.role == 'boss' then say sir": None}
     assert not +memory.importer.run(onyx.records(tmp_path / "onyx.json")).stored

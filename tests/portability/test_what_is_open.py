@@ -1,4 +1,4 @@
-"""What is under way goes along: merges, unanswered messages, questions, facts that wait to be stored; and /export."""
+"""What is under way goes along: unanswered messages, facts that wait to be stored; and /export."""
 
 import json
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from langmem_plugin.database.conversation_tables import incoming, session
 from langmem_plugin.database.memory_tables import extraction_job
 from tests.cases import for_each
 from tests.chat_graph import chat_graph
-from tests.portability.conftest import ANNA, ANNAS_TELEGRAM, fill, same
+from tests.portability.conftest import ANNA, fill, same
 
 FACT = {"text": "Anna is a pilot", "quote": "I am a pilot"}
 
@@ -29,8 +29,6 @@ def _leave_things_open(memory, clock):
         connection.execute(insert(extraction_job).values(**job, taken={1, 77}, facts=[FACT]))
         waits = {"thread": ANNA, "message_id": "w-1", "position": 1, "ticket": 3, "received_at": clock()}
         connection.execute(insert(incoming).values(**waits, payload=payload))
-    memory.service.remember(ANNA, "Anna has a boat")
-    memory.command(ANNA, "/forget boat")
 
 
 @pytest.mark.spec("P-3")
@@ -63,32 +61,6 @@ def test_what_was_answered_is_not_answered_again_after_it_moved(memory, empty):
     empty.import_person(document)
     again = empty.reply(chat_graph(empty, _answer), ANNA, "hello", message_id="wamid-1")
     assert (again, again.repeated) == (answer, True)
-
-
-@pytest.mark.spec("P-3")
-def test_a_question_is_answered_where_the_person_went(memory, empty, clock):
-    for text in ("Anna has a boat in Haifa", "Anna has a boat in Eilat"):
-        memory.service.remember(ANNA, text)
-    memory.command(ANNA, "/forget boat")
-    document = memory.export(ANNA)
-    assert document.question is not None
-    empty.import_person(document)
-    assert same(empty.export(ANNA), document)
-    empty.command(ANNA, "1")
-    assert empty.service.count(ANNA) == 1
-
-
-@pytest.mark.spec("P-3")
-def test_a_merge_can_be_taken_back_where_it_went(memory, empty):
-    memory.service.remember(ANNA, "Anna lives in Haifa")
-    memory.service.remember(ANNAS_TELEGRAM, "Anna has a red boat")
-    memory.people.merge(ANNA, ANNAS_TELEGRAM)
-    document = memory.export(ANNA)
-    empty.import_person(document)
-    assert same(empty.export(ANNA), document)
-    empty.people.undo(document.merges[0].merge_id)
-    assert [each.text for each in empty.service.list_memories(ANNAS_TELEGRAM)] == ["Anna has a red boat"]
-    assert [each.text for each in empty.service.list_memories(ANNA)] == ["Anna lives in Haifa"]
 
 
 @pytest.mark.spec("P-3")

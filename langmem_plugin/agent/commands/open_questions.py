@@ -14,7 +14,7 @@ from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.encryption.encrypted_columns import QUESTION
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import upsert
-from langmem_plugin.errors import InvalidInput, SessionRefused
+from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 
@@ -90,21 +90,6 @@ class OpenQuestions:
         row = _OF_OWNER.first(connection, {"of_owner": owner})
         found = _question(connection, owner, row[1], row[0]) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
-
-    def kept(self, owner: OwnerKey) -> OpenQuestion | None:
-        """Return the last question, open or not."""
-        with self._database.read() as connection:
-            row = _OF_OWNER.first(connection, {"of_owner": owner})
-            return None if row is None else _question(connection, owner, row[1], row[0])
-
-    def take_in(self, owner: OwnerKey, details: Mapping[str, Any], asked_at: datetime) -> bool:
-        """Keep a question from another database. Return False, and keep nothing, if the owner was already asked one."""
-        if details.get("kind") not in get_args(QuestionKind):
-            raise InvalidInput("this is no question that is asked here")
-        with self._database.write() as connection:
-            payload = QUESTION.encrypted(connection, (owner,), json.dumps(dict(details)).encode())
-            asked = upsert(connection, table).values(thread=owner, asked_at=asked_at, payload=payload)
-            return connection.execute(asked.on_conflict_do_nothing()).rowcount > 0
 
     def _is_open(self, connection: Connection, owner: OwnerKey, found: OpenQuestion) -> bool:
         silent_for = self._now() - found.asked_at

@@ -12,7 +12,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
-from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
+from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import Name, in_parts, name_to_store, to_store, upsert
 from langmem_plugin.errors import DecryptionRefused
@@ -82,11 +82,6 @@ def owned(
 def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:
     """Return the owners of a memory: mostly one; more where a person's data was imported for another as well."""
     return list(connection.execute(select(memory.c.owner).where(memory.c.memory_id == memory_id)).scalars())
-
-
-def owners_of_instruction(connection: Connection, instruction_id: str) -> list[str]:
-    whose = select(standing_instruction.c.owner).where(standing_instruction.c.instruction_id == instruction_id)
-    return list(connection.execute(whose).scalars())
 
 
 log = event_log(__name__)

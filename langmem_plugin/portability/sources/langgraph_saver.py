@@ -1,31 +1,29 @@
 """LangGraph's SqliteSaver or PostgresSaver: its threads with every checkpoint and what tasks wrote on top of each.
 
-What a payload holds is data: it is read by a strict serializer, so nothing that it names is imported or called.
+The stock saver reads its own tables. What a payload holds is data: it is read by a strict serializer, so nothing that
+it names is imported or called.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any, NotRequired, cast
 from uuid import UUID
 
 from langchain_core import messages as langchain_messages
 from langchain_core.messages import BaseMessage
-from langgraph.checkpoint.base import Checkpoint
+from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import DBAPIError
 from typing_extensions import TypedDict
 
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, TypeNotAllowed
+from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable, TypeNotAllowed
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.records import BadRecord
 
-_NO_VALUE = "empty"
 _MESSAGES = {
     name: kind
     for name in langchain_messages.__all__
@@ -58,11 +56,8 @@ class _Facts(TypedDict):
 
 _CHECKPOINT, _METADATA = TypeAdapter(_Parts), TypeAdapter(_Facts)
 
-TaskWrites = tuple[str, str, Sequence[tuple[str, Any]]]
-"""A task's id, its path, and (channel, value) in the order it wrote."""
-
-_Blobs = dict[tuple[str, str], tuple[Any, tuple[Any, ...]]]
-"""By namespace and channel the version that was read last, with its value if it has one: the next step has it too."""
+Writes = Mapping[str, Sequence[tuple[str, Any]]]
+"""By a task's id (channel, value) in the order it wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,162 +70,134 @@ class StockCheckpoint:
     checkpoint: Checkpoint
     metadata: dict[str, Any]
     at: datetime
-    writes: Sequence[TaskWrites] = ()
+    writes: Writes
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """Stands in a checkpoint where a value cannot be read, so that the saver reads on and the value can be named."""
+
+    reason: str
+
+
+class _Reader:
+    """The serializer, as a stock saver calls it."""
+
+    def __init__(self, serde: SerializerProtocol) -> None:
+        self._serde = serde
+
+    def dumps_typed(self, value: Any) -> tuple[str, bytes]:
+        return self._serde.dumps_typed(value)
+
+    def loads_typed(self, data: tuple[str | None, Any]) -> Any:
+        kind, payload = data
+        content = payload.encode() if isinstance(payload, str) else bytes(payload or b"")
+        try:
+            if kind == "json":  # as savers of 2024 wrote
+                return json.loads(content, object_hook=_message)
+            if kind == "pickle":
+                raise DamagedSession("a stored value is a pickle, which may hold any code: it is not read")
+            return codec.load(self._serde, (kind or "", content))
+        except UNREADABLE as error:
+            return _Unreadable(why(error))
 
 
 class StockThreads:
     """The threads of a database that a stock saver wrote; `serde` builds what their payloads hold.
 
-    Raises InvalidInput if it is no such database.
+    Raises InvalidInput if it is no such database, ImportError if the saver's package is not installed.
     """
 
     def __init__(self, connection: Connection, serde: SerializerProtocol) -> None:
         self._connection = connection
-        self._serde = serde
-        needed = ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "checkpoint", "metadata")
-        source_database.columns(connection, "checkpoints", *needed)
         self._is_sqlite = connection.dialect.name == "sqlite"
-        self._writes_table, self._payload = ("writes", "value") if self._is_sqlite else ("checkpoint_writes", "blob")
-        of_writes = source_database.columns(connection, self._writes_table, "task_id", "channel", self._payload)
-        self._path = "task_path" if "task_path" in of_writes else "''"
-        if not self._is_sqlite:
-            source_database.columns(connection, "checkpoint_blobs", "channel", "version", "blob")
+        source_database.columns(connection, "checkpoints", "thread_id", "checkpoint_ns", "checkpoint_id", "metadata")
+        for table in ("writes",) if self._is_sqlite else ("checkpoint_writes", "checkpoint_blobs"):
+            source_database.columns(connection, table)
+        connection.rollback()  # the saver looks at the tables itself; the view of the database is taken after that
+        self._saver = _stock_saver(connection, _Reader(serde), is_sqlite=self._is_sqlite)
 
     def ids(self) -> list[Any]:
-        """The thread that was written to last comes last. In SQLite not all need be texts."""
+        """Return the ids, of the thread that was written to last at the end. In SQLite not all need be texts."""
         query = text("SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY max(checkpoint_id), thread_id")
         return list(self._connection.execute(query).scalars())
 
-    def checkpoint_ids(self, thread_id: str) -> list[tuple[str, str]]:
-        """(namespace, checkpoint id), oldest first; of those that have texts for these."""
-        return [each for each in self._parents(thread_id) if isinstance(each[0], str) and isinstance(each[1], str)]
-
-    def _parents(self, thread_id: str) -> dict[tuple[str, str], str | None]:
+    def checkpoint_ids(self, thread_id: str) -> list[tuple[Any, Any]]:
+        """Return (namespace, checkpoint id), oldest first. In SQLite not all need be texts."""
         query = text(
-            "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE thread_id = :thread "
+            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = :thread "
             "ORDER BY checkpoint_id, checkpoint_ns"
         )
-        return {(row[0], row[1]): row[2] for row in self._connection.execute(query, {"thread": thread_id})}
+        return [(row[0], row[1]) for row in self._connection.execute(query, {"thread": thread_id})]
 
-    def unnamed(self, thread_id: str) -> int:
-        """How many checkpoints of the thread have an id, or are in a namespace, that is no text."""
-        return sum(not (isinstance(each[0], str) and isinstance(each[1], str)) for each in self._parents(thread_id))
-
-    def checkpoints(self, thread_id: str, wanted: Sequence[tuple[str, str]]) -> Iterator[StockCheckpoint | BadRecord]:
-        """Those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
-        blobs: _Blobs = {}
-        circular = _circular(self._parents(thread_id))
+    def checkpoints(self, thread_id: str, wanted: Sequence[tuple[Any, Any]]) -> Iterator[StockCheckpoint | BadRecord]:
+        """Yield those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
         for namespace, checkpoint_id in wanted:
             place = f"thread {thread_id!r} checkpoint {checkpoint_id}" + (f" of {namespace!r}" if namespace else "")
-            key = {"thread": thread_id, "namespace": namespace, "checkpoint": checkpoint_id}
-            if (namespace, checkpoint_id) in circular:
-                yield BadRecord(place=place, reason="it is its own ancestor")
-                continue
             try:
-                found = self._checkpoint(key, place, blobs)
-                of_tasks = list(self._writes(key))
+                found, bad = self._read(place, thread_id, namespace, checkpoint_id)
             except UNREADABLE as error:
                 yield BadRecord(place=place, reason=why(error))
-                continue
-            except DBAPIError as error:
-                if self._connection.invalidated or not self._is_sqlite:
-                    raise
-                yield BadRecord(place=place, reason=f"the database cannot give it ({error.orig})")
-                continue
-            writes: list[TaskWrites] = []
-            for task_id, path, rows in of_tasks:
-                try:
-                    writes.append((task_id, path, [(row[2], self._load(row[3], row[4])) for row in rows]))
-                except UNREADABLE as error:  # to the graph the task has not run
-                    yield BadRecord(place=f"{place} task {task_id}", reason=why(error))
-            yield replace(found, writes=writes)
+            except source_database.errors_of(self._connection) as error:
+                if not self._is_sqlite:
+                    raise StoreUnavailable(f"the source cannot be read: {error}") from error
+                yield BadRecord(place=place, reason=f"the database cannot give it ({error})")
+            else:
+                yield from bad
+                yield found
 
-    def _checkpoint(self, key: dict[str, str], place: str, blobs: _Blobs) -> StockCheckpoint:
-        columns = "parent_checkpoint_id, type, checkpoint, metadata"
-        row = self._connection.execute(
-            text(
-                f"SELECT {columns} FROM checkpoints WHERE thread_id = :thread "  # noqa: S608 - ours
-                "AND checkpoint_ns = :namespace AND checkpoint_id = :checkpoint"
-            ),
-            key,
-        ).first()
-        if row is None or not isinstance(row.parent_checkpoint_id, str | None):
-            raise InvalidInput("its id, or that of its parent, is no text")
-        if self._is_sqlite:
-            checkpoint: Any = self._load(row.type, row.checkpoint)
-            metadata = json.loads(row.metadata) if row.metadata is not None else {}
-        else:
-            checkpoint, metadata = row.checkpoint, row.metadata
-            values = self._values(key, checkpoint["channel_versions"], blobs)
-            checkpoint["channel_values"] = {**(checkpoint.get("channel_values") or {}), **values}
-        checkpoint = _checked(checkpoint, metadata, key["checkpoint"])
+    def _read(
+        self, place: str, thread_id: str, namespace: Any, checkpoint_id: Any
+    ) -> tuple[StockCheckpoint, list[BadRecord]]:
+        """Return the checkpoint without what a task wrote that cannot be read: to the graph that task has not run."""
+        if not (isinstance(namespace, str) and isinstance(checkpoint_id, str)):
+            raise InvalidInput("its id, or the namespace that it is in, is no text")
+        key = {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}
+        found = self._saver.get_tuple({"configurable": key})
+        if found is None:
+            raise InvalidInput("the database does not find it by its id")
+        checkpoint = _checked(found.checkpoint, found.metadata, checkpoint_id)
+        parent = found.parent_config and found.parent_config["configurable"]["checkpoint_id"]
+        if not isinstance(parent, str | None):
+            raise InvalidInput("the id of its parent is no text")
+        writes: dict[str, list[tuple[str, Any]]] = {}
+        for task_id, channel, value in found.pending_writes or ():
+            writes.setdefault(task_id, []).append((channel, value))
+        unreadable = {
+            task_id: value.reason for task_id, of in writes.items() for _, value in of if isinstance(value, _Unreadable)
+        }
         at = datetime.fromisoformat(checkpoint["ts"])
-        return StockCheckpoint(
+        read = StockCheckpoint(
             place=place,
-            namespace=key["namespace"],
-            parent_id=row.parent_checkpoint_id or None,
+            namespace=namespace,
+            parent_id=parent if parent and parent < checkpoint_id else None,  # ids are in order: no ring of ancestors
             checkpoint=checkpoint,
-            metadata=metadata,
+            metadata=cast("dict[str, Any]", found.metadata),
             at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
+            writes={task_id: of for task_id, of in writes.items() if task_id not in unreadable},
         )
-
-    def _values(self, key: dict[str, str], versions: Mapping[str, Any], blobs: _Blobs) -> dict[str, Any]:
-        """Reads what PostgreSQL keeps beside the checkpoint: a channel's value by its version."""
-        values: dict[str, Any] = {}
-        for channel, version in versions.items():
-            known = blobs.get((key["namespace"], channel))
-            if known is None or known[0] != version:
-                known = blobs[key["namespace"], channel] = (version, self._blob(key, channel, version))
-            values.update((channel, value) for value in known[1])
-        return values
-
-    def _blob(self, key: dict[str, str], channel: str, version: Any) -> tuple[Any, ...]:
-        """The value; nothing where the channel was empty."""
-        found = self._connection.execute(
-            text(
-                "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = :thread "
-                "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version"
-            ),
-            key | {"channel": channel, "version": str(version)},
-        ).first()
-        return () if found is None or found.type == _NO_VALUE else (self._load(found.type, found.blob),)
-
-    def _writes(self, key: dict[str, str]) -> Iterator[tuple[str, str, Sequence[Any]]]:
-        rows = self._connection.execute(
-            text(
-                f"SELECT task_id, {self._path}, channel, type, {self._payload} FROM {self._writes_table} "  # noqa: S608
-                "WHERE thread_id = :thread AND checkpoint_ns = :namespace AND checkpoint_id = :checkpoint "
-                "ORDER BY task_id, idx"
-            ),
-            key,
-        )
-        for (task_id, path), of_task in groupby(rows, key=_task):
-            yield task_id, path, [*of_task]
-
-    def _load(self, kind: str | None, payload: Any) -> Any:
-        if kind == "json":  # as savers of 2024 wrote
-            try:
-                return json.loads(_bytes(payload), object_hook=_message)
-            except (ValueError, RecursionError) as error:
-                raise DamagedSession(f"a stored value cannot be read ({error})") from error
-        if kind == "pickle":
-            raise DamagedSession("a stored value is a pickle, which may hold any code: it is not read")
-        return codec.load(self._serde, (kind or "", _bytes(payload)))
+        bad = [BadRecord(place=f"{place} task {each}", reason=reason) for each, reason in unreadable.items()]
+        return read, bad
 
 
-def _circular(parents: Mapping[tuple[str, str], str | None]) -> set[tuple[str, str]]:
-    """The checkpoints whose parents lead to no first one: whoever followed them would never end."""
-    leads_somewhere: set[tuple[str, str]] = set()
-    circular: set[tuple[str, str]] = set()
-    for start in parents:
-        path: dict[tuple[str, str], None] = {}
-        each: tuple[str, str] | None = start
-        while each is not None and each in parents and each not in leads_somewhere and each not in path:
-            path[each] = None
-            above = parents[each]
-            each = (each[0], above) if above else None
-        (circular if each in path or each in circular else leads_somewhere).update(path)
-    return circular
+def _stock_saver(connection: Connection, serde: _Reader, *, is_sqlite: bool) -> BaseCheckpointSaver[Any]:
+    """Return the saver of the package that wrote the database. It is given no leave to write."""
+    raw: Any = connection.connection.driver_connection
+    package = "sqlite" if is_sqlite else "postgres"
+    try:
+        if is_sqlite:
+            from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415 - of the person who has such a database
+
+            saver = SqliteSaver(raw, serde=serde)
+            saver.setup()  # reads which columns there are
+            return saver
+        from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415
+
+        return PostgresSaver(raw, serde=serde)
+    except ImportError as error:
+        raise ImportError(f"pip install langgraph-checkpoint-{package}, which wrote this database") from error
+    except source_database.errors_of(connection) as error:
+        raise InvalidInput(f"this is no database of a LangGraph saver: {error}") from error
 
 
 def why(error: Exception) -> str:
@@ -239,17 +206,8 @@ def why(error: Exception) -> str:
     return f"it cannot be read ({error!r:.200})"
 
 
-def _task(row: Any) -> tuple[str, str]:
-    return row[0], row[1] or ""
-
-
-def _bytes(payload: Any) -> bytes:
-    """The bytes of a column; SQLite keeps whatever type it was given."""
-    return payload.encode() if isinstance(payload, str) else bytes(payload or b"")
-
-
 def _message(held: dict[str, Any]) -> Any:
-    """Builds a LangChain message from JSON that names its class; TypeNotAllowed for any other class."""
+    """Build a LangChain message from JSON that names its class; TypeNotAllowed for any other class."""
     if "lc" not in held or held.get("type") != "constructor":
         return held
     names = [str(each) for each in held.get("id") or ["?"]]
@@ -260,7 +218,11 @@ def _message(held: dict[str, Any]) -> Any:
 
 
 def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
-    """Gives what a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
+    """Return what a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
+    values = found.get("channel_values") if isinstance(found, dict) else None
+    for each in [found, *(values.values() if isinstance(values, dict) else ())]:
+        if isinstance(each, _Unreadable):
+            raise InvalidInput(each.reason)
     try:
         checkpoint = _CHECKPOINT.validate_python(found)
         _METADATA.validate_python(metadata)
@@ -277,8 +239,9 @@ def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
 
 
 def _versions(versions: Mapping[str, str | int | float]) -> dict[str, str | int | float]:
-    """The versions as the saver needs them: old ones are numbers, and a text is not comparable with them. Raises
-    ValueError.
+    """Return the versions as the saver needs them: old ones are numbers, and a text is not comparable with them.
+
+    Raises ValueError.
     """
     return {
         name: version if isinstance(version, str) and int(version.split(".")[0]) >= 0 else f"{int(version):032}.{0:016}"

@@ -86,6 +86,8 @@ def _memory(user: str | None, categories: Mapping[str, str], found: object, plac
     text = text_of(raw, "fact")
     if text is None:
         raise InvalidInput("it has no fact")
+    if _flag(raw.get("is_deleted")):
+        raise InvalidInput("it was deleted there")
     kind, source = text_of(raw, "fact_type"), text_of(raw, "source_type")
     category = text_of(raw, "category")
     fields: dict[str, Any] = {
@@ -99,10 +101,10 @@ def _memory(user: str | None, categories: Mapping[str, str], found: object, plac
         "access_count": int(number(raw.get("access_count"), 0)),
         "expires_at": instant(raw.get("expires_at")),
         "last_accessed": instant(raw.get("last_accessed")),
-        "status": "forgotten" if _flag(raw.get("is_deleted")) else "active",
     }
     created = instant(raw.get("created_at"))
-    fields |= {"created_at": created, "updated_at": instant(raw.get("updated_at")) or created} if created else {}
+    if created is not None:
+        fields |= {"created_at": created, "updated_at": instant(raw.get("updated_at")) or created, "said_at": created}
     source_id = text_of(raw, "id") or f"{text}\0{raw.get('created_at')}"
     return ImportedMemory(phone=user, text=text, source_id=f"onyx:{source_id}", place=place, fields=fields)
 
@@ -110,18 +112,19 @@ def _memory(user: str | None, categories: Mapping[str, str], found: object, plac
 def _instruction(user: str | None, found: object, place: str) -> ImportedInstruction:
     raw = mapping(found, "it")
     text = text_of(raw, "instruction")
-    if text is None:
-        raise InvalidInput("it has no instruction")
+    if text is None or _flag(raw.get("is_deleted")):
+        raise InvalidInput("it has no instruction, or it was deleted there")
     return ImportedInstruction(
         phone=user,
         text=text,
         source_id=f"onyx:{text_of(raw, 'id') or text}",
         place=place,
-        priority=int(number(raw.get("priority"), 1)),
-        condition=text_of(raw, "condition_expression"),
-        active=raw.get("is_active") is not False and not _flag(raw.get("is_deleted")),
-        expires_at=instant(raw.get("expires_at")),
-        created_at=instant(raw.get("created_at")),
+        fields={
+            "priority": int(number(raw.get("priority"), 1)),
+            "condition": text_of(raw, "condition_expression"),
+            "active": raw.get("is_active") is not False,
+            "expires_at": instant(raw.get("expires_at")),
+        },
     )
 
 
@@ -143,18 +146,15 @@ def _category(user: str | None, found: object, place: str) -> ImportedCategory:
 
 
 def _parents_first(categories: object) -> list[Any]:
-    """Puts what is in a ring last, and at the top."""
+    """Order them so that each comes behind its parent; what is in a ring comes last, and so at the top."""
     left = list(categories) if isinstance(categories, list) else []
-    there: set[object] = {None}
     ordered: list[Any] = []
     while left:
-        ready = [each for each in left if not isinstance(each, dict) or each.get("parent_category_id") in there]
-        if not ready:
-            known = {each.get("id") for each in left}
-            ready = [each for each in left if each["parent_category_id"] not in known] or left
-        ordered += ready
-        there |= {each.get("id") for each in ready if isinstance(each, dict)}
-        left = [each for each in left if not any(each is one for one in ready)]
+        ids = {str(each.get("id")) for each in left if isinstance(each, dict)}
+        below = [each for each in left if isinstance(each, dict) and str(each.get("parent_category_id")) in ids]
+        held = set(map(id, below)) if len(below) < len(left) else set()
+        ordered += [each for each in left if id(each) not in held]
+        left = [each for each in left if id(each) in held]
     return ordered
 
 

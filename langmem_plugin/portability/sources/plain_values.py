@@ -2,6 +2,8 @@
 
 import json
 import math
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +16,8 @@ _Raw = TypeVar("_Raw")
 
 LARGEST_UNPACKED = 512 * 2**20
 """The size that a file may have when it is read, in bytes."""
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OverflowError, NotImplementedError)
+"""The errors of reading a zip whose bytes were changed, or one with a password."""
 _OF_A_VALUE = 64  # what Python takes for one, at the least
 
 

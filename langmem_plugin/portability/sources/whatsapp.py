@@ -1,30 +1,25 @@
 """A chat that WhatsApp exported, a .txt or a .zip with it inside: the conversations of one phone, split by silence."""
 
-import io
 import json
 import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage
-from sqlalchemy import select
 
 from langmem_plugin.conversation.sessions.silence import is_idle
-from langmem_plugin.conversation.transcript import Speaker, message_of, written_at
-from langmem_plugin.database import Database
-from langmem_plugin.database.conversation_tables import message as message_table
-from langmem_plugin.database.schema import in_parts
+from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedRecords, ImportedSession
+from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
+from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP
 
 DateOrder = Literal["day-first", "month-first", "year-first"]
 
@@ -63,41 +58,33 @@ _ATTACHED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class _Entry:
     """An entry that begins with a date, with the lines below it. Without a sender it is a notice of WhatsApp's own."""
 
     number: int
-    day: tuple[str, str, str]
-    between: str  # what stands between day, month and year
-    time: tuple[str, str, str | None, str | None]
+    head: re.Match[str]
     sender: str | None
     text: str
 
 
-def lines_of(text: Iterable[str]) -> Iterator[Line]:
-    """Messages and notices in order, each with the number of its first line."""
-    found: Line | None = None
+def _entries(lines: Iterable[str]) -> Iterator[_Entry]:
+    """Yield messages and notices in order, each with the number of its first line."""
+    found: _Entry | None = None
     more: list[str] = []
-    for number, written in enumerate(text, 1):
-        line = written.rstrip("\r\n")
+    for number, line in enumerate(lines, 1):
         head = _HEAD.match(line, 0, _LONGEST_HEAD)
         if head is None:
             more.append(line)
             continue
         if found is not None:
             yield replace(found, text="\n".join([found.text, *more]))
-        found, more = _begun(number, head, line[head.end() :]), []
+        rest = line[head.end() :]
+        name, colon, text = rest.partition(":")
+        is_said = bool(colon) and len(name) <= _LONGEST_NAME and (not text or text.startswith(" "))
+        found = _Entry(number, head, name_of(name) if is_said else None, text.removeprefix(" ") if is_said else rest)
+        more = []
     if found is not None:
         yield replace(found, text="\n".join([found.text, *more]))
-
-
-def _begun(number: int, head: re.Match[str], rest: str) -> Line:
-    day = (head["a"], head["b"], head["c"])
-    time = (head["hour"], head["minute"], head["second"], head["half"])
-    name, colon, text = rest.partition(":")
-    if not colon or len(name) > _LONGEST_NAME or (text and not text.startswith(" ")):
-        return Line(number, day, head["between"], time, None, rest)
-    return Line(number, day, head["between"], time, name_of(name), text.removeprefix(" "))
 
 
 def name_of(written: str) -> str:
@@ -131,60 +118,55 @@ def _is_file(line: str) -> bool:
     return line.startswith(_GENERATED) and plain in _WORDS["files"]
 
 
-def orders_that_fit(lines: Sequence[Line]) -> list[DateOrder]:
-    """The orders in which the dates of a chat can be read, each by itself and all in their order.
+def _order(entries: Sequence[_Entry]) -> DateOrder:
+    """Return the order in which the dates of a chat are read: the one in which fewer are no date, or go back in time.
 
-    One if they say it or if it makes no difference. A chat goes forward in time: of two the one in which it goes back
-    less often is meant. Only with slashes does anybody write the month first.
+    Only with slashes does anybody write the month first. Raises InvalidInput where both orders fit, and differ.
     """
-    days = [line.day for line in lines]
-    if all(len(day[0]) == _YEAR_DIGITS for day in days):
-        return ["year-first"]
-    if all(line.between != _SLASH for line in lines):
-        return ["day-first"]
+    if all(len(entry.head["a"]) == _YEAR_DIGITS for entry in entries):
+        return "year-first"
+    if all(entry.head["between"] != _SLASH for entry in entries):
+        return "day-first"
     orders: tuple[DateOrder, ...] = ("day-first", "month-first")
-    read = {order: [_date(day, order) for day in days] for order in orders}
-    if read["day-first"] == read["month-first"]:
-        return ["day-first"]
-    wrong = {order: sum(each is None for each in read[order]) for order in orders}
-    back = {order: _steps_back([each for each in read[order] if each is not None]) for order in orders}
-    least = min((wrong[order], back[order]) for order in orders)
-    return [order for order in orders if (wrong[order], back[order]) == least]
+    days = {order: [_day(entry, order) for entry in entries] for order in orders}
+    faults = {order: _faults(days[order]) for order in orders}
+    if faults["day-first"] == faults["month-first"] and days["day-first"] != days["month-first"]:
+        raise InvalidInput(
+            "the chat's dates do not say whether the day or the month comes first: say --dates day-first or month-first"
+        )
+    return min(orders, key=lambda order: faults[order])
 
 
-def _steps_back(dates: list[tuple[int, int, int]]) -> int:
-    return sum(after < before for before, after in pairwise(dates))
+def _faults(days: Sequence[date | None]) -> tuple[int, int]:
+    """Return how many are no date, and how often they go back in time."""
+    read = [each for each in days if each is not None]
+    return len(days) - len(read), sum(after < before for before, after in pairwise(read))
 
 
-def _date(day: tuple[str, str, str], order: DateOrder) -> tuple[int, int, int] | None:
-    """Year, month, day; None if there is no such date."""
+def _day(entry: _Entry, order: DateOrder) -> date | None:
+    first, second, third = (int(entry.head[each]) for each in "abc")
+    if len(entry.head["a"]) == _YEAR_DIGITS:
+        order = "year-first"
+    year, month, day = {
+        "year-first": (first, second, third),
+        "day-first": (third, second, first),
+        "month-first": (third, first, second),
+    }[order]
     try:
-        at = _midnight(day, order)
+        return date(year + 2_000 if year < 100 else year, month, day)  # noqa: PLR2004 - of two digits
     except ValueError:
         return None
-    return at.year, at.month, at.day
 
 
-def _midnight(day: tuple[str, str, str], order: DateOrder) -> datetime:
-    first, second, third = map(int, day)
-    if len(day[0]) == _YEAR_DIGITS or order == "year-first":
-        year, month, of_month = first, second, third
-    elif order == "day-first":
-        of_month, month, year = first, second, third
-    else:
-        month, of_month, year = first, second, third
-    return datetime(year + 2_000 if year < 100 else year, month, of_month, tzinfo=UTC)  # noqa: PLR2004 - of two digits
-
-
-def instant_of(line: Line, order: DateOrder, zone: ZoneInfo) -> datetime:
-    """The instant of the line, by a phone of this zone. Raises ValueError if there is no such time."""
-    hour, minute, second, half = line.time
-    of_day = int(hour)
+def _instant(entry: _Entry, order: DateOrder, zone: ZoneInfo) -> datetime:
+    """Return the instant, by a phone of this zone. Raises ValueError if there is no such time."""
+    day, hour, half = _day(entry, order), int(entry.head["hour"]), entry.head["half"]
+    if day is None:
+        raise ValueError("there is no such day")
     if half is not None:
-        said = _BETWEEN.sub("", half.casefold())
-        of_day = of_day % 12 + (12 if said in _EVENING else 0)
-    midnight = _midnight(line.day, order)
-    return midnight.replace(hour=of_day, minute=int(minute), second=int(second or 0), tzinfo=zone).astimezone(UTC)
+        hour = hour % 12 + (12 if _BETWEEN.sub("", half.casefold()) in _EVENING else 0)
+    of_day = time(hour, int(entry.head["minute"]), int(entry.head["second"] or 0), tzinfo=zone)
+    return datetime.combine(day, of_day).astimezone(UTC)
 
 
 _MOST_NAMED = 10
@@ -193,83 +175,60 @@ _SAID_BY: dict[bool, Speaker] = {True: "assistant", False: "user"}
 
 
 def records(
-    path: Path,
-    *,
-    bot: str,
-    phone: str | None = None,
-    person: str | None = None,
-    silence: timedelta | None,
-    zone: ZoneInfo,
-    order: DateOrder | None = None,
+    path: Path, *, bot: str, phone: str, silence: timedelta | None, zone: ZoneInfo, order: DateOrder | None = None
 ) -> Iterator[ImportedRecord]:
-    """Its conversations in the order of the file.
+    """Yield its conversations in the order of the file.
 
-    `bot` is the name under which the assistant stands in the chat; everybody else who writes is the person, whose name
-    is `person` where more than one does. The export tells no time zone: `zone` is that of the phone that made it, and
-    `order` its order of dates where they do not say it. Notices of WhatsApp itself and files that are not part of the
-    export are left out; a file's caption stays. Raises UnreadableImport for a file
-    that is no such chat; InvalidInput for a bot who writes nothing in it, for several persons, and for dates that may
-    be read in two ways.
+    `bot` is the name under which the assistant stands in the chat; who else writes is the person. The export tells no
+    time zone: `zone` is that of the phone that made it, and `order` its order of dates where they do not say it.
+    Notices of WhatsApp itself and files that are not part of the export are left out; a file's caption stays. Raises
+    UnreadableImport for a file that is no such chat; InvalidInput for a bot who writes nothing in it, for several
+    persons, and for dates that may be read in two ways.
     """
-    with _text_of(path) as text:
-        lines = list(lines_of(text))
-    if not lines:
+    entries = list(_entries(_lines_of(path)))
+    if not entries:
         raise UnreadableImport(
             f"{path.name} is no WhatsApp chat: no line begins with a date and a time as WhatsApp has it"
         )
-    order = order or _only_order(lines)
-    them, whose = name_of(bot), _person(lines, name_of(bot), person)
-    said: list[tuple[datetime, BaseMessage, Line]] = []
+    order = order or _order(entries)
+    typed = [(each, words) for each in entries if each.sender is not None and (words := typed_text(each.text))]
+    person = _person([str(each.sender) for each, _ in typed], bot)
+    talk: list[tuple[datetime, BaseMessage, _Entry]] = []
     seen: Counter[str] = Counter()
-    for line in lines:
-        place = f"{path.name}:{line.number}"
-        if line.sender is None:
-            continue
+    for entry, words in typed:
         try:
-            at = instant_of(line, order, zone)
+            at = _instant(entry, order, zone)
         except ValueError as error:
-            yield BadRecord(place=place, reason=f"its date cannot be read ({error})")
+            yield BadRecord(place=f"{path.name}:{entry.number}", reason=f"its date cannot be read ({error})")
             continue
-        if (words := typed_text(line.text)) is None:
-            continue
-        if line.sender not in {them, whose}:
-            yield BadRecord(
-                place=place, reason="it is neither the assistant's nor the person's: see --bot and --person"
-            )
-            continue
-        role = _SAID_BY[line.sender == them]
-        name = _name(role, at, words, seen)
-        notes = {"sender": line.sender, "timestamp": at.isoformat()}
-        said.append((at, message_of(role, words, name, notes, None, None), line))
-    for talk in _split(said, silence):
-        yield _session(talk, path, phone, whose)
+        if talk and is_idle(talk[-1][0], at, silence):
+            yield _session(talk, path, phone, person)
+            talk = []
+        role = _SAID_BY[entry.sender == name_of(bot)]
+        notes = {"sender": entry.sender, "timestamp": at.isoformat()}
+        talk.append((at, message_of(role, words, _name(role, at, words, seen), notes, None, None), entry))
+    if talk:
+        yield _session(talk, path, phone, person)
 
 
-def recognises(path: Path) -> bool:
-    """Tells whether its first lines are of such a chat."""
+def _lines_of(path: Path) -> list[str]:
+    """Return the lines of the chat; in an archive it is the one text, or the one that WhatsApp names so."""
     try:
-        with _text_of(path) as text:
-            return any(line.sender is not None for line, _ in zip(lines_of(text), range(5), strict=False))
-    except (UnreadableImport, OSError, ValueError):
-        return False
-
-
-@contextmanager
-def _text_of(path: Path) -> Iterator[Iterable[str]]:
-    """The lines of the chat; in an archive it is the one text, or the one that WhatsApp names so."""
-    if not zipfile.is_zipfile(path):
-        _refuse_vast(path.name, path.stat().st_size)
-        with path.open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
-            yield lines
-        return
-    with _opened(path) as archive:
-        texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
-        chats = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))] or texts
-        if len(chats) != 1:
-            raise UnreadableImport(f"{path.name} holds {len(chats)} chats: give the .txt of one")
-        _refuse_vast(chats[0].filename, chats[0].file_size)  # and no more than that is read
-        with _stored(archive, chats[0]) as stored:
-            yield io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline="\n")
+        if not zipfile.is_zipfile(path):
+            _refuse_vast(path.name, path.stat().st_size)
+            content = path.read_bytes()
+        else:
+            with zipfile.ZipFile(path) as archive:
+                texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
+                named = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))]
+                if len(named or texts) != 1:
+                    raise UnreadableImport(f"{path.name} holds {len(named or texts)} chats: give the .txt of one")
+                [chat] = named or texts
+                _refuse_vast(chat.filename, chat.file_size)  # and no more than that is read
+                content = archive.read(chat)
+    except DAMAGED_ZIP as error:
+        raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
+    return [each.rstrip("\r") for each in content.decode("utf-8-sig", errors="replace").split("\n")]
 
 
 def _refuse_vast(name: str, size: int) -> None:
@@ -277,43 +236,15 @@ def _refuse_vast(name: str, size: int) -> None:
         raise UnreadableImport(f"{name} holds {size:,} bytes: bring it in in parts of at most {_LARGEST_CHAT:,}")
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
-
-
-def _stored(archive: zipfile.ZipFile, chat: zipfile.ZipInfo) -> IO[bytes]:
-    try:
-        return archive.open(chat)
-    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # with a password, or packed otherwise
-        raise UnreadableImport(f"{chat.filename} cannot be unpacked ({error}): give the .txt itself") from error
-
-
-def _only_order(lines: list[Line]) -> DateOrder:
-    """Raises InvalidInput if the dates may be read in two ways, or in none."""
-    fitting = orders_that_fit(lines)
-    if len(fitting) == 1:
-        return fitting[0]
-    raise InvalidInput(
-        "the chat's dates do not say whether the day or the month comes first: say --dates day-first or month-first"
-    )
-
-
-def _person(lines: list[Line], bot: str, person: str | None) -> str:
-    """The person's name in the chat. Raises InvalidInput if it is not clear who is who."""
-    names = Counter(line.sender for line in lines if line.sender is not None and typed_text(line.text) is not None)
+def _person(senders: Sequence[str], bot: str) -> str:
+    """Return the person's name in the chat. Raises InvalidInput if it is not clear who is who."""
+    names = Counter(senders)
     everybody = ", ".join(repr(name) for name, _ in names.most_common(_MOST_NAMED))
-    if bot not in names:
+    if name_of(bot) not in names:
         raise InvalidInput(f"{bot!r} writes nothing in this chat: say by --bot which of {everybody} is the assistant")
-    others = [name for name in names if name != bot]
-    if person is not None:
-        if name_of(person) not in others:
-            raise InvalidInput(f"{person!r} writes nothing in this chat: say by --person which of {everybody} it is")
-        return name_of(person)
+    others = [name for name in names if name != name_of(bot)]
     if len(others) > 1:
-        raise InvalidInput(f"several persons write in this chat: say by --person which of {everybody} it is")
+        raise InvalidInput(f"{everybody} write in this chat: a group's is no one person's")
     return others[0] if others else ""
 
 
@@ -324,25 +255,7 @@ def _name(role: Speaker, at: datetime, words: str, seen: Counter[str]) -> str:
     return f"whatsapp-{digest}-{seen[digest]}"
 
 
-def _split(
-    said: list[tuple[datetime, BaseMessage, Line]], silence: timedelta | None
-) -> Iterator[list[tuple[datetime, BaseMessage, Line]]]:
-    talk: list[tuple[datetime, BaseMessage, Line]] = []
-    for each in said:
-        if talk and is_idle(talk[-1][0], each[0], silence):
-            yield talk
-            talk = []
-        talk.append(each)
-    if talk:
-        yield talk
-
-
-def _session(
-    talk: list[tuple[datetime, BaseMessage, Line]],
-    path: Path,
-    phone: str | None,
-    name: str,
-) -> ImportedSession:
+def _session(talk: list[tuple[datetime, BaseMessage, _Entry]], path: Path, phone: str, name: str) -> ImportedSession:
     instants = [at for at, _, _ in talk]
     return ImportedSession(
         phone=phone,
@@ -353,29 +266,3 @@ def _session(
         place=f"{path.name}:{talk[0][2].number}",
         client_name=name or None,
     )
-
-
-def only_new(records: ImportedRecords, database: Database, thread: str) -> Iterator[ImportedRecord]:
-    """A session of which the thread holds a part is given as one of the messages that it does not hold.
-
-    Messages are known by their ids, so these must be the same each time they are read.
-    """
-    for record in records:
-        if isinstance(record, ImportedSession):
-            held = _held(database, thread, [each.id for each in record.messages if each.id])
-            more = [each for each in record.messages if each.id not in held]
-            if held and more:
-                began_at = written_at(more[0]) or record.began_at
-                yield replace(record, messages=more, source_id=str(more[0].id), began_at=began_at)
-                continue
-        yield record
-
-
-def _held(database: Database, thread: str, ids: list[str]) -> set[str]:
-    found: set[str] = set()
-    with database.read() as connection:
-        for part in in_parts(ids):
-            of_thread = select(message_table.c.message_id).where(message_table.c.thread == thread)
-            query = of_thread.where(message_table.c.message_id.in_(part))
-            found.update(connection.execute(query).scalars())
-    return found

@@ -151,15 +151,13 @@ def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
 _LARGEST_UNPACKED = 4 * LARGEST_IMPORT
 _importing: set[str] = set()
 _importing_lock = process_forks.Lock()
-_OPERATORS_TO_SAY = ("identifiers", "merges")
 _FILE = {"schema": {"type": "string", "format": "binary"}}
 _DOCUMENT = {"application/json": {"schema": {"type": "object"}}}
 
 
 class Imported(Told):
-    """By kind of record: what was stored, or would be, and what was there already."""
+    """By kind of record: what was stored, and what was there already."""
 
-    dry_run: bool
     stored: dict[str, int]
     there_already: dict[str, int]
     skipped: list[Remark]
@@ -195,13 +193,13 @@ async def _uploaded(request: Request) -> AsyncIterator[Path]:
     response_model=Answer[Imported],
     openapi_extra={"requestBody": {"required": True, "content": {**_DOCUMENT, "application/octet-stream": _FILE}}},
 )
-def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], dry_run: bool = False) -> Any:
+def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)]) -> Any:
     """Store what an export gave, as the person's: with ids, dates and states, and nothing twice; or an export of Onyx.
 
-    With `dry_run` nothing is stored and the answer says what would be. What cannot be read is skipped and named.
+    What cannot be read is skipped and named.
     """
     with _one_at_a_time(call.identifier):
-        return {"dry_run": dry_run} | _import(call, uploaded, dry_run=dry_run)
+        return _import(call, uploaded)
 
 
 @contextmanager
@@ -217,14 +215,14 @@ def _one_at_a_time(person: str) -> Iterator[None]:
         _importing.discard(person)
 
 
-def _import(call: Call, uploaded: Path, *, dry_run: bool) -> dict[str, Any]:
+def _import(call: Call, uploaded: Path) -> dict[str, Any]:
     memory, of_themselves = call.memory, not call.caller.is_operator
     if onyx.recognises(uploaded):
-        return _imported(memory.importer.run(onyx.records(uploaded), phone=call.identifier, dry_run=dry_run))
+        return _imported(memory.importer.run(onyx.records(uploaded), phone=call.identifier))
     document = document_files.read(uploaded, largest=_LARGEST_UNPACKED)
     # A person may not name further identifiers of theirs.
-    left_out = [each for each in _OPERATORS_TO_SAY if of_themselves and document.pop(each, None)]
-    report = memory.import_person(document, phone=call.identifier, dry_run=dry_run, by_themselves=of_themselves)
+    left_out = ["identifiers"] if of_themselves and document.pop("identifiers", None) else []
+    report = memory.import_person(document, phone=call.identifier, by_themselves=of_themselves)
     return _imported(report, left_out)
 
 

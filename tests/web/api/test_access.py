@@ -281,7 +281,7 @@ def test_nothing_of_what_is_sent_or_fetched_is_left_on_the_disk(anna, tmp_path, 
     anna.response("GET", "memory/export?format=csv")
     for path, body in (
         ("memory/import", document),
-        ("memory/import?dry_run=perhaps", document),
+        ("memory/import?really=perhaps", document),
         ("memory/import", b"nothing"),
         ("memory/import", b"x" * (64 * 2**20 + 1)),
     ):
