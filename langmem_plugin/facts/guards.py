@@ -167,7 +167,10 @@ class _Said:
             if not _names(claim.text, self.message[max(0, at - _LONGEST_PLACE) : at]):
                 return "is another's wish"
         after = self.message[self.end :]
-        if re.match(r"[\"']?,? (?:(?:said|says|asked) (?!i\b)\w+|(?!i\b|we\b)\w+ (?:said|says|asked|wrote)\b)", after):
+        if re.match(
+            r"[\"']?,? (?:(?:said|says|asked) (?!i\b)\w+|(?!i\b|we\b|nobody\b|every)\w+ (?:said|says|asked|wrote)\b)",
+            after,
+        ):
             return "is another's words"
         return None
 
@@ -186,9 +189,11 @@ class _Said:
         role = _roles(language).get(found["who"]) or _roles(language).get(found["who"].removesuffix("s"))
         if role is None and not re.search(rf"(?<!\w){found['who'].capitalize()}(?!\w)", self.written):
             return False
-        told = f" {' '.join(_words(fact))} "
+        told = f" {' '.join(_words(fact))} ".replace("'s ", " ")
         roles = {phrase for each in LANGUAGES for phrase, meant in _roles(each).items() if meant == role}
         named = any(f" {phrase} " in told for phrase in roles) or _names(fact, found["who"])
+        following = [word.capitalize() for word in _words(clause[found.end("who") :])[:2]]  # "my eldest, Ella, is 17"
+        named |= any(word[:1].isupper() and word in fact and word in self.written for word in following)
         if role in SERVING and found["who"] in self.quote:
             return False  # "the landlord put the rent up to 1,100"
         return not named and (role is not None or not is_known(found["who"], language))
@@ -436,9 +441,9 @@ def _says_denial(fact: str, clause: str, spoken: Language) -> bool:
     not "quit smoking" of "I failed to quit smoking".
     """
     told, language = _flat(fact), language_of(_flat(fact), fact)
-    if ours := _denials(told, language):
-        theirs = _denials(clause, spoken)
-        return not ours < theirs
+    if ours := _denials(told, language) | _denials(told, spoken):
+        own = re.split(rf"(?<!\w)(?:{'|'.join(spoken.selves)})(?!\w)", clause)[-1]
+        return not ours < _denials(own, spoken)
     held = _stems(clause)
     return any(
         found.group()[:_STEM] not in held or " " in found.group()

@@ -60,6 +60,13 @@ I support Leyton Orient | self/like | Leyton Orient
 my exam is on the 9th of February | self/exam | 9th of February
 always book me a window seat | self/instruction | always book me a window seat
 don't ever ring me before 8 | self/instruction | don't ever ring me before 8
+I do keto | self/diet | keto
+I've been sober four years | self/drinking | sober four years
+I support Partick Thistle | self/favorite team | Partick Thistle
+I'm half Greek | self/origin | Greek
+my brother Sam just moved to Perth | brother sam/home | Perth
+my dog's on a raw diet | dog/diet | raw
+I volunteer at the food bank on Thursdays | self/routine | volunteer at the food bank on Thursdays
 """,
     "es": """
 me llamo Berta | self/name | Berta
@@ -95,6 +102,12 @@ la panadería cierra los lunes | self/routine | panadería cierra los lunes
 no me llames nunca antes de las 8 | self/instruction | no me llames nunca antes de las 8
 mi padre no puede comer sal | father/diet | sal
 tengo cita con el oculista el 9 de febrero | self/event | cita con el oculista
+vivo de alquiler en Triana | self/home | Triana
+hago keto | self/diet | keto
+voy al gimnasio martes y jueves | self/routine | voy al gimnasio martes y jueves
+soy hincha del Rayo | self/favorite team | Rayo
+me dan miedo las agujas | self/fear | agujas
+calzo un 43 | self/shoe size | 43
 """,
     "he": """
 קוראים לי ברוריה | self/name | ברוריה
@@ -126,6 +139,10 @@ tengo cita con el oculista el 9 de febrero | self/event | cita con el oculista
 אסור לי לאכול אגוזים | self/diet | אגוזים
 המאכל האהוב עליי הוא קובה | self/favorite food | קובה
 יש לי תור לעיניים ב-9 בפברואר | self/event | תור לעיניים
+אני בשכירות ביפו | self/home | יפו
+אני פוחדת ממחטים | self/fear | מחטים
+אני חירש באוזן שמאל | self/accessibility | חירש
+אח שלי סמי עבר לפרת | brother סמי/home | פרת
 """,
 }
 NOT_STATED = {
@@ -157,6 +174,11 @@ my internet is down again
 my phone is with Ida
 I'm with Ida at the moment
 my reg is in the drawer
+explain it like I'm five
+just got my diagnosis back
+my friend's friend is a vet, apparently
+I could murder a curry
+my battery is at 4%
 """,
     "es": """
 ¿soy alérgico al polen?
@@ -177,6 +199,9 @@ el museo cierra los lunes
 el bus pasa cada diez minutos
 la enfermera me dijo que espere
 tengo la cena con Ida esta noche
+el de la tele es médico
+me muero de hambre
+si pudiera me iba ya
 """,
     "he": """
 אני אלרגי לאבק?
@@ -194,6 +219,9 @@ tengo la cena con Ida esta noche
 המוזיאון סגור בימי שני
 האוטובוס בא כל עשר דקות
 הבנק היה סגור
+הוא רופא בסדרה
+הילדים משגעים אותי
+אני בתור בסופר
 """,
 }
 TEXTS = tuple(line.split(" | ")[0] for table in STATED.values() for line in table.strip().splitlines())
