@@ -54,13 +54,11 @@ def test_a_summary_counts_each_state_once(memory, some):
 @pytest.mark.spec("A-2")
 def test_shares_are_of_all_that_is_kept(memory, some):
     found = memory.insight.analytics(ERIN)
-    assert [(each.name, each.count, each.percentage) for each in found.sources] == [
-        ("manual", 3, 60.0),
-        ("extracted_from_chat", 2, 40.0),
+    assert [(each.category, each.count, each.percentage) for each in found.category_distribution] == [
+        ("uncategorized", 4, 80.0),
+        ("life", 1, 20.0),
     ]
-    assert {each.name: each.count for each in found.statuses} == {"active": 4, "pending": 1, "forgotten": 1}
-    assert {each.name: each.count for each in found.categories} == {"life": 1, "uncategorized": 4}
-    assert {each.name for each in found.fact_types} <= set(FACT_TYPES)
+    assert {each.fact_type for each in found.fact_type_distribution} <= set(FACT_TYPES)
     assert found.extraction.automatic_share == 0.4
 
 
@@ -71,22 +69,24 @@ def test_growth_is_told_for_each_day_of_the_persons_calendar(memory, clock):
     clock.forward(minutes=1)
     memory.service.remember(ERIN, "Erin is allergic to peanuts", source_type="extracted_from_chat")
     clock.forward(days=1)
-    growth = memory.insight.analytics(ERIN, days=3).growth
-    assert [(f"{each.date}", each.new, each.cumulative) for each in growth] == [
+    growth = memory.insight.analytics(ERIN, days=3).growth_trend
+    assert [(f"{each.date}", each.new_memories, each.cumulative_count) for each in growth] == [
         ("2026-03-01", 1, 1),
         ("2026-03-02", 1, 2),
         ("2026-03-03", 0, 2),
     ]
-    assert growth[1].by_source == {"extracted_from_chat": 1}
-    assert [each.new for each in memory.insight.analytics(days=2).growth] == [2, 0]  # of everybody by UTC
+    assert [each.new_memories for each in memory.insight.analytics(days=2).growth_trend] == [
+        2,
+        0,
+    ]  # of everybody by UTC
 
 
 @pytest.mark.spec("A-2")
 def test_what_grew_before_the_days_asked_for_is_in_the_sum(memory, some):
     found = memory.insight.analytics(ERIN, days=30)
-    assert len(found.growth) == 30
-    assert sum(each.new for each in found.growth) == 4
-    assert found.growth[-1].cumulative == found.summary.total_memories == 5
+    assert len(found.growth_trend) == 30
+    assert sum(each.new_memories for each in found.growth_trend) == 4
+    assert found.growth_trend[-1].cumulative_count == found.summary.total_memories == 5
 
 
 @pytest.mark.spec("A-2", "C-1")
@@ -96,9 +96,13 @@ def test_of_everybody_there_is_no_text_and_no_category_that_somebody_made_up(mem
     found = memory.insight.analytics()
     assert found.summary.people == 2
     assert found.summary.total_memories == 6
-    assert {each.name: each.count for each in found.categories} == {"uncategorized": 4, "life": 1, "of their own": 1}
-    [used] = found.most_used
-    assert (used.memory_id, used.text, used.access_count) == (some["tea"], None, 1)
+    assert {each.category: each.count for each in found.category_distribution} == {
+        "uncategorized": 4,
+        "life": 1,
+        "of their own": 1,
+    }
+    [used] = found.usage_stats.most_accessed_memories
+    assert (used.memory_id, used.fact, used.access_count) == (some["tea"], None, 1)
     told = json.dumps(found.to_dict()) + found.to_csv()
     for word in ("tea", "griselda", "Griselda", "972", "violin"):
         assert word not in told
@@ -115,11 +119,11 @@ def test_the_most_and_the_last_used_are_told_with_how_often_a_reply_cited_them(m
     clock.forward(minutes=1)
     service.note_access(ERIN, {some["old"]: 0.7}, "injected")
     found = memory.insight.analytics(ERIN)
-    assert [(each.text, each.access_count) for each in found.most_used] == [
+    assert [(each.fact, each.access_count) for each in found.usage_stats.most_accessed_memories] == [
         ("Erin plays the violin", 3),
         ("I only drink tea", 2),
     ]
-    by_id = {each.memory_id: each.uses for each in found.recently_used}
+    by_id = {each.memory_id: each for each in found.usage_stats.recently_accessed}
     assert (by_id[some["tea"]].injected, by_id[some["tea"]].cited, by_id[some["tea"]].effectiveness) == (1, 1, 0.5)
     assert by_id[some["old"]].effectiveness == 0.0
     assert found.to_dict()["usage_stats"]["most_accessed_memories"][0]["fact"] == "Erin plays the violin"
@@ -157,10 +161,11 @@ def test_a_spreadsheet_gets_numbers_and_no_formula(memory):
     made = memory.service.remember(ERIN, "=HYPERLINK(1) is what Erin types")
     memory.service.note_access(ERIN, {made.id: 1.0}, "injected")
     rows = list(csv.reader(memory.insight.analytics(ERIN, days=1).to_csv().splitlines()))
-    assert rows[0] == ["section", "name", "measure", "value"]
-    assert ["summary", "", "total_memories", "1"] in rows
-    assert ["most_accessed_memories", made.id, "fact", "'=HYPERLINK(1) is what Erin types"] in rows
-    assert all(len(row) == 4 for row in rows)
+    assert rows[0] == ["measure", "value"]
+    assert ["summary.total_memories", "1"] in rows
+    used = f"usage_stats.most_accessed_memories.{made.id}.fact"
+    assert [used, "'=HYPERLINK(1) is what Erin types"] in rows
+    assert all(len(row) == 2 for row in rows)
 
 
 @pytest.mark.spec("A-2", "P-3")
@@ -171,8 +176,8 @@ def test_encrypted_categories_are_told_to_their_owner_alone(database_url, clock,
     with encrypted_service(database_url, key, embeddings=offline_model, now=clock) as service:
         service.remember(ERIN, "Erin sees Dr. Okafor", category="griselda", private=True)
         analytics = MemoryAnalytics(service, lambda _: clock().tzinfo)
-        assert {each.name: each.count for each in analytics.of(ERIN).categories} == {"griselda": 1}
-        assert {each.name: each.count for each in analytics.of(None).categories} == {"encrypted": 1}
+        assert {each.category: each.count for each in analytics.of(ERIN).category_distribution} == {"griselda": 1}
+        assert {each.category: each.count for each in analytics.of(None).category_distribution} == {"encrypted": 1}
 
 
 @pytest.mark.spec("A-2")
@@ -181,8 +186,8 @@ def test_what_a_clock_that_ran_ahead_has_stored_counts_as_of_today(memory, clock
     memory.service.remember(ERIN, "Erin lives in Haifa")
     clock.forward(days=-3)
     found = memory.insight.analytics(ERIN, days=2)
-    assert [each.new for each in found.growth] == [0, 1]
-    assert found.growth[-1].cumulative == found.summary.total_memories
+    assert [each.new_memories for each in found.growth_trend] == [0, 1]
+    assert found.growth_trend[-1].cumulative_count == found.summary.total_memories
 
 
 @pytest.mark.spec("A-2")
@@ -202,8 +207,10 @@ def test_each_memory_is_on_one_day_of_any_calendar(memory, clock, phone):
         memory.service.repository.insert(connection, phone, drafts)
     zone = memory.person_settings.time_zone(phone)
     days = [draft.created_at.astimezone(zone).date() for draft, _ in drafts]
-    growth = memory.insight.analytics(phone, days=10).growth
-    assert {each.date: each.new for each in growth if each.new} == {each: days.count(each) for each in days}
+    growth = memory.insight.analytics(phone, days=10).growth_trend
+    assert {each.date: each.new_memories for each in growth if each.new_memories} == {
+        each: days.count(each) for each in days
+    }
 
 
 @pytest.mark.spec("A-2")
@@ -223,7 +230,7 @@ def test_damaged_rows_are_counted_and_break_nothing(tmp_path, migrated_file, clo
             connection.execute(text(damage), {"id": made.id})
         found = memory.insight.analytics(ERIN)
         assert found.summary.total_memories == 2
-        assert {each.name for each in found.categories} == {"p\ufffd", "uncategorized"}
-        assert [each.text for each in found.most_used] == [None]
+        assert {each.category for each in found.category_distribution} == {"p\ufffd", "uncategorized"}
+        assert [each.fact for each in found.usage_stats.most_accessed_memories] == [None]
         json.dumps(found.to_dict()).encode()
         assert memory.insight.recommendations(ERIN) == []

@@ -1,76 +1,16 @@
 """The numbers of the memories, and the memories worth a look."""
 
-import datetime as dt
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import Field
 from starlette.responses import Response
 
-from langmem_plugin.insight.analytics import ExtractionFigures, Summary
+from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.recommendations import Recommendation
 from langmem_plugin.web.api.calls import PERSON_HEADER, Called
-from langmem_plugin.web.api.fields import Told
 from langmem_plugin.web.api.routing import Answer, answer, routes_of
 
 routes = routes_of("insight")
-
-
-class DayOfGrowth(Told):
-    date: dt.date
-    cumulative_count: int
-    new_memories: int
-    by_source: dict[str, int]
-
-
-class Share(Told):
-    count: int
-    percentage: float
-
-
-class CategoryShare(Share):
-    category: str
-
-
-class TypeShare(Share):
-    fact_type: str
-
-
-class SourceShare(Share):
-    source_type: str
-
-
-class StatusShare(Share):
-    status: str
-
-
-class UsedMemory(Told):
-    memory_id: str
-    fact: str | None = Field(default=None, description="not there where everybody is asked about")
-    access_count: int
-    last_accessed: dt.datetime | None
-    injected: int
-    cited: int
-    viewed: int
-    edited: int
-    effectiveness: float | None = Field(description="of the replies it was shown for, the part that cited it")
-
-
-class UsageStats(Told):
-    most_accessed_memories: list[UsedMemory]
-    recently_accessed: list[UsedMemory]
-
-
-class Analytics(Told):
-    generated_at: dt.datetime
-    summary: Summary
-    growth_trend: list[DayOfGrowth]
-    category_distribution: list[CategoryShare]
-    fact_type_distribution: list[TypeShare]
-    source_distribution: list[SourceShare]
-    status_distribution: list[StatusShare]
-    usage_stats: UsageStats
-    extraction: ExtractionFigures
 
 
 @routes.get(
