@@ -21,7 +21,8 @@ from langmem_plugin.operation_timing import Latencies
 
 _LOOKED_BACK = timedelta(minutes=5)
 _FEWEST_CALLS = 20
-_PREFIX = "alert "
+_PREFIX, _OVER = "alert ", "past alert "
+_MOST_OVER = 50
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,14 @@ class Alerts:
 
     def raised(self) -> list[tuple[str, datetime]]:
         """Return the operation and the measure of each open alert, and since when it is open, the oldest first."""
-        names = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(_PREFIX))
         with self._database.read() as connection:
-            rows = connection.execute(names.order_by(upkeep.c.noted_at, upkeep.c.name))
-            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in rows]
+            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in _noted(connection, _PREFIX)[::-1]]
+
+    def over(self) -> list[tuple[str, datetime, datetime]]:
+        """Return the last fifty alerts that are over, each with its beginning and its end, the last first."""
+        with self._database.read() as connection:
+            rows = [(*row.name.removeprefix(_OVER).split(" ", 1), row.noted_at) for row in _noted(connection, _OVER)]
+        return [(name, datetime.fromisoformat(began), ended) for began, name, ended in rows]
 
     def _changed(self) -> list[Alert]:
         now = self._now()
@@ -120,8 +125,19 @@ class Alerts:
 def _note(connection: Connection, judged: _Judged, now: datetime) -> None:
     if judged.is_beyond:
         connection.execute(insert_unless_there(upkeep)[connection.dialect.name], {"name": judged.name, "noted_at": now})
-    else:
-        connection.execute(delete(upkeep).where(upkeep.c.name == judged.name))
+        return
+    raised = upkeep.c.name == judged.name
+    began = connection.execute(select(upkeep.c.noted_at).where(raised)).scalar_one()
+    over = f"{_OVER}{began.isoformat()} {judged.name.removeprefix(_PREFIX)}"
+    connection.execute(update(upkeep).where(raised).values(name=over, noted_at=now))
+    old = [each.name for each in _noted(connection, _OVER)[_MOST_OVER:]]
+    connection.execute(delete(upkeep).where(upkeep.c.name.in_(old)))
+
+
+def _noted(connection: Connection, prefix: str) -> list[Any]:
+    """Return the rows whose name begins so, the last noted first."""
+    named = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(prefix))
+    return list(connection.execute(named.order_by(upkeep.c.noted_at.desc(), upkeep.c.name)))
 
 
 log = event_log(__name__)
