@@ -65,7 +65,7 @@ def test_what_was_changed_lately_of_everybody_is_listed_and_each_change_is_undon
     moved = memory.service.remember(ERIN, "I live in Haifa")
     gone = memory.service.remember(JASON, "I like coffee")
     clock.forward(minutes=1)
-    memory.service.correct(ERIN, moved.id, text="I live in Eilat")
+    memory.service.update(ERIN, moved.id, text="I live in Eilat")
     clock.forward(minutes=1)
     memory.service.forget(JASON, gone.id)
     page = operator.see("recent")
