@@ -20,7 +20,6 @@ from langchain_core.embeddings import Embeddings
 from benchmarks.retrieval import table
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.find.recall import recall_for
 
 LANGUAGES = ("en", "es", "he")
 OWNER = "anna"
@@ -85,7 +84,7 @@ def remembering(model: Embeddings, facts: Sequence[str]) -> MemoryService:
 
 
 def recalled(memory: MemoryService, question: str) -> list[str]:
-    return [each.memory.text for each in recall_for(memory, OWNER, "client", [question])]
+    return [each.memory.text for each in memory.recall(OWNER, question)]
 
 
 def right_or_none(model: Embeddings, half: str, language: str) -> tuple[float, float, float]:

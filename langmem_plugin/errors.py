@@ -179,10 +179,6 @@ class CategoryNotFound(LangMemError, LookupError):
     """The owner has no category with this id; list them for their ids."""
 
 
-class AliasNotFound(LangMemError, LookupError):
-    """The owner has no alias with this id."""
-
-
 def client_errors(*named: tuple[str, str]) -> tuple[type[Exception], ...]:
     """Errors of other libraries, as (module, name), to be caught with ours.
 

@@ -1,6 +1,6 @@
 """`langmem recall` and `resolve`: the answers of the memory, and their reasons."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,9 +10,7 @@ from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.recall import RELEVANT, explain_for
-from langmem_plugin.memory.models import Candidate
+from langmem_plugin.memory.find.recall import RELEVANT, search_for
 from langmem_plugin.references import Resolution
 from langmem_plugin.references import resolve as resolve_utterance
 
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
 _MOST = 10
-_LEFT = 50  # candidates that were left out, shown beside those that were kept
 
 
 @on(memory_of)
@@ -33,9 +30,6 @@ def recall(
     min_similarity: Annotated[
         float | None, typer.Option(min=0, max=1, help="default: the setting min_similarity, or 0.7; 0 shows all")
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="also what was considered and not kept, with the reason why")
-    ] = False,
 ) -> Told:
     """Search as a reply would, in all that the person may see; the best first. --json has the numbers behind each."""
     settings = memory.settings
@@ -44,14 +38,23 @@ def recall(
     note_read(memory.saver, subject="memories", owner=phone)
     owner, most = memory.people.typed(phone), limit or settings.recall_limit or _MOST
     bound = next(each for each in (min_similarity, settings.min_similarity, RELEVANT) if each is not None)
-    role, served = memory.person.role(owner), memory.service
-    considered = explain_for(served, owner, role, question, limit=most, min_relevance=bound, most=most + _LEFT)
-    found = [each for each in considered if everything or each.kept]
-    is_answered = any(each.kept for each in found)
-    nothing = "" if is_answered else "nothing is similar enough: --min-similarity 0 shows what is nearest"
-    results = [_candidate(each, owner) for each in found]
-    rows = [(f"{each.similarity:.2f}", each.text, each.memory_id, each.left or "yes") for each in found]
-    table = Rows(("similarity", "text", "id", "kept"), rows, folded=("text", "kept"))
+    role = memory.person.role(owner)
+    found = search_for(memory.service, owner, role, question, limit=most, min_relevance=bound)
+    nothing = "" if found else "nothing is similar enough: --min-similarity 0 shows what is nearest"
+    results = [
+        {
+            "id": each.memory.id,
+            "text": each.memory.text,
+            "similarity": each.similarity,
+            "score": each.score,
+            "match": each.match_type,
+            "signals": each.signals,
+            "shared": each.memory.owner != owner,
+        }
+        for each in found
+    ]
+    rows = [(f"{each.similarity:.2f}", each.memory.text, each.memory.id) for each in found]
+    table = Rows(("similarity", "text", "id"), rows, folded=("text",))
     return Told({"question": question, "results": results}, [table] if found else (), nothing)
 
 
@@ -73,20 +76,6 @@ def resolve(
     found = saver.get_tuple({"configurable": place})
     messages = found.checkpoint["channel_values"].get("messages", []) if found else []
     return _meant(resolve_utterance(utterance, messages))
-
-
-def _candidate(candidate: Candidate, owner: OwnerKey) -> dict[str, Any]:
-    return {
-        "id": candidate.memory_id,
-        "text": candidate.text,
-        "similarity": candidate.similarity,
-        "score": candidate.score,
-        "match": candidate.match_type,
-        "kept": candidate.kept,
-        "left": candidate.left,
-        "shared": candidate.owner != owner,
-        "explanation": candidate.explanation.to_dict(),
-    }
 
 
 def _meant(meant: Resolution) -> Told:

@@ -175,22 +175,6 @@ memory_collection = Table(  # a session whose memories were dropped together: th
     sqlite_with_rowid=False,
 )
 
-name_alias = Table(  # 200 at most
-    "langmem_name_alias",
-    metadata,
-    Column("owner", Owner, primary_key=True),
-    Column("alias_id", Name, primary_key=True),
-    Column("alias", Words, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("learnt_from", Name),  # the id of a memory or of a message; null: it was added by hand
-    Column("source", Name, nullable=False),  # one of three sources
-    Column("created_at", Instant, nullable=False),
-    Column("active", Boolean, nullable=False),  # false: it was removed, and is not learnt again
-    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
-    Index("langmem_name_alias_from", "owner", "learnt_from"),
-    sqlite_with_rowid=False,
-)
-
 memory_access = Table(  # the last 100 uses of each memory and looks at it, and up to 20 more uses
     "langmem_memory_access",
     metadata,

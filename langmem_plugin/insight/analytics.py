@@ -288,7 +288,7 @@ def _categories(connection: Connection, owner: OwnerKey | None) -> Counter[str]:
     encryption = encryption_of(connection)
     rows = select(memory.c.memory_id, memory.c.sealed).where(sealed)
     for memory_id, held in each_row(connection, rows):
-        read = searched(encryption, owner, memory_id, ("", None, "", None, None), held)
+        read = searched(encryption, owner, memory_id, ("", None, "", None, None, None), held)
         found[ENCRYPTED if read is None else read[1] or UNCATEGORIZED] += 1
     return found
 

@@ -1,8 +1,8 @@
 """Memories, the fields that can be given when one is stored, and the results of a search."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict, get_args
 
@@ -12,65 +12,6 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
-
-Left = Literal["below the bound", "beyond the limit", "without the phrase", "left out by the filter", "expired"]
-"""The reasons why a candidate was not kept."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The numbers behind the rank of one memory for one question; a signal that did not run is None.
-
-    `cosine` of the vectors, `relevance` what it means in [0, 1], less where others are much nearer; `bm25`, and
-    `coverage`, the part of the question's words, by rarity, that it is with its tags, key, summary and category; `days`
-    since it was used or told. `terms` is what each of these added to the score: they add up to it, times `weight`,
-    which is below 1 for the message before the last. `bound` is the similarity that was asked for. `aliases` are the
-    names that were taken for each other to find it, such as "k8s = Kubernetes".
-    """
-
-    question: str
-    similarity: float
-    bound: float
-    terms: Mapping[str, float]
-    cosine: float | None = None
-    relevance: float | None = None
-    bm25: float | None = None
-    coverage: float | None = None
-    days: float | None = None
-    uses: int | None = None
-    confidence: float | None = None
-    aliases: tuple[str, ...] = ()
-    weight: float = 1.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as JSON has it."""
-        return asdict(self) | {"terms": dict(self.terms), "aliases": list(self.aliases)}
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One memory that was looked at for a question: kept as an answer, or `left` for a reason. Plain data."""
-
-    memory_id: str
-    owner: OwnerKey
-    text: str
-    score: float
-    similarity: float
-    match_type: str
-    explanation: Explanation
-    left: Left | None = None
-    category: str | None = None
-    tags: tuple[str, ...] = field(default=())
-
-    @property
-    def kept(self) -> bool:
-        return self.left is None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the candidate as JSON has it."""
-        more = {"kept": self.kept, "tags": list(self.tags), "explanation": self.explanation.to_dict()}
-        return asdict(self) | {"owner": str(self.owner)} | more
-
 
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
 Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
@@ -267,8 +208,7 @@ class Found:
     """A memory that answers a query.
 
     `similarity` in [0, 1] says how surely it is about the query and is what bounds compare with; `score`
-    orders the results of one query and means nothing across queries; `signals` found it, and `explanation` has all
-    that the ranking used, in numbers.
+    orders the results of one query and means nothing across queries; `signals` found it.
     """
 
     memory: Memory
@@ -276,7 +216,6 @@ class Found:
     similarity: float
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
-    explanation: Explanation | None = None
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())

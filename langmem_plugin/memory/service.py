@@ -14,14 +14,12 @@ from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Query
+from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.fact_search import Ask, FactSearch
 from langmem_plugin.memory.find.message_search import MessageHistory
-from langmem_plugin.memory.find.question import Groups
 from langmem_plugin.memory.index.stores import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
-from langmem_plugin.memory.keep.aliases import NameAliases
 from langmem_plugin.memory.keep.categories import Categories
 from langmem_plugin.memory.keep.reembedding import Reembedding
 from langmem_plugin.memory.keep.repository import MemoryRepository
@@ -29,7 +27,7 @@ from langmem_plugin.memory.keep.retention import Retention
 from langmem_plugin.memory.keep.rows import Damages
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
-from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.write.memory_writer import MemoryWriter, SessionMemories
 from langmem_plugin.memory.write.reconciler import Reconciler
@@ -96,7 +94,6 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
-        self.aliases = NameAliases(self.database, self.repository, damages, now=now)
         self.categories = Categories(self.database, damages, now=now)
         self.index = (
             None
@@ -123,7 +120,6 @@ class MemoryService:
             vectors,
             self.repository,
             damages,
-            names=self.aliases.groups,
             now=now,
             cache_bytes=cache_bytes // 2,
         )
@@ -157,7 +153,6 @@ class MemoryService:
             self.reconciler,
             uses=uses,
             index=self.index,
-            learn=self.aliases.learn_from,
             now=self.now,
         )
         self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
@@ -213,44 +208,17 @@ class MemoryService:
         limit: int = 10,
         min_relevance: float = 0.5,
         where: Filter = EVERYTHING,
-        operators: bool = False,
     ) -> list[Found]:
         """Search by words, by meaning, or both; results say which of the two found them.
 
-        Words are looked for in the text and in tags, key, summary and category. By words alone, and with `operators`
-        also in "hybrid", "a phrase" in quotes and the beginning of a word with a star (choc*) must be there;
-        `matched_spans` tells where.
+        Words are looked for in the text and in tags, key, summary and category.
         """
         owner = owner_key(self.database, owner)
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
             return self.facts.found(connection, ask)
-
-    def explain(
-        self,
-        owner: str | int,
-        query: str,
-        *,
-        mode: Mode = "hybrid",
-        limit: int = 10,
-        min_relevance: float = 0.5,
-        where: Filter = EVERYTHING,
-        operators: bool = False,
-        most: int = MOST_CONSIDERED,
-    ) -> list[Candidate]:
-        """Return the results of `search` with the numbers behind them; then the others considered, best first, with the
-        reason each was not kept.
-
-        `most` bounds all of them. `to_dict` makes plain data of each.
-        """
-        owner = owner_key(self.database, owner)
-        if not query.strip():
-            return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
-        with self.database.read() as connection:
-            return self.facts.candidates(connection, [ask], limit, most=most)
 
     def ask(
         self,
@@ -262,13 +230,8 @@ class MemoryService:
         min_relevance: float,
         where: Filter = EVERYTHING,
         weight: float = 1.0,
-        operators: bool = False,
-        groups: Groups | None = None,
     ) -> Ask:
-        """Return a search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable.
-
-        `groups` are the owner's names that mean the same, where they are at hand.
-        """
+        """Return a search, ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         owner = owner_key(self.database, owner)
         query = Query.of(
             self.embedder,
@@ -278,8 +241,6 @@ class MemoryService:
             min_relevance=min_relevance,
             where=where,
             now=self.now(),
-            operators=operators,
-            groups=self.aliases.groups(owner) if groups is None else groups,
         )
         return self.facts.ask(owner, query, weight=weight)
 

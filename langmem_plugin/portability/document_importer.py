@@ -21,7 +21,6 @@ from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.instructions.instructions import Instruction
-from langmem_plugin.memory.keep.aliases import Alias
 from langmem_plugin.memory.keep.categories import Category
 from langmem_plugin.memory.keep.memory_rows import checked, validated
 from langmem_plugin.memory.keep.usage_log import Use, Verdicts, begin_verdicts, verdicts_of
@@ -35,7 +34,6 @@ from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
-    ExportedAlias,
     ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
@@ -135,7 +133,6 @@ class DocumentImporter:
         self._memories(run)
         self._uses(run)
         self._instructions(run)
-        self._aliases(run)
         self._said_elsewhere(run)
         if not by_themselves:
             self._incoming(run)
@@ -148,15 +145,11 @@ class DocumentImporter:
             run.report.skip("settings", "this is no time zone that is known here")
             settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
-            held = (*person_records.settings(connection, run.owner), person_records.name_of(connection, run.owner))
-            if settings is not None and settings != ExportedSettings():
-                name = None if run.by_themselves else settings.name  # an operator gives it
-                brought = settings.time_zone, settings.language, name
-                is_new = any(each is None and other is not None for each, other in zip(held, brought, strict=True))
+            held = person_records.settings(connection, run.owner)
+            if settings is not None and (settings.time_zone, settings.language) != (None, None):
+                is_new = (held[0] or settings.time_zone, held[1] or settings.language) != held
                 if is_new:
                     person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
-                    if name is not None and held[2] is None:
-                        person_records.keep_name(connection, run.owner, name)
                 run.report.count("settings", stored=is_new)
             if consent is not None and (given := _consent_of(consent)) != Consent():
                 is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
@@ -328,12 +321,6 @@ class DocumentImporter:
             with run.report.skipping(place):
                 made = Instruction(**record.model_dump(), owner=run.owner)
                 run.report.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
-
-    def _aliases(self, run: _Run) -> None:
-        for place, record in run.records("aliases", ExportedAlias):
-            with run.report.skipping(place):
-                made = Alias(**record.model_dump(), owner=run.owner)
-                run.report.count("alias", stored=self._service.aliases.take_in(run.owner, made))
 
     def _said_elsewhere(self, run: _Run) -> None:
         said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]

@@ -38,7 +38,6 @@ from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
-    ExportedAlias,
     ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
@@ -161,9 +160,7 @@ class Exporter:
         yield "person", person
         with self._saver.database.read() as connection:
             zone, language = person_records.settings(connection, person)
-            set_by_them = {"time_zone": zone, "language": language}
-            name = person_records.name_of(connection, person)
-            yield "settings", ExportedSettings.model_validate({**set_by_them, "name": name})
+            yield "settings", ExportedSettings.model_validate({"time_zone": zone, "language": language})
             yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
             yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
             linked = person_records.identifiers(connection, person)
@@ -175,11 +172,6 @@ class Exporter:
             yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
             instructions = self._service.instructions.all_of(connection, person)
             yield "instructions", (ExportedInstruction(**each.model_dump(exclude=_OWNER)) for each in instructions)
-            aliases = map(asdict, self._service.aliases.all_of(connection, person))
-            yield (
-                "aliases",
-                (ExportedAlias(**{name: each[name] for name in ExportedAlias.model_fields}) for each in aliases),
-            )
             said = self._service.history.of_no_session_here(connection, person)
             yield "said_elsewhere", (ExportedSaying(**asdict(each)) for each in said)
             yield "incoming", map(_incoming, self._claims.of_thread(connection, person))

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType
-from langmem_plugin.memory.keep.aliases import Source
 from langmem_plugin.memory.keep.usage_log import Access
 from langmem_plugin.memory.models import SourceType, Status
 
@@ -50,8 +49,6 @@ class ExportedSettings(Record):
 
     time_zone: str | None = None
     language: Literal["en", "he", "es"] | None = None
-    name: str | None = None
-    """The one that an operator gave them."""
 
 
 class ExportedPermission(Record):
@@ -193,18 +190,6 @@ class ExportedInstruction(Record):
     updated_at: AwareDatetime
 
 
-class ExportedAlias(Record):
-    """A name that the person says for another, learnt from the memory or message `learnt_from`, or added by hand."""
-
-    id: Name
-    alias: Annotated[str, Field(min_length=1)]
-    name: Annotated[str, Field(min_length=1)]
-    created_at: AwareDatetime
-    learnt_from: Name | None = None
-    source: Source = "hand"
-    active: bool = True
-
-
 class ExportedSaying(Record):
     """A message that can be searched for and is in no session of the document."""
 
@@ -240,7 +225,6 @@ class PersonExport(Record):
     memories: list[ExportedMemory] = Field(default_factory=list)
     uses: list[ExportedUse] = Field(default_factory=list)
     instructions: list[ExportedInstruction] = Field(default_factory=list)
-    aliases: list[ExportedAlias] = Field(default_factory=list)
     said_elsewhere: list[ExportedSaying] = Field(default_factory=list)
     incoming: list[ExportedIncoming] = Field(default_factory=list)
     sessions: list[ExportedSession] = Field(default_factory=list)

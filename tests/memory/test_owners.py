@@ -31,7 +31,6 @@ WRITING = {
     "note_viewed": lambda service, who: service.note_viewed(who, [_first(service)]),
     "instructions.add": lambda service, who: service.instructions.add(who, "Answer briefly"),
     "instructions.take": lambda service, who: service.instructions.take(who, "Answer briefly"),
-    "aliases.add": lambda service, who: service.aliases.add(who, "Bel", "Bella"),
     "categories.create": lambda service, who: service.categories.create(who, "Animals"),
     "history.add": lambda service, who: service.history.add(
         who, [PastMessage("m", "s", "human", "Bella is my cow", service.now())]
@@ -40,7 +39,6 @@ WRITING = {
 READING = {
     "recall": lambda service, who: service.recall(who, "cow"),
     "search": lambda service, who: service.search(who, "cow"),
-    "explain": lambda service, who: service.explain(who, "cow"),
     "foremost": lambda service, who: service.foremost(who),
     "get": lambda service, who: service.get(who, [_first(service)]),
     "list_memories": lambda service, who: service.list_memories(who),
@@ -54,8 +52,6 @@ READING = {
     "get_collection_size": lambda service, who: service.get_collection_size("s", owner=who),
     "instructions.list_instructions": lambda service, who: service.instructions.list_instructions(who),
     "instructions.applicable": lambda service, who: service.instructions.applicable(who, Situation("", service.now())),
-    "aliases.list_aliases": lambda service, who: service.aliases.list_aliases(who),
-    "aliases.groups": lambda service, who: service.aliases.groups(who),
     "categories.list_categories": lambda service, who: service.categories.list_categories(who),
     "categories.counts": lambda service, who: service.categories.counts(who),
     "history.search": lambda service, who: service.history.search(who, "cow"),
@@ -72,7 +68,6 @@ def known(memory):
     """A person of whom there is something of each kind."""
     memory.remember(PHONE, "My cow is brown", key="cow", category="Animals", session_id="s")
     memory.instructions.add(PHONE, "Call her Bella")
-    memory.aliases.add(PHONE, "the cow", "Bella")
     memory.categories.create(PHONE, "Cattle")
     memory.history.add(PHONE, [PastMessage("old", "s", "human", "My cow is brown", memory.now())])
     return memory

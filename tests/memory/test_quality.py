@@ -101,7 +101,7 @@ def test_a_language_the_model_never_learned_is_searched_by_its_words_and_by_thei
         memory.remember(ANNA, "יום ההולדת של סבא הוא ב-3 באוקטובר")
         found = memory.recall(ANNA, "מתי יום ההולדת של סבא?")
         assert [each.memory.text for each in found] == ["יום ההולדת של סבא הוא ב-3 באוקטובר"]
-        assert set(found[0].signals) == {"semantic", "text"}
+        assert set(found[0].signals) == {"cosine", "semantic", "text"}
         assert [each.memory.text for each in memory.recall(ANNA, "איך קוראים לכלב?")] == ["לכלב קוראים ביסקוויט"]
         [meant, *_] = memory.search(ANNA, "מה השם של הגור?", mode="semantic", min_relevance=0.0)
         assert meant.memory.text == "לכלב קוראים ביסקוויט"  # a puppy is near a dog

@@ -43,29 +43,27 @@ def texts(found):
 
 
 @pytest.mark.spec("M-9", "M-16")
-def test_all_a_reply_needs_is_read_in_one_transaction_beside_the_names_it_asks_with_and_written_in_one(
-    memory, reply_memory, facts, transactions
-):
+def test_all_a_reply_needs_is_read_in_one_transaction_and_written_in_one(memory, reply_memory, facts, transactions):
     found = reply_memory.recall(ANNA, "client", SAID)
     ids = [each.id for each, _ in found]
     told = reply_memory.last_told(ANNA, "client", ids)
-    assert len(transactions) == 2
+    assert len(transactions) == 1
     assert {"The office of TestCorp is in Haifa", "The office of TestCorp opens at nine"} <= set(texts(told.memories))
     assert "The office of TestCorp costs 5,000 a month" not in texts(told.memories)
     assert [each.id for each in told.memories] == ids
     assert texts(told.instructions) == ["Answer in French", "Be brief"]
 
     assert reply_memory.told(ANNA, "client", ids) == told
-    assert len(transactions) == 2  # that nothing has changed is asked by one statement
+    assert len(transactions) == 1  # that nothing has changed is asked by one statement
 
     uses = {each.id: ("cited", similarity) for each, similarity in found}
     scopes = [scope.owner for scope in scopes_of(ANNA, "client")]
     with memory.database.write() as connection:
         memory.note_used(connection, scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
-    assert len(transactions) == 3
+    assert len(transactions) == 2
 
     assert reply_memory.told(ANNA, "client", ids) == told
-    assert len(transactions) == 3  # to be used is no change: nothing is read anew
+    assert len(transactions) == 2  # to be used is no change: nothing is read anew
     assert [each.usage_count for each in memory.instructions.list_instructions(ANNA)] == [1, 1]
     with memory.database.read() as connection:
         assert len(connection.execute(select(memory_access)).all()) == len(ids)
@@ -148,7 +146,7 @@ def test_what_must_not_be_eaten_is_recalled_where_there_is_talk_of_eating(
 def test_a_sensitive_memory_comes_where_the_one_it_names_is_spoken_of(memory, reply_memory):
     stroke = "my brother-in-law Gary had a stroke last fall, right side's weak"
     memory.remember(ANNA, stroke)
-    quiz = "planning a quiz for {} and the boys with questions about trains, planes, cheese and mountains"
+    quiz = "planning a quiz for {} and the boys with questions about trains, planes and castles"
     assert reply_memory.recall(ANNA, "client", [quiz.format("marc")]) == []
     [(found, similarity)] = reply_memory.recall(ANNA, "client", [quiz.format("gary")])
     assert found.text == stroke

@@ -10,7 +10,7 @@ from sqlalchemy import event
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import recall_for, search_for, share
+from langmem_plugin.memory.find.recall import search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
 from langmem_plugin.memory.write.key_value import KeyValueMemory
@@ -125,7 +125,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "recall": lambda: memory.recall(ANNA, "who helps me?"),
             "foremost": lambda: memory.foremost(ANNA),
             "search": lambda: [memory.search(ANNA, f"who helps {mode}", mode=mode) for mode in ("text", "hybrid")],
-            "explain": lambda: memory.explain(ANNA, "who explains us and where is the garden?"),
             "ask": lambda: memory.ask(ANNA, "who helps us?", limit=5, min_relevance=0.5),
             "get": lambda: memory.get(ANNA, list(ids.values())),
             "fact_history": lambda: memory.fact_history(ANNA, memory.list_memories(ANNA)[0].id),
@@ -209,7 +208,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         for verb in verbs[kind].values():
             verb()
     share(memory, "The office opens at nine")
-    recall_for(memory, ANNA, "client", ["when does the office open?"])
+    ReplyMemory(memory).recall(ANNA, "client", ["when does the office open?"])
     search_for(memory, ANNA, "client", "where is the office?")
     assert watching.asked > 30
     memory.close()

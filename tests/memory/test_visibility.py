@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import normalised, thread_key
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.recall import SHARED, recall_for, share
+from langmem_plugin.memory.find.recall import SHARED, share
 from langmem_plugin.memory.write.key_value import KeyValueMemory
+from tests.memory.recalling import recalled_for
 
 ANNA, BEN = "+972501234567", "+972507654321"
 AS_TEXT = str(SHARED)
@@ -23,11 +24,11 @@ def test_a_client_sees_their_own_and_what_was_shared_with_clients(memory):
     share(memory, "The office of TestCorp costs 5,000 a month")
     share(memory, "The office of TestCorp opens at nine", with_clients=True)
     question = "tell me about the office of TestCorp"
-    assert {each.memory.text for each in recall_for(memory, ANNA, "client", [question])} == {
+    assert {each.text for each in recalled_for(memory, ANNA, "client", [question])} == {
         "The office of TestCorp is in Haifa",
         "The office of TestCorp opens at nine",
     }
-    assert {each.memory.text for each in recall_for(memory, ANNA, "godfather", [question])} == {
+    assert {each.text for each in recalled_for(memory, ANNA, "godfather", [question])} == {
         "The office of TestCorp is in Haifa",
         "The office of TestCorp opens at nine",
         "The office of TestCorp costs 5,000 a month",
@@ -61,7 +62,7 @@ def test_recall_follows_the_talk_and_does_not_drop_what_was_said_before(memory):
         memory.remember(ANNA, text)
 
     def recalled(*said):
-        return [each.memory.text for each in recall_for(memory, ANNA, "client", said)]
+        return [each.text for each in recalled_for(memory, ANNA, "client", said)]
 
     assert recalled("what does my daughter Mira want for her birthday?")[0].endswith("telescope for her birthday")
     follow_up = recalled("what does my daughter Mira want for her birthday?", "and which shoes?")
@@ -124,7 +125,7 @@ def test_a_person_called_shared_is_a_person(memory):
     assert memory.list_memories("shared") == [own]
     assert memory.list_memories(SHARED) == [told]
     for role in ("client", "godfather"):
-        assert [each.memory for each in recall_for(memory, ANNA, role, ["when is the shop closed?"])] == [told]
+        assert recalled_for(memory, ANNA, role, ["when is the shop closed?"]) == [told]
 
 
 @pytest.mark.spec("M-16", "P-6")
@@ -147,13 +148,13 @@ def test_nothing_that_is_passed_or_normalised_is_a_scope(memory, owner):
 def test_what_is_shared_is_changed_and_forgotten_by_what_the_service_gave_and_not_by_its_spelling(memory):
     told = share(memory, "The shop closes at noon on Fridays", with_clients=True)
     changed = memory.update(told.owner, told.id, text="The shop closes at one on Fridays")
-    [found] = recall_for(memory, ANNA, "client", ["when is the shop closed?"])
-    assert found.memory == changed
+    [found] = recalled_for(memory, ANNA, "client", ["when is the shop closed?"])
+    assert found == changed
     written_down = Memory.model_validate_json(changed.memory.model_dump_json())
     with pytest.raises(InvalidInput):
         memory.forget(written_down.owner, written_down.id)
-    memory.forget(found.memory.owner, found.memory.id)
-    assert recall_for(memory, ANNA, "godfather", ["when is the shop closed?"]) == []
+    memory.forget(found.owner, found.id)
+    assert recalled_for(memory, ANNA, "godfather", ["when is the shop closed?"]) == []
 
 
 @pytest.mark.spec("C-1", "P-6")

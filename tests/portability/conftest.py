@@ -45,7 +45,6 @@ def fill(memory, clock, phone=ANNA, telegram=ANNAS_TELEGRAM, name="Anna"):
     people.link(phone, telegram)
     people.set_time_zone(phone, "Europe/Madrid")
     people.set_language(phone, "es")
-    people.set_name(phone, f"{name} Levi")
     memory.consent.set(phone, extraction=True, personal=True, sensitive=False)
     lives = service.remember(phone, f"{name} lives in Haifa", quote="I live in Haifa", said_at=clock())
     clock.forward(hours=1)
@@ -58,7 +57,6 @@ def fill(memory, clock, phone=ANNA, telegram=ANNAS_TELEGRAM, name="Anna"):
     service.categories.create(phone, "boats", parent_id=home.category_id)
     service.instructions.add(phone, "answer in rhymes", priority=3, condition=None)
     service.instructions.add(phone, "be brief", expires_at=clock() + timedelta(days=2))
-    service.aliases.add(phone, "Dr. L", "Dr. Levi")
     service.history.add(phone, [PastMessage("old-1", "elsewhere", name, f"{name} once sailed to Cyprus", clock())])
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}}
     sessions.add_message(phone, "user", "hello", client_name=name)

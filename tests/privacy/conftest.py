@@ -60,7 +60,6 @@ def live(memory, clock, who, telegram, other):
     memory.reply(graph, other, f"{SAID[who][0]} from elsewhere", message_id="m0")
     memory.people.merge(who, other)
     memory.people.set_time_zone(who, "Jerusalem")
-    memory.people.set_name(who, FACTS[who][0][:40])
     memory.consent.switch_on(who, text="yes, remember me", version=1)
     for text in FACTS[who]:
         memory.service.remember(who, text, quote=text, session_id="s", tags=("home",), metadata={"from": who})
@@ -72,7 +71,6 @@ def live(memory, clock, who, telegram, other):
     home = memory.service.categories.create(who, f"home of {FACTS[who][0].split()[0]}", description=SAID[who][1])
     memory.service.categories.create(who, "cellar", parent_id=home.category_id)
     memory.instructions.add(who, f"call me by my name, {FACTS[who][0].split()[0]}")
-    memory.service.aliases.add(who, f"{FACTS[who][0].split()[1]} junior", FACTS[who][0].split()[0])
     memory.service.history.add(who, [PastMessage("p1", "s", "user", SAID[who][1], memory.service.now())])
     for number, text in enumerate(SAID[who]):
         memory.reply(graph, who, text, message_id=f"m{number + 1}", image=PICTURE[who] if number == 0 else None)
@@ -86,9 +84,10 @@ def live(memory, clock, who, telegram, other):
     AccessTokens(memory.database).new(who)
     memory.people.link_code(telegram)
     memory.people.giver(telegram, "wrong")
+    on_server = on_server_of(who)
     with memory.database.write() as connection:
-        searchable_sessions.claim(connection, on_server_of(who), who, memory.service.now())
-    memory.sessions.add_message(on_server_of(who), "user", f"{SAID[who][0]} from Studio")
+        searchable_sessions.claim(connection, on_server, who, memory.service.now())
+    memory.sessions.add_message(on_server, "user", f"{SAID[who][0]} from Studio")
     with memory.database.write() as connection:
         connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))
         count_verdicts(connection, who, Verdicts(asked=3, confirmed=2))

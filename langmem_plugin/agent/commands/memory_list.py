@@ -73,11 +73,11 @@ def search(call: CommandCall) -> str:
         return replies.search_what
     mode: Mode = "hybrid"
     try:
-        found = search_for(call.service, call.owner, call.role, query, limit=_FOUND, operators=True)
+        found = search_for(call.service, call.owner, call.role, query, limit=_FOUND)
     except EmbeddingUnavailable:
         log.warning("search.by_words", exc_info=True, extra={"owner": masked(call.owner)})
         mode = "text"
-        found = search_for(call.service, call.owner, call.role, query, mode=mode, limit=_FOUND, operators=True)
+        found = search_for(call.service, call.owner, call.role, query, mode=mode, limit=_FOUND)
     messages = call.service.history.search(
         call.owner,
         query,
@@ -85,7 +85,6 @@ def search(call: CommandCall) -> str:
         limit=_FOUND,
         min_relevance=_SURE,
         time_zone=zone,
-        operators=True,
     )
     spoken = [_said(each, zone, replies) for each in sorted(messages, key=lambda each: each.message.said_at)]
     lines = [

@@ -146,7 +146,6 @@ _CACHED_BYTES = 16 * 2**20
 _BYTES_BESIDE = 400  # bytes of the key, the array's header and the dictionary
 _BATCH = 64
 _TEXTS_IN_TIME = 8
-_THE_SAME = 0.999  # cosine: some models give a slightly different vector the second time
 _A_WORD = "dimension"  # a text that every model can embed
 
 _ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8+glosses"}
@@ -215,34 +214,12 @@ class Embedder:
             self._keep(("query", text), vector)
         return vector
 
-    def prepare(self, questions: Sequence[str]) -> None:
-        """Embed several questions at once where the model can, so that `query` has their vectors at hand."""
-        missing = [
-            text
-            for text in dict.fromkeys(questions)
-            if self.understands(text) and self._latest.get(("query", text)) is None
-        ]
-        if len(missing) < 2:  # noqa: PLR2004 - one alone is embedded when it is asked for
-            return
-        if self._questions_are_texts:
-            vectors = self._embedded(lambda: self.embeddings.embed_documents(missing), len(missing))
-        else:
-            vectors = self._embedded(lambda: [self.embeddings.embed_query(text) for text in missing], len(missing))
-        for text, vector in zip(missing, vectors, strict=True):
-            self._keep(("query", text), vector)
-
     def join(self, question: str, parts: Sequence[str]) -> None:
         """Take the sum of the parts' vectors for that of the question they make together, which need
         not be embedded.
         """
         if self.understands(question) and self._latest.get(("query", question)) is None:
             self._keep(("query", question), unit(np.sum([self.query(part) for part in parts], axis=0)))
-
-    @cached_property
-    def _questions_are_texts(self) -> bool:
-        """Tell whether the model embeds a question as it does a text, by its vectors: then many go in one call."""
-        [text] = self.texts([_A_WORD])
-        return float(self.query(_A_WORD) @ text) > _THE_SAME
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order; what is not in the cache is embedded in batches."""

@@ -3,7 +3,7 @@
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,6 @@ _BYTES_PER_TERM = 200  # bytes of the dictionary, the two arrays and their heade
 
 Scores = NDArray[np.float32]
 Rows = NDArray[np.int64]
-Group = tuple[str, ...]
-"""Terms that stand for one word of the question."""
 
 
 class WordIndex:
@@ -82,18 +80,12 @@ class WordIndex:
         The second makes scores of different queries comparable: score / ceiling is how much of the query, weighted by
         rarity, a text covers. A term that occurs nowhere counts in it too.
         """
-        return self.grouped((term,) for term in terms)
-
-    def grouped(self, groups: Iterable[Group]) -> tuple[Scores, float]:
-        """Return the scores and the ceiling with the terms of a group counted as one word."""
         lengths = self.lengths()
         average = max(self._total_length / max(self._documents, 1), 1.0)
         scores, ceiling = np.zeros(len(self._terms_of), dtype=np.float32), 0.0
-        for group in dict.fromkeys(groups):
-            rows, counts = self._postings_of(group[0]) if len(group) == 1 else self._postings_of_any(group)
-            rarity = _rarity(
-                self._documents, sum(self._live[self._number[term]] for term in group if term in self._number)
-            )
+        for term in dict.fromkeys(terms):
+            rows, counts = self._postings_of(term)
+            rarity = _rarity(self._documents, self._live[self._number[term]] if term in self._number else 0)
             ceiling += rarity * _SHORT
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
@@ -101,9 +93,6 @@ class WordIndex:
     def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
         """Return the first form of each word that occurs, else its first form."""
         return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
-
-    def terms(self) -> Iterable[str]:
-        return self._number
 
     def rows(self, term: str) -> Rows:
         """Return the rows that hold the term; some may have been removed."""
@@ -148,15 +137,6 @@ class WordIndex:
         weighed = (np.log1p(counts).reshape(len(texts), -1) * rarity).astype(np.float32)
         weighed /= np.maximum(np.linalg.norm(weighed, axis=1, keepdims=True), 1e-6)
         return np.stack([cosines(weighed, each) for each in weighed])
-
-    def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
-        """Return the postings of several terms together, as if they were one."""
-        together = np.zeros(len(self._terms_of), dtype=np.float32)
-        for term in group:
-            rows, counts = self._postings_of(term)
-            together[rows] += counts
-        held = np.flatnonzero(together)
-        return held, together[held]
 
     def _postings_of(self, term: str) -> tuple[NDArray[np.int64], Scores]:
         number = self._number.get(term)

@@ -1,11 +1,13 @@
 """The searchable memory of an owner, vectors, words and columns, kept for a while and as new as the database."""
 
 import contextlib
+import json
 import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,11 +19,14 @@ from langmem_plugin.database.transactions import is_shared
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
-from langmem_plugin.memory.find.tokenizer import terms
+from langmem_plugin.memory.find.tokenizer import stemmed, terms
 from langmem_plugin.memory.keep.categories import Category, CategoryTree
 from langmem_plugin.memory.keep.rows import OwnerStates, states_of
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 
+_WORDS = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))
+_LIMITS = frozenset[str]().union(*(stemmed(words, language) for language, words in _WORDS["words"].items()))
+_LIMITING = frozenset(_WORDS["attributes"].split())
 _NEVER = np.iinfo(np.int64).max
 _BYTES_PER_ROW = 175  # bytes of the lists of ids and tags and the dictionary over them
 _BYTES_BESIDE_TAG = 50  # bytes in the dictionary of tags
@@ -46,6 +51,7 @@ class Entry(NamedTuple):
     tags: str = ""
     key: str | None = None
     summary: str | None = None
+    slot: str | None = None
     confidence: float = 1.0
     uses: int = 0
     used: int | None = None
@@ -60,7 +66,7 @@ class Entry(NamedTuple):
             all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
             and all(
                 each is None or isinstance(each, str)
-                for each in (self.session_id, self.category, self.key, self.summary)
+                for each in (self.session_id, self.category, self.key, self.summary, self.slot)
             )
             and all(
                 isinstance(each, int) and _FIRST <= each <= _LAST
@@ -88,6 +94,7 @@ _COLUMNS = np.dtype(
         ("source", np.int32),
         ("private", np.bool_),
         ("words", np.int64),  # equal where texts differ only in their figures
+        ("limits", np.bool_),  # it says what somebody must not eat, take or do
     ]
 )
 
@@ -140,6 +147,7 @@ class Corpus:
             self._code(entry.source),
             bool(entry.private),
             hash(tuple(term for term in said if not term.isnumeric())),
+            not _LIMITS.isdisjoint(said) or (entry.slot or "").rpartition("/")[2] in _LIMITING,
         )
 
     def hang(self, categories: Sequence[Category]) -> bool:

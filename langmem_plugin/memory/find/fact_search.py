@@ -1,6 +1,6 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,15 +12,14 @@ from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
-from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
-from langmem_plugin.memory.find.question import exact_hits
+from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep import categories
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
-from langmem_plugin.memory.models import EVERYTHING, Candidate, Found, Left, Memory
+from langmem_plugin.memory.models import EVERYTHING, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
 
@@ -98,7 +97,7 @@ class FactSearch:
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks):
             for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
-                found = _weighed(ask, each)
+                found = replace(each, score=ask.weight * each.score)
                 if each.memory.id not in best or best[each.memory.id].score < found.score:
                     best[each.memory.id] = found
         return sorted(best.values(), key=lambda each: each.score, reverse=True)[: max(limit, 0)]
@@ -109,46 +108,12 @@ class FactSearch:
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
             hits: dict[str, list[tuple[Ask, Hit]]] = {}
             for ask in asks:
-                for hit in self._hits(connection, ask, corpus).values():
+                for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus)):
                     hits.setdefault(hit.id, []).append((ask, hit))
             return hits
 
         answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
         return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
-
-    def candidates(
-        self,
-        connection: Connection,
-        asks: Sequence[Ask],
-        limit: int,
-        *,
-        most: int = MOST_CONSIDERED,
-        guarded: Collection[str] = (),
-    ) -> list[Candidate]:
-        """Return the answers of `best_of`, then the others that were considered, best first, with the
-        reason against each.
-
-        It returns at most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
-        """
-        kept = [_candidate(each) for each in self.best_of(connection, asks, limit)]
-        rest: dict[str, Candidate] = {}
-        for ask in asks:
-            for each in self._considered(connection, ask, most, guarded=ask.owner in guarded):
-                rest[each.memory_id] = max(rest.get(each.memory_id, each), each, key=_nearly_kept)
-        for each in kept:
-            rest.pop(each.memory_id, None)
-        return [*kept, *sorted(rest.values(), key=lambda each: each.score, reverse=True)][: max(most, 0)]
-
-    def _considered(self, connection: Connection, ask: Ask, most: int, *, guarded: bool) -> list[Candidate]:
-        def rank(corpus: Corpus) -> dict[str, Hit]:
-            cosines, held = self._cosines(connection, ask, corpus), None
-            if ask.query.exact:
-                held = self._exact(connection, ask, corpus, cosines, max(most, ask.query.limit))
-            hits = considered(corpus, ask.query, cosines, most=most, held=held, guarded=guarded)
-            return {hit.id: hit for hit in hits}
-
-        answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
-        return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
 
     def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
         """Return the memories used or told lately, used often and held to be sure."""
@@ -171,6 +136,7 @@ class FactSearch:
                 type_coerce(memory.c.tags, Text),
                 memory.c.key,
                 memory.c.summary_text,
+                memory.c.slot,
                 memory_vector.c.vector,
                 memory_vector.c.checksum,
                 type_coerce(memory.c.created_at, BigInteger),
@@ -197,7 +163,7 @@ class FactSearch:
         if since == 0:
             statement = statement.where(memory.c.status == "active")
         encryption = encryption_of(connection)
-        for status, memory_id, sealed, text, category, tags, key, summary, vector, checksum, *rest in each_row(
+        for status, memory_id, sealed, text, category, tags, key, summary, slot, vector, checksum, *rest in each_row(
             connection, statement
         ):
             if status != "active":
@@ -205,37 +171,12 @@ class FactSearch:
                 continue
             held = HeldVector(vector, checksum)
             whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
-            written = (text, category, tags, key, summary)
+            written = (text, category, tags, key, summary, slot)
             words = searched(encryption, owner, memory_id, written, sealed)
             if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
-
-    def _hits(self, connection: Connection, ask: Ask, corpus: Corpus) -> dict[str, Hit]:
-        """Return the hits for a question, best first."""
-        cosines = self._cosines(connection, ask, corpus)
-        if ask.query.exact:
-            return self._exact(connection, ask, corpus, cosines, ask.query.limit)
-        return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
-
-    def _exact(
-        self, connection: Connection, ask: Ask, corpus: Corpus, cosines: Sequence[tuple[str, float]], limit: int
-    ) -> dict[str, Hit]:
-        return exact_hits(
-            ask.query.exact,
-            limit,
-            lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
-            lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
-        )
-
-    def _all_words(self, connection: Connection, owner: OwnerKey, memory_ids: list[str]) -> dict[str, list[str]]:
-        """Return all words of each memory, by id: its text, category, those above it, tags, key and summary."""
-        tree, found = categories.CategoryTree(categories.listed(connection, owner)), {}
-        for each in self._repository.by_ids(connection, owner, memory_ids):
-            filed = tree.above(each.category) if each.category else ()
-            found[each.id] = [*filter(None, (each.text, *filed, *each.tags, each.key, each.summary_text))]
-        return found
 
     def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
@@ -281,9 +222,9 @@ class FactSearch:
 
 
 def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:
-    text, category, tags, key, summary = words
+    text, category, tags, key, summary, slot = words
     created, session_id, kind, *counted = rest
-    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, *counted)
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, slot, *counted)
 
 
 def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> bool:
@@ -291,37 +232,7 @@ def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> bool:
 
 
 def _found(hit: Hit, fact: Memory) -> Found:
-    return Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
-
-
-def _weighed(ask: Ask, found: Found) -> Found:
-    """Return the found memory with the weight of its question in the score."""
-    return replace(
-        found,
-        score=ask.weight * found.score,
-        explanation=None if found.explanation is None else replace(found.explanation, weight=ask.weight),
-    )
-
-
-def _nearly_kept(candidate: Candidate) -> tuple[bool, float]:
-    return candidate.left == "beyond the limit", candidate.score
-
-
-def _candidate(found: Found, left: Left | None = None) -> Candidate:
-    fact = found.memory
-    assert found.explanation is not None  # noqa: S101 - a search has it
-    return Candidate(
-        memory_id=fact.id,
-        owner=fact.owner,
-        text=fact.text,
-        score=found.score,
-        similarity=found.similarity,
-        match_type=found.match_type,
-        explanation=found.explanation,
-        left=left,
-        category=fact.category,
-        tags=fact.tags,
-    )
+    return Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
 
 
 def _candidates(query: Query) -> int:

@@ -2,27 +2,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory.find import fact_ranking
-from langmem_plugin.memory.find.bm25 import Group, Scores, WordIndex
+from langmem_plugin.memory.find.bm25 import Scores, WordIndex
 from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.dates import nearness, without_days
-from langmem_plugin.memory.find.fact_ranking import (
-    Meaning,
-    Query,
-    asked_groups,
-    best,
-    match_type,
-    may_hold,
-    wordings_of,
-)
-from langmem_plugin.memory.find.question import Wording
+from langmem_plugin.memory.find.fact_ranking import Hit, Meaning, Query, best, match_type
 from langmem_plugin.memory.find.tokenizer import asked, terms
-from langmem_plugin.memory.models import MatchType, plain
+from langmem_plugin.memory.models import plain
 
 _WORDS = 2.0
 _SESSION = 1.0
@@ -58,28 +48,15 @@ _PERSONS = {
 _TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
 
 
-@dataclass(frozen=True)
-class MessageHit:
-    """A message found, by id; for the other fields see Found."""
-
-    id: str
-    score: float
-    similarity: float
-    match_type: MatchType
-    signals: dict[str, float]
-    aliases: tuple[str, ...] = ()
-    """The names taken for each other, as in Explanation."""
-
-
-def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
+def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     """Return the messages that fit, best first.
 
     A message counts by its own meaning and words, by the better neighbour at each distance up to two, by how much of
     the question its whole session covers, more if the one speaker who is named said it, and by how near it is to the
     days that are named. A speaker's name is no search word: the others use it when they address them. The best message
     of a session stands for all of it, and gains what the session's message of the nearest meaning has over that of
-    other sessions: so the order of sessions is that of their best messages. Words count in the wording of the question
-    that a message covers best, with the names that mean the same. Talks with an assistant gain by how late they were,
+    other sessions: so the order of sessions is that of their best messages.
+    Talks with an assistant gain by how late they were,
     by standing first or last among those that say a word of the question, by how much the person told in them and by
     what talks like them score, where no day is named.
     """
@@ -87,9 +64,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
-    wordings = wordings_of(query)
     group_of = np.unique(sessions, return_inverse=True)[1]
-    chosen = np.zeros(len(corpus.ids), dtype=np.intp)
     signals: dict[str, Scores] = {}
     spread = None
     score = np.zeros(len(corpus.ids), dtype=np.float32)
@@ -98,7 +73,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         signals |= {} if relevance is None else {"semantic": relevance}
         score += spread
     if query.mode != "semantic":
-        signals["text"], whole, chosen = _covered(corpus, query, wordings, group_of)
+        wanted = _without_names(corpus.words.known(asked(query.text)), names)
+        signals["text"], whole = _covered(corpus, wanted, group_of)
         score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
@@ -107,7 +83,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     if query.mode != "semantic":
         signals["session"] = whole
         score += _SESSION * signals["session"]
-    speaker = _one_meant([query.text, *(each.text for each in query.wordings)], names)
+    speaker = _one_meant(query.text, names)
     if speaker is not None:
         score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
     near = nearness(query.text, query.now, columns["created"])
@@ -126,19 +102,9 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     similarity = fact_ranking.similarity_of(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # said on the very days
-    if query.exact:
-        fits &= may_hold(corpus, query.exact)
-        similarity = np.ones(len(score), dtype=np.float32)
     fits &= similarity >= query.min_relevance
     return [
-        MessageHit(
-            corpus.ids[row],
-            float(score[row]),
-            float(similarity[row]),
-            match_type(shown),
-            shown,
-            wordings[chosen[row]].aliases,
-        )
+        Hit(corpus.ids[row], float(score[row]), float(similarity[row]), match_type(shown), shown)
         for row in best(score, fits, query.limit)
         for shown in [{name: round(float(signal[row]), 4) for name, signal in signals.items()}]
     ]
@@ -154,25 +120,11 @@ def _by_meaning(corpus: Corpus, meaning: Meaning, fits: NDArray[np.bool_]) -> tu
     return relevance, (cosines - low) / max(high - low, 1e-6)
 
 
-def _covered(
-    corpus: Corpus, query: Query, wordings: Sequence[Wording], group_of: NDArray[np.intp]
-) -> tuple[Scores, Scores, NDArray[np.intp]]:
-    """Return the part of the question's words that each message covers, that its whole session covers, and the wording.
-
-    The wording is the one in which the message and its session cover most together.
-    """
-    live, names, groups = corpus.columns["live"], corpus.kinds, group_of.astype(np.int32)
-    measured = []
-    for each in wordings:
-        terms_asked = [term for group in asked_groups(corpus, query, each.text) for term in group]
-        wanted = _without_names(terms_asked, names)
-        words, ceiling = corpus.words.scores(wanted)
-        whole, of_whole = corpus.words.grouped_scores(wanted, groups, live)
-        measured.append((words / max(ceiling, 1e-6), (whole / max(of_whole, 1e-6))[group_of]))
-    by_text, by_session = map(np.stack, zip(*measured, strict=True))
-    chosen = np.argmax(_WORDS * by_text + _SESSION * by_session, axis=0)  # of equals the first
-    rows = np.arange(len(chosen))
-    return by_text[chosen, rows], by_session[chosen, rows], chosen
+def _covered(corpus: Corpus, wanted: Sequence[str], group_of: NDArray[np.intp]) -> tuple[Scores, Scores]:
+    """Return the part of the question's words that each message covers, and that its whole session covers."""
+    words, ceiling = corpus.words.scores(wanted)
+    whole, of_whole = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), corpus.columns["live"])
+    return words / max(ceiling, 1e-6), (whole / max(of_whole, 1e-6))[group_of]
 
 
 def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
@@ -238,7 +190,7 @@ def _gained_by_talks(
 
     What the talk itself adds counts for its best message alone, so that few talks do not fill the first places.
     """
-    wanted = asked_groups(corpus, query, query.words) if query.mode != "semantic" else []
+    wanted = corpus.words.known(asked(query.text)) if query.mode != "semantic" else []
     gains = _mentions(corpus.words, wanted, group_of, late, assisted)
     lent = _spread_over_sessions(corpus.words, score + gains, group_of, assisted)
     gains += _told(corpus, group_of, assisted)
@@ -247,7 +199,7 @@ def _gained_by_talks(
 
 
 def _mentions(
-    words: WordIndex, asked_for: Iterable[Group], group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]
+    words: WordIndex, wanted: Iterable[str], group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]
 ) -> Scores:
     """Score sessions by their place among those that say the words asked for; 0 on the average.
 
@@ -260,10 +212,9 @@ def _mentions(
     turn[in_order] = np.arange(len(in_order))
     turn_of = np.where(fits, turn[group_of], len(in_order))  # rows that do not fit come after the last
     gained, total = np.zeros(len(in_order) + 1), 0.0
-    for group in dict.fromkeys(asked_for):
+    for term in dict.fromkeys(wanted):
         says = np.zeros(len(gained), dtype=np.bool_)
-        for term in group:
-            says[turn_of[words.rows(term)]] = True
+        says[turn_of[words.rows(term)]] = True
         holding = np.flatnonzero(says[:-1])
         if len(holding):
             rarity = np.log(1 + (len(in_order) - len(holding) + 0.5) / (len(holding) + 0.5))
@@ -348,12 +299,12 @@ def _asks_only_for_days(text: str) -> bool:
     return not asked(rest)
 
 
-def _one_meant(wordings: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the one speaker the question is about: by name, by an alias, or as "I" and "you" of who asks the bot."""
-    asked_in = [plain(each) for each in wordings]
-    named = [name for name in names if any(_is_named(name, question) for question in asked_in)]
+def _one_meant(question: str, names: Sequence[str]) -> str | None:
+    """Return the one speaker the question is about: by name, or as "I" and "you" of who asks the bot."""
+    asked_in = plain(question)
+    named = [name for name in names if _is_named(name, asked_in)]
     if not named:
-        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(asked_in[0])]
+        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(asked_in)]
     return named[0] if len(named) == 1 else None
 
 

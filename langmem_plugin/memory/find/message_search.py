@@ -19,8 +19,8 @@ from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
-from langmem_plugin.memory.find.fact_ranking import Query
-from langmem_plugin.memory.find.message_ranking import MessageHit, ranked_messages
+from langmem_plugin.memory.find.fact_ranking import Hit, Query
+from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
     STORED,
     FoundMessage,
@@ -30,7 +30,6 @@ from langmem_plugin.memory.find.past_messages import (
     as_values,
     said,
 )
-from langmem_plugin.memory.find.question import Groups, exact_hits
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, all_rows, begin_change, begin_removal, each_row, owned
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
@@ -96,8 +95,7 @@ _SPARE = 8  # messages shown in place of those that say what was forgotten
 class MessageHistory:
     """The messages of every owner, apart from their memories: another corpus, ranked in another way.
 
-    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time. `names` are those that
-    mean the same to an owner.
+    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time.
     """
 
     def __init__(
@@ -108,7 +106,6 @@ class MessageHistory:
         repository: MemoryRepository,
         damages: Damages,
         *,
-        names: Callable[[OwnerKey], Groups],
         now: Callable[[], datetime],
         cache_bytes: int,
         owner_limit: int = 100_000,
@@ -120,7 +117,6 @@ class MessageHistory:
         self._vectors = vectors
         self._repository = repository
         self._damages = damages
-        self._names = names
         self._now = now
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
@@ -197,15 +193,14 @@ class MessageHistory:
         min_relevance: float = 0.0,
         where: Filter = EVERYTHING,
         time_zone: tzinfo = UTC,
-        operators: bool = False,
         neighbours: int = 0,
     ) -> list[FoundMessage]:
         """Return the messages most likely to answer, best first, as they stand now. Of the filter, sessions
         and dates apply.
 
         Words that the person asked to be forgotten are left out; corrected messages are marked. "Yesterday" in the
-        question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up to so many
-        `neighbours` of its talk, half of them before it; none is given twice.
+        question is a day of `time_zone`. Each comes with up to so many `neighbours` of its talk, half of them before
+        it; none is given twice.
         """
         owner = owner_key(self._database, owner)
         if not question.strip():
@@ -220,23 +215,13 @@ class MessageHistory:
             min_relevance=min_relevance,
             where=where,
             now=now,
-            operators=operators,
-            groups=self._names(owner),
         )
         near: dict[str, Around] = {}
 
         with self._database.read() as connection:
 
-            def rank(corpus: Corpus) -> dict[str, MessageHit]:
-                if asked.exact:
-                    hits = exact_hits(
-                        asked.exact,
-                        most,
-                        lambda many: ranked_messages(corpus, replace(asked, limit=many)),
-                        lambda ids: {key: [each.text] for key, each in self._by_ids(connection, owner, ids).items()},
-                    )
-                else:
-                    hits = {hit.id: hit for hit in ranked_messages(corpus, asked)}
+            def rank(corpus: Corpus) -> dict[str, Hit]:
+                hits = {hit.id: hit for hit in ranked_messages(corpus, asked)}
                 near.clear()
                 near.update(around(corpus, hits, neighbours, where, now))
                 return hits
@@ -260,7 +245,6 @@ class MessageHistory:
                 standing[hit.id].corrected_by,
                 before,
                 after,
-                hit.aliases,
             )
             for hit in shown
             for before, after in [[tuple(standing[each] for each in side if each in standing) for side in near[hit.id]]]

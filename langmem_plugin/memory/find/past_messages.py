@@ -232,7 +232,6 @@ class FoundMessage:
 
     `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
     `before` and `after` are its neighbours in the talk, where they were asked for, in the order they were said.
-    `aliases` are the names that were taken for each other to find it, such as "k8s = Kubernetes".
     """
 
     message: PastMessage
@@ -243,7 +242,6 @@ class FoundMessage:
     corrected_by: str | None = None
     before: tuple[Shown, ...] = ()
     after: tuple[Shown, ...] = ()
-    aliases: tuple[str, ...] = ()
 
     def cells(self) -> Cells:
         return {

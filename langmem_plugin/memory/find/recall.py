@@ -7,11 +7,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
-from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.find.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.find.fact_search import Ask
-from langmem_plugin.memory.find.question import Groups, as_meant
-from langmem_plugin.memory.models import EVERYTHING, Candidate, Filter, Found, Memory, Mode, storable
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, storable
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
 
@@ -65,35 +62,21 @@ _TOGETHER = 0.9
 _BEFORE = 0.7
 
 
-def recall_for(
-    service: MemoryService,
-    owner: OwnerKey,
-    role: Role,
-    messages: Sequence[str],
-    *,
-    limit: int = 5,
-    min_similarity: float = RELEVANT,
-) -> list[Found]:
-    """Find memories that bear on a talk, in every scope of the person, best first; each memory once.
+def asks_about(
+    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], *, limit: int, min_similarity: float
+) -> list[Ask]:
+    """Build the embedded questions of a talk: only one read is left to do. Raises EmbeddingUnavailable.
 
     `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
     is recalled follows the talk to a new subject and does not drop the old one at once.
     """
-    asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
-    with service.database.read() as connection:
-        return service.facts.best_of(connection, asks, limit)
-
-
-def asks_about(
-    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], *, limit: int, min_similarity: float
-) -> list[Ask]:
-    """Build the embedded questions of `recall_for`: only one read is left to do. Raises EmbeddingUnavailable."""
     questions = _questions([storable(text) for text in messages if text.strip()])
     if not questions:
         return []
-    names = _names_in(service, scopes)
-    _embed(service.embedder, questions, list(names.values()))
+    for question in questions:
+        if question.parts:  # each was embedded in its own turn, and both together are their sum
+            service.embedder.join(question.text, question.parts)
     asks = [
         service.ask(
             scope.owner,
@@ -102,7 +85,6 @@ def asks_about(
             min_relevance=min_similarity,
             where=scope.where,
             weight=question.weight,
-            groups=names[scope.owner],
         )
         for question in questions
         for scope in scopes
@@ -120,85 +102,16 @@ def search_for(
     limit: int = 10,
     min_relevance: float = 0.5,
     where: Filter = EVERYTHING,
-    operators: bool = False,
 ) -> list[Found]:
-    """Return the answers to one query, in every scope of the person, best first; `operators` as in
-    `MemoryService.search`.
-    """
+    """Return the answers to one query, in every scope of the person, best first."""
     if not query.strip():
         return []
-    asks = _asks_in(
-        service,
-        scopes_of(owner, role),
-        query,
-        mode=mode,
-        limit=limit,
-        min_relevance=min_relevance,
-        where=where,
-        operators=operators,
-    )
+    asks = [
+        service.ask(scope.owner, query, mode, limit=limit, min_relevance=min_relevance, where=narrowed(where, scope))
+        for scope in scopes_of(owner, role)
+    ]
     with service.database.read() as connection:
         return service.facts.best_of(connection, asks, limit)
-
-
-def explain_for(
-    service: MemoryService,
-    owner: OwnerKey,
-    role: Role,
-    query: str,
-    *,
-    limit: int = 10,
-    min_relevance: float = 0.5,
-    most: int = MOST_CONSIDERED,
-) -> list[Candidate]:
-    """Return the answers of `search_for`, then the memories that were not kept, each with the reason why."""
-    if not query.strip():
-        return []
-    scopes = scopes_of(owner, role)
-    asks = _asks_in(service, scopes, query, limit=limit, min_relevance=min_relevance)
-    # A memory this person must not see is no candidate.
-    guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
-    with service.database.read() as connection:
-        return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
-
-
-def _asks_in(
-    service: MemoryService,
-    scopes: Sequence[Scope],
-    query: str,
-    *,
-    mode: Mode = "hybrid",
-    limit: int,
-    min_relevance: float,
-    where: Filter = EVERYTHING,
-    operators: bool = False,
-) -> list[Ask]:
-    """Return one query for every scope; the names of all of them are read at once."""
-    names = _names_in(service, scopes)
-    return [
-        service.ask(
-            scope.owner,
-            query,
-            mode,
-            limit=limit,
-            min_relevance=min_relevance,
-            where=narrowed(where, scope),
-            operators=operators,
-            groups=names[scope.owner],
-        )
-        for scope in scopes
-    ]
-
-
-def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Groups]:
-    """Return the names that mean the same in each scope, by its owner.
-
-    Names of scopes that are seen whole count in every scope, the person's own first; names of a scope that is seen in
-    part count only there.
-    """
-    names = service.aliases.groups_of([scope.owner for scope in scopes])
-    everywhere = [group for scope in scopes if scope.where == EVERYTHING for group in names[scope.owner]]
-    return {owner: tuple(dict.fromkeys([*everywhere, *groups])) for owner, groups in names.items()}
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:
@@ -210,15 +123,6 @@ class _Question(NamedTuple):
     text: str
     weight: float  # the weight of its answers
     parts: tuple[str, ...] = ()  # the messages that it puts together
-
-
-def _embed(embedder: Embedder, questions: Sequence[_Question], groups: Sequence[Groups]) -> None:
-    """Embed the last message; the message before was embedded in its own turn, and both together are their sum."""
-    said = [question.text for question in questions if not question.parts]
-    embedder.prepare([as_meant(text, each) for each in groups for text in said])
-    for question in questions:
-        for each in groups if question.parts else ():
-            embedder.join(as_meant(question.text, each), [as_meant(part, each) for part in question.parts])
 
 
 def _questions(messages: Sequence[str]) -> list[_Question]:

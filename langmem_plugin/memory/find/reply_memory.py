@@ -85,7 +85,7 @@ class ReplyMemory:
 
         Then, with 0, the nearest of the rest, and what was used or told lately where nothing is asked.
 
-        `messages` are the person's messages, oldest first: see `recall_for`. With `min_similarity` nothing below it is
+        `messages` are the person's messages, oldest first: see `asks_about`. With `min_similarity` nothing below it is
         given; without, nothing private or sensitive that does not bear on the talk. The memories of `beside` are asked
         only with what they said themselves, `by_one`, and only for what bears on it. The instructions are read with it,
         so that `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
@@ -171,7 +171,7 @@ def _may_fill(found: Found, said: str) -> bool:
         not _is_guarded(found.memory)
         or found.similarity >= LIKELY
         or found.signals.get("text", 0.0) >= _SHARED
-        or found.signals.get("subject", 0.0) > 0
+        or found.signals.get("occasion", 0.0) > 0
         or not set(words_of(said)).isdisjoint(map(str.casefold, _NAME.findall(found.memory.text)))
     )
 

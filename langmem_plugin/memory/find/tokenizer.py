@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from importlib.resources import files
-from typing import NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
@@ -20,7 +19,6 @@ STOP_WORDS = {language: frozenset(words.split()) for language, words in _LISTS.i
 _WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
 _DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
 _HEBREW_POINTS = re.compile(r"[\u0591-\u05c7]")
-_LETTER = re.compile("[\\s\\S][\u0300-\u036f\u0591-\u05c7]*+")  # with its marks
 HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
 _HEBREW_ENDINGS = ("ימ", "ות")  # endings of plurals, written without final letters
 HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
@@ -102,44 +100,6 @@ def words_of(text: str) -> list[str]:
         return [text.casefold()]
     text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
     return _WORD.findall(_DIGIT_GROUPS.sub("", text))
-
-
-class PlacedWord(NamedTuple):
-    """A word of a text: the place where it begins and ends there, its spelling as by `words_of`, and its stem."""
-
-    start: int
-    end: int
-    word: str
-    stem: str
-
-
-def placed(text: str) -> list[PlacedWord]:
-    """Return every word with its place, in order, stop words too."""
-    letters, places = [], []
-    for each in _LETTER.finditer(text):
-        made = _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", each.group()).casefold())
-        letters.append(made)
-        places += [each.span()] * len(made)
-    whole = "".join(letters)
-    dropped = {each.start() for each in _DIGIT_GROUPS.finditer(whole)}
-    places = [place for at, place in enumerate(places) if at not in dropped]
-    found = list(_WORD.finditer("".join(letter for at, letter in enumerate(whole) if at not in dropped)))
-    latin = _latin_language([each.group() for each in found])
-    return [
-        PlacedWord(places[each.start()][0], places[each.end() - 1][1], word, _stem(word, _script(word) or latin))
-        for each in found
-        for word in [each.group()]
-    ]
-
-
-def stems_of(word: str) -> frozenset[str]:
-    """Return the forms of a word in an index: its stems in the languages of its letters; none where it
-    may be left out.
-    """
-    language = _script(word)
-    if word in STOP_WORDS.get(language or "", ()) or (language is None and word in _STOPS_IN):
-        return frozenset()
-    return frozenset(_stem(word, each) for each in ([language] if language else _LATIN))
 
 
 def stemmed(words: str, language: str) -> frozenset[str]:

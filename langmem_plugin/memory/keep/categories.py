@@ -379,7 +379,7 @@ def _checked(made: Category) -> Category:
     return replace(made, name=name, color=made.color.lower(), description=description)
 
 
-_NOTHING: Searched = ("", None, "", None, None)
+_NOTHING: Searched = ("", None, "", None, None, None)
 
 
 def spellings(connection: Connection, owner: OwnerKey) -> dict[str, str]:

@@ -126,8 +126,8 @@ def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
     return made if sealed is not None or written in (None, checksum_of(made)) else None
 
 
-Searched = tuple[Any, Any, Any, Any, Any]
-"""The searched parts of a memory: text, category, tags as in a plain row, key, summary."""
+Searched = tuple[Any, Any, Any, Any, Any, Any]
+"""The searched parts of a memory: text, category, tags as in a plain row, key, summary, slot."""
 
 
 def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Searched, sealed: Any) -> Searched | None:
@@ -142,7 +142,7 @@ def searched(encryption: Encryption, owner: OwnerKey, memory_id: str, plain: Sea
     except DecryptionRefused:
         return None
     tags = "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
-    return words["text"], words["category"], tags, words["key"], words["summary_text"]
+    return words["text"], words["category"], tags, words["key"], words["summary_text"], words.get("slot")
 
 
 def checksum_of(made: Memory) -> int:

@@ -44,7 +44,7 @@ class Texts(NamedTuple):
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(encryption, row.owner, row.id, (row.text, None, "", None, None), row.sealed)
+    found = searched(encryption, row.owner, row.id, (row.text, None, "", None, None, None), row.sealed)
     return None if found is None else found[0]
 
 

@@ -20,7 +20,6 @@ from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
-from langmem_plugin.memory.keep import aliases
 from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import (
     STORED,
@@ -170,10 +169,6 @@ class MemoryRepository:
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
             self._vectors.put(connection, owner, [(memory_id, vector)])
-        if after.text != before.text:
-            aliases.drop_learnt_from(connection, owner, [memory_id])
-        if after.status == "forgotten":
-            aliases.drop_said_in(connection, owner, after.text)
         record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
         return after
 
@@ -234,7 +229,6 @@ class MemoryRepository:
         for part in in_parts(memory_ids):
             doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
             deleted += connection.execute(doomed.returning(memory.c.memory_id)).scalars()
-        aliases.drop_learnt_from(connection, owner, deleted)
         record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
         return len(deleted)
 

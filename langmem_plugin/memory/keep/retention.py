@@ -22,7 +22,6 @@ from langmem_plugin.database.memory_tables import (
     memory_collection,
     memory_index,
     memory_owner,
-    name_alias,
     standing_instruction,
 )
 from langmem_plugin.database.owners import owner_key
@@ -40,7 +39,6 @@ _KEPT = (
     memory_category,
     memory_collection,
     memory_index,
-    name_alias,
 )
 _IS_OVER = memory.c.status != "active"  # in the words of the index, which holds few rows
 _OWNERS_AT_ONCE = 200

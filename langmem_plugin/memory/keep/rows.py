@@ -86,7 +86,7 @@ def owners_of_memory(connection: Connection, memory_id: str) -> list[str]:
 
 log = event_log(__name__)
 
-Kind = Literal["memory", "instruction", "category", "alias", "message", "memory vector", "message vector"]
+Kind = Literal["memory", "instruction", "category", "message", "memory vector", "message vector"]
 
 AnyRow = Row[*tuple[Any, ...]]
 

@@ -18,7 +18,6 @@ from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
 from langmem_plugin.memory.find.fact_search import FactSearch
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.keep import aliases
 from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import Advice, MemoryRepository, NewMemory
@@ -30,7 +29,6 @@ from langmem_plugin.memory.models import (
     LIVE,
     OVER,
     EntryFields,
-    Explanation,
     Filter,
     Found,
     Memory,
@@ -155,16 +153,14 @@ class SessionMemories:
             ask = self._facts.ask(owner, Query("", meaning, "semantic", most, 0.0, EVERYTHING, now))
             with self._database.read() as connection:
                 hits = self._facts.found(connection, ask)
-            nearest = [(each.memory, each.explanation.cosine or 0.0) for each in hits if each.explanation is not None]
+            nearest = [(each.memory, each.signals["cosine"]) for each in hits]
             nearest.sort(key=lambda each: each[1], reverse=True)
-        found = [self._found(query, each, cosine, min_similarity) for each, cosine in nearest]
+        found = [self._found(each, cosine) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
 
-    def _found(self, query: str | Sequence[float], found: Memory, cosine: float, bound: float) -> Found:
+    def _found(self, found: Memory, cosine: float) -> Found:
         relevance = self._embedder.calibration.relevance(cosine)
-        question = query if isinstance(query, str) else ""
-        why = Explanation(question, relevance, bound, {"meaning": cosine}, cosine=cosine, relevance=relevance)
-        return Found(found, cosine, relevance, "semantic", {"cosine": cosine}, why)
+        return Found(found, cosine, relevance, "semantic", {"cosine": cosine})
 
     def get_all_sessions(self, *, owner: str | int | None = None) -> list[str]:
         """Return every session that has memories, of one owner or of all: those of which
@@ -216,8 +212,6 @@ class SessionMemories:
                 held.setdefault(row.owner, []).append(row.memory_id)
             dropped = 0
             for whose in held or [OwnerKey(name) if owner is None else owner]:
-                for each in self._repository.by_ids(connection, whose, held.get(whose, [])):
-                    aliases.drop_said_in(connection, whose, each.text)
                 dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
                 _mark(connection, whose, name, now)
         self._follow(held)
@@ -295,7 +289,6 @@ class MemoryWriter:
         *,
         uses: UsageLog,
         index: VectorIndex | None,
-        learn: Callable[[Connection, Memory], object],
         now: Callable[[], datetime],
     ) -> None:
         self.operations = database.operations
@@ -306,7 +299,6 @@ class MemoryWriter:
         self._reconciler = reconciler
         self._uses = uses
         self._index = index
-        self._learn = learn
         self._now = now
 
     @timed("store")
@@ -362,9 +354,6 @@ class MemoryWriter:
         nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner, seen) as connection:
             made = self._reconciler.store(connection, owner, news, nearest)
-            for each in made:
-                if each.outcome != "duplicate":
-                    self._learn(connection, each)
             self._retention.keep_within(connection, owner)
         return made
 
@@ -426,7 +415,6 @@ class MemoryWriter:
             made = self._reconciler.replace(connection, owner, memory_id, new)
             if made.id != memory_id:
                 self._uses.note_look(connection, owner, memory_id, "edited")
-            self._learn(connection, made)
         return made
 
     @timed("change")
@@ -469,8 +457,6 @@ class MemoryWriter:
                 made = self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
             if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
                 self._uses.note_look(connection, owner, memory_id, "edited")
-            if "text" in changes:
-                self._learn(connection, made)
         return made
 
     @timed("forget")

@@ -29,7 +29,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.instructions.instructions import same
-from langmem_plugin.memory.keep import aliases, categories, usage_log
+from langmem_plugin.memory.keep import categories, usage_log
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import all_rows, begin_change, begin_removal, owned
@@ -76,7 +76,6 @@ class OwnerMerge:
             "instructions": moved,
             "silenced": silenced,
             "marks": _marks(connection, source, target),
-            "aliases": list(aliases.move(connection, source, target, memories).values()),
             **_categories(connection, source, target),
         }
         move_verdicts(connection, source, target)
@@ -100,7 +99,6 @@ class OwnerMerge:
             if held is not None and held.status == marked:  # else it was changed since
                 changes = {"status": status, "superseded_by": by}
                 self._repository.change(connection, whose, name, changes, now=now, statuses=(marked,))
-        aliases.move(connection, holder, owner, moved, only=record.get("aliases", ()))
         _messages(connection, holder, owner, record["messages"], record["message_names"])
         _instructions(connection, holder, owner, record["instructions"], record["silenced"])
         _categories_back(connection, record, holder, owner)

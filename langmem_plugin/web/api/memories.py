@@ -9,7 +9,6 @@ from pydantic import Field, model_validator
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.question import matched_spans
 from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called, Revision
 from langmem_plugin.web.api.categories import MemoryCategory, spelled
@@ -259,9 +258,6 @@ class Result(Told):
     )
     match_type: MatchType = Field(description="what found it: its words (exact), its meaning, or both (hybrid)")
     signals: dict[str, float] = Field(description="the parts of its place in the list")
-    matches: list[tuple[int, int]] = Field(
-        default=[], description="where in its text the words of the query are: [start, end)"
-    )
 
 
 @search_routes.get(
@@ -281,7 +277,7 @@ def search_memories(
     created_from: From = None,
     created_to: To = None,
 ) -> Any:
-    """Search the memories that are active; "phrases" and prefix* are understood."""
+    """Search the memories that are active."""
     owner = call.reads("search")
     found = call.service.search(
         owner,
@@ -296,12 +292,8 @@ def search_memories(
             created_after=created_from,
             created_before=created_to,
         ),
-        operators=search_type != "semantic",
     )
-    results = [Result.model_validate(each) for each in found]
-    for each in results if search_type != "semantic" else ():
-        each.matches = matched_spans(query, each.memory.fact)
-    return {"results": results}
+    return {"results": found}
 
 
 @confirmation_routes.get(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query
+from fastapi import APIRouter, Form
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -162,11 +162,3 @@ def follow(
     else:
         service.update(at.person, memory_id, status="pending")
     return at.go("advice")
-
-
-@router.get("/playground")
-def playground(at: AboutPerson, q: Annotated[str, Query(max_length=1_000)] = "") -> Response:
-    """Show how a person's question is answered: every candidate, its signals, and why it was kept or not."""
-    asked = q if q.strip() else ""
-    found = at.memory.service.explain(at.person, asked) if asked else []
-    return at.page("playground.html", noted="recall" if asked else "", q=q, found=found)

@@ -1,0 +1,9 @@
+"""Recall as a reply asks for it, of what is about the talk alone."""
+
+from langmem_plugin.memory.find.recall import RELEVANT
+from langmem_plugin.memory.find.reply_memory import ReplyMemory
+
+
+def recalled_for(service, owner, role, messages):
+    found = ReplyMemory(service).recall(owner, role, messages, limit=5, min_similarity=RELEVANT)
+    return [memory for memory, _ in found]
