@@ -15,7 +15,11 @@ _WRITTEN = re.compile(
 
 
 def duration(given: Any) -> Any:
-    """Return a timedelta for a text that is a duration; any other value comes back as it was given."""
+    """Return a timedelta for a text that is a duration; any other value comes back as it was given. Raises ValueError
+    for true and false, which are numbers to Python.
+    """
+    if isinstance(given, bool):
+        raise ValueError(f"{EXPECTED} is expected")  # noqa: TRY004 - pydantic reports it
     if not isinstance(given, str) or (found := _WRITTEN.fullmatch(given.strip())) is None:
         return given
     return timedelta(**{_UNITS[unit]: float(number) for unit, number in found.groupdict().items() if number})

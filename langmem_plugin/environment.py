@@ -66,16 +66,13 @@ def refuse_wrong(error: ValidationError, given: Mapping[str, Any], settings: Col
 
 
 def warn_of_unknown(settings: Collection[str]) -> None:
-    for variable_, like in unknown(settings):
-        log.warning("environment.unknown", extra={"variable": variable_, "nearest": like})
-
-
-def unknown(settings: Collection[str]) -> list[tuple[str, str]]:
-    """Return the variables with our prefix that nothing reads, each with the name that was probably meant, or ""."""
+    """Log each variable with our prefix that nothing reads, with the one that was probably meant, or ""."""
     known = {name.upper() for name in settings} | _OF_OTHER_PARTS
-    names = sorted(each.removeprefix(PREFIX) for each in are_set())
-    likely = {name: nearest(name, known) for name in names if name not in known}
-    return [(PREFIX + name[:_SHOWN], like and PREFIX + like) for name, like in likely.items()]
+    for name in sorted({each.removeprefix(PREFIX) for each in are_set()} - known):
+        like = nearest(name, known)
+        log.warning(
+            "environment.unknown", extra={"variable": PREFIX + name[:_SHOWN], "nearest": like and PREFIX + like}
+        )
 
 
 def nearest(name: str, known: Collection[str]) -> str:

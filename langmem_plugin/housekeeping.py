@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, or_, select
 
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -26,49 +26,10 @@ from langmem_plugin.database.conversation_tables import acknowledged, incoming, 
 from langmem_plugin.database.deletion_in_slices import delete_in_slices
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
-from langmem_plugin.database.schema import upsert
-from langmem_plugin.database.upkeep_tables import operation, upkeep
+from langmem_plugin.database.upkeep_tables import operation
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.retention import Retention
-
-_MOST = timedelta(hours=1)
-
-
-def running_seconds() -> float:
-    """Return the seconds of a stopwatch that nobody can set; where the system has one, it runs while the machine
-    sleeps.
-    """
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-
-
-class ClockCheck:
-    """A check that the clock `wall` moves as `stopwatch` (in seconds) does since this was made.
-
-    It checks the machine's clock; the clock that the application may have given is not checked.
-    """
-
-    def __init__(
-        self,
-        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
-        stopwatch: Callable[[], float] = running_seconds,
-    ) -> None:
-        self._wall = wall
-        self._stopwatch = stopwatch
-        self._began_at = wall()
-        self._began = stopwatch()
-
-    def jumped_by(self, other: datetime | None = None) -> timedelta | None:
-        """Return how far off the clock is, if by more than an hour, else None; `other` is the time of another clock
-        now.
-        """
-        now = self._wall()
-        expected = [self._began_at + timedelta(seconds=self._stopwatch() - self._began)]
-        if other is not None:
-            expected.append(other)
-        off = max((now - each for each in expected), key=abs)
-        return off if abs(off) > _MOST else None
-
 
 log = event_log(__name__)
 
@@ -78,14 +39,12 @@ _FIGURES_KEPT_FOR = timedelta(days=7)
 _FIRST_LOOK_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
-_LAST_SWEEP = "last_sweep"
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """The number of rows of each kind that a sweep archived or deleted; `held_back` says why it did nothing at all."""
+    """The number of rows of each kind that a sweep archived or deleted."""
 
-    held_back: str = ""
     sessions_archived: int = 0
     sessions_deleted: int = 0
     pending_lapsed: int = 0
@@ -124,7 +83,6 @@ class Housekeeping:
         self._retention = retention
         self._archived_for = archived_for
         self._every = every
-        self._clock_check = ClockCheck()
         self._finish_erasures = finish_erasures
         self._settle_audit = settle_audit
         self.worker = BackgroundWorker("housekeeping", self._look)  # none in a forked child: the parent sweeps
@@ -139,32 +97,27 @@ class Housekeeping:
         self.worker.stop()
         self.worker.wait(_CLOSING_SECONDS)
 
-    def sweep(self) -> Swept:
+    def sweep(self) -> Swept | None:
         """Archive the sessions that fell silent, and delete for good what is too old.
 
-        Does nothing while another sweep runs, in any process, or where the clock is not trusted. Raises
-        StoreUnavailable; what was done before stays done.
+        Does nothing, and returns None, while another sweep runs, in any process. Raises StoreUnavailable; what was done
+        before stays done.
         """
         with alone_or_not(self._database, "sweep") as alone:
-            if not alone:
-                return Swept(held_back="another process is sweeping just now")
-            off = self._clock_check.jumped_by(self._time_of_server())
-            if off is not None:
-                log.error("sweep.clock_jumped", extra={"seconds": round(off.total_seconds())})
-                return Swept(held_back="the clock of this machine has jumped: nothing is deleted by it")
-            self._note()
-            return self._swept()
+            return self._swept() if alone else None
 
     def _swept(self) -> Swept:
         """Sweep each kind in turn; if it is closed meanwhile, return what was done until then."""
-        sessions, database, terms = self._saver.sessions, self._database, self._terms()
+        sessions, deletion, database = self._saver.sessions, self._saver.deletion, self._database
+        terms = self._terms()
+        kept = terms[ARCHIVED_TERM]
         now, silence = sessions.now(), Silence(terms[SESSION_TERM], terms[INTERRUPT_TERM])
         in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)
         is_done = or_(incoming.c.reply.is_not(None), incoming.c.ticket.is_(None), ~in_line.exists())
         answered = and_(incoming.c.received_at <= now - _ANSWERED_KEPT_FOR, is_done)
         steps: dict[str, Callable[[], Iterator[int]]] = {
             "sessions_archived": lambda: sessions.silent_ended(silence),
-            "sessions_deleted": lambda: self._archived_deleted(terms[ARCHIVED_TERM], now),
+            "sessions_deleted": lambda: iter(()) if kept is None else deletion.archived_deleted(now - kept),
             "pending_lapsed": self._retention.pending_lapsed,
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
@@ -185,7 +138,7 @@ class Housekeeping:
         counts = {name: self._done(name, step()) for name, step in steps.items()}
         self._settle_audit()
         log.info("sweep.done", extra=counts)
-        return Swept("", **counts)
+        return Swept(**counts)
 
     def _done(self, kind: str, slices: Iterator[int]) -> int:
         """Pause after each transaction for as long as it took, so that others who wait to write can go between."""
@@ -208,39 +161,10 @@ class Housekeeping:
         with self._database.read() as connection:
             return longest(own, noted(connection))
 
-    def _archived_deleted(self, archived_for: timedelta | None, now: datetime) -> Iterator[int]:
-        if archived_for is not None:
-            yield from self._saver.deletion.archived_deleted(now - archived_for)
-
-    def _time_of_server(self) -> datetime | None:
-        if self._database.is_sqlite:
-            return None
-        with self._database.read() as connection:
-            said: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
-        return said
-
-    def _note(self) -> None:
-        now = self._saver.sessions.now()
-        with self._database.write(durable=False) as connection:
-            inserted = upsert(connection, upkeep).values(name=_LAST_SWEEP, noted_at=now)
-            connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_={"noted_at": now}))
-
-    def _seconds_left(self) -> float:
-        """Return the seconds until a sweep is due, whichever process did the last one; a last sweep in the future does
-        not count.
-        """
-        every = self._every or timedelta()
-        with self._database.read() as connection:
-            last = connection.execute(select(upkeep.c.noted_at).where(upkeep.c.name == _LAST_SWEEP)).scalar()
-        since = self._saver.sessions.now() - last if last is not None else every
-        return (every - since).total_seconds() if timedelta() <= since < every else 0.0
-
     def _look(self) -> float:
-        """Sweep if it is time; return the seconds until the next look."""
+        """Sweep; return the seconds until the next look."""
         acts_from_now_on(SYSTEM)
         try:
-            if (left := self._seconds_left()) > 0:
-                return left
             self.sweep()
         except (LangMemError, OSError):
             log.warning("sweep.failed", exc_info=True)

@@ -37,8 +37,8 @@ OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/i
 _MOST_DAYS = 100_000
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
-_Duration = Annotated[timedelta, BeforeValidator(duration)]
-_Silence = Annotated[timedelta, Field(gt=timedelta(0)), BeforeValidator(duration)]
+_Duration = Annotated[timedelta, Field(strict=False), BeforeValidator(duration)]
+_Silence = Annotated[timedelta, Field(strict=False, gt=timedelta(0)), BeforeValidator(duration)]
 _Tokens = Annotated[int, Field(gt=0, strict=True)]
 _TENANT = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]

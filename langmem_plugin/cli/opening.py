@@ -64,10 +64,9 @@ class Where(NamedTuple):
         """
         if self.config is None:
             return Settings()
-        settings, problems, _ = examined(self.config)
-        for problem in problems:
-            if problem.is_error:
-                typer.echo(visible(f"{self.config}: {problem}"), err=True)
+        settings, problems = examined(self.config)
+        for key, reason in problems.items():
+            typer.echo(visible(f"{self.config}: {key}: {reason}"), err=True)
         return settings
 
     def of_a_memory(self) -> Settings:

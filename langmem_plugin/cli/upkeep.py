@@ -115,10 +115,11 @@ def expire(where: Where) -> Told:
     """
     where.of_a_memory()
     with memory_of(where) as memory:
-        swept = asdict(memory.housekeeping.sweep())
-    held_back = swept.pop("held_back")
-    lines = [held_back] if held_back else [f"{many:7}  {kind.replace('_', ' ')}" for kind, many in swept.items()]
-    return Told({**swept, "held_back": held_back}, lines, failed=bool(held_back))
+        swept = memory.housekeeping.sweep()
+    if swept is None:
+        return Told({"held_back": True}, ["another process is sweeping just now"], failed=True)
+    counts = asdict(swept)
+    return Told(counts, [f"{many:7}  {kind.replace('_', ' ')}" for kind, many in counts.items()])
 
 
 @on(saver_of)

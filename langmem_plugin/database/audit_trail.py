@@ -45,6 +45,7 @@ Action = Literal[
     "operator.read",
     "data.exported",
     "data.imported",
+    "person.named",
     "person.linked",
     "person.unlinked",
     "person.merged",

@@ -26,6 +26,14 @@ merge = Table(  # the record of what moved from one person to another, so that i
 )
 Index("langmem_merge_id", merge.c.merge_id, unique=True)
 
+person_name = Table(  # given by an operator; only a person who has one has a row
+    "langmem_person_name",
+    metadata,
+    Column("person", Owner, primary_key=True),
+    Column("name", Words, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 link_code = Table(  # texted from another channel, it proves that both are one person's; a person has one at most
     "langmem_link_code",
     metadata,

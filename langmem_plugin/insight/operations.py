@@ -1,15 +1,14 @@
 """Durations and failures of the verbs: counted by every process, added up in the database, and read."""
 
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 
 from sqlalchemy import Connection, and_, delete, select, update
 
-from langmem_plugin import process_forks
+from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.database import Database
 from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.schema import insert_unless_there
@@ -21,14 +20,16 @@ from langmem_plugin.operation_timing import Latencies
 
 _LOOKED_BACK = timedelta(minutes=5)
 _FEWEST_CALLS = 20
-_PREFIX = "alert "
+_PREFIX, _OVER = "alert ", "past alert "
+_MOST_OVER = 50
+_Event = Literal["alert.raised", "alert.cleared"]
 
 
 @dataclass(frozen=True)
 class Alert:
     """A measure of an operation that is beyond its bound, or, if `cleared`, no longer is. It holds numbers alone."""
 
-    event: Literal["alert.raised", "alert.cleared"]
+    event: _Event
     operation: str
     measure: Literal["p95_ms", "success_rate"]
     value: float
@@ -36,26 +37,17 @@ class Alert:
     calls: int
     at: datetime
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "at": self.at.isoformat()}
-
-
-@dataclass(frozen=True)
-class _Judged:
-    operation: str
-    measure: Literal["p95_ms", "success_rate"]
-    value: float
-    bound: float
-    calls: int
-
     @property
     def name(self) -> str:
         """Return the name of the row that is there while the alert is raised."""
         return f"{_PREFIX}{self.operation} {self.measure}"
 
     @property
-    def is_beyond(self) -> bool:
-        return self.value > self.bound if self.measure == "p95_ms" else self.value < self.bound
+    def is_raised(self) -> bool:
+        return self.event == "alert.raised"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "at": self.at.isoformat()}
 
 
 class Alerts:
@@ -80,48 +72,58 @@ class Alerts:
 
     def raised(self) -> list[tuple[str, datetime]]:
         """Return the operation and the measure of each open alert, and since when it is open, the oldest first."""
-        names = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(_PREFIX))
         with self._database.read() as connection:
-            rows = connection.execute(names.order_by(upkeep.c.noted_at, upkeep.c.name))
-            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in rows]
+            return [(row.name.removeprefix(_PREFIX), row.noted_at) for row in _noted(connection, _PREFIX)[::-1]]
+
+    def over(self) -> list[tuple[str, datetime, datetime]]:
+        """Return the last fifty alerts that are over, each with its beginning and its end, the last first."""
+        with self._database.read() as connection:
+            rows = [(*row.name.removeprefix(_OVER).split(" ", 1), row.noted_at) for row in _noted(connection, _OVER)]
+        return [(name, datetime.fromisoformat(began), ended) for began, name, ended in rows]
 
     def _changed(self) -> list[Alert]:
         now = self._now()
         with self._database.read() as connection:
             latencies = latencies_since(connection, now - _LOOKED_BACK)
             raised = set(connection.execute(select(upkeep.c.name).where(upkeep.c.name.startswith(_PREFIX))).scalars())
-        judged = [each for name, of in latencies.items() for each in self._judged(name, of)]
-        changed = [each for each in judged if each.is_beyond != (each.name in raised)]
+        judged = [each for name, of in latencies.items() for each in _judged(name, of, now)]
+        changed = [each for each in judged if each.is_raised != (each.name in raised)]
         if changed:
             with self._database.write() as connection:
                 for each in changed:
-                    _note(connection, each, now)
-        return [
-            Alert(
-                "alert.raised" if each.is_beyond else "alert.cleared",
-                each.operation,
-                each.measure,
-                round(each.value, 3),
-                each.bound,
-                each.calls,
-                now,
-            )
-            for each in changed
-        ]
-
-    def _judged(self, name: str, of: Latencies) -> Iterator[_Judged]:
-        if of.calls < _FEWEST_CALLS:
-            return
-        if name in ALERTED_MS:
-            yield _Judged(name, "p95_ms", of.quantile_ms(0.95), ALERTED_MS[name], of.calls)
-        yield _Judged(name, "success_rate", of.success_rate, LEAST_SUCCESS, of.calls)
+                    _note(connection, each)
+        return changed
 
 
-def _note(connection: Connection, judged: _Judged, now: datetime) -> None:
-    if judged.is_beyond:
-        connection.execute(insert_unless_there(upkeep)[connection.dialect.name], {"name": judged.name, "noted_at": now})
-    else:
-        connection.execute(delete(upkeep).where(upkeep.c.name == judged.name))
+def _judged(name: str, of: Latencies, now: datetime) -> Iterator[Alert]:
+    """Give what an operation's alerts would be now."""
+    if of.calls < _FEWEST_CALLS:
+        return
+    if name in ALERTED_MS:
+        slow, bound = of.quantile_ms(0.95), ALERTED_MS[name]
+        event: _Event = "alert.raised" if slow > bound else "alert.cleared"
+        yield Alert(event, name, "p95_ms", round(slow, 3), bound, of.calls, now)
+    event = "alert.raised" if of.success_rate < LEAST_SUCCESS else "alert.cleared"
+    yield Alert(event, name, "success_rate", round(of.success_rate, 3), LEAST_SUCCESS, of.calls, now)
+
+
+def _note(connection: Connection, alert: Alert) -> None:
+    if alert.is_raised:
+        raised = {"name": alert.name, "noted_at": alert.at}
+        connection.execute(insert_unless_there(upkeep)[connection.dialect.name], raised)
+        return
+    here = upkeep.c.name == alert.name
+    began = connection.execute(select(upkeep.c.noted_at).where(here)).scalar_one()
+    over = f"{_OVER}{began.isoformat()} {alert.name.removeprefix(_PREFIX)}"
+    connection.execute(update(upkeep).where(here).values(name=over, noted_at=alert.at))
+    old = [each.name for each in _noted(connection, _OVER)[_MOST_OVER:]]
+    connection.execute(delete(upkeep).where(upkeep.c.name.in_(old)))
+
+
+def _noted(connection: Connection, prefix: str) -> list[Any]:
+    """Return the rows whose name begins so, the last noted first."""
+    named = select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.startswith(prefix))
+    return list(connection.execute(named.order_by(upkeep.c.noted_at.desc(), upkeep.c.name)))
 
 
 log = event_log(__name__)
@@ -175,21 +177,10 @@ class OperationFlusher:
         self._now = now
         self._stored = stored
         self.every = every
-        self._begin()
-        process_forks.register(after_in_child=self._begin)
-        held = weakref.WeakMethod(self._wake)
-
-        def wake() -> None:
-            if (found := held()) is not None:
-                found()
-
-        database.operations.noted = wake
-
-    def _begin(self) -> None:
-        self._noted, self._closing = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
         self._is_down = False
-        weakref.finalize(self, _end, self._noted, self._closing).atexit = False
+        self._worker = BackgroundWorker("operations", self._look)
+        # Not a method of this: an unclosed flusher can be freed.
+        database.operations.noted = partial(self._worker.start, every)
 
     def flush(self) -> None:
         """Store what was noted until now. Raises StoreUnavailable, with all of it kept for the next time."""
@@ -207,43 +198,25 @@ class OperationFlusher:
 
     def close(self) -> None:
         """Store the last figures, unless the database could not be reached just now."""
-        _end(self._noted, self._closing)
-        if self._thread is not None and self._thread.is_alive():
-            self._thread.join(_CLOSING_SECONDS)
+        self._worker.stop()
+        self._worker.wait(_CLOSING_SECONDS)
         if not self._is_down:  # else it would be waited for once more
-            self._try()
+            self._try(self.flush)
 
-    def _wake(self) -> None:
-        if self._thread is None and not self._closing.is_set():
-            self._thread = threading.Thread(
-                target=_work,
-                args=(weakref.ref(self), self._noted, self._closing, self.every),
-                name="langmem-operations",
-                daemon=True,
-            )
-            self._thread.start()
-        self._noted.set()
+    def _look(self) -> float:
+        self._try(self.flush, self._stored)
+        return self.every
 
-    def _try(self) -> bool:
-        """Tell whether all is stored. A failure is logged once."""
+    def _try(self, *steps: Callable[[], object]) -> None:
+        """Take the steps. A failure is logged once."""
         try:
-            self.flush()
+            for step in steps:
+                step()
+            self._is_down = False
         except StoreUnavailable:
             if not self._is_down:
                 log.warning("operations.not_stored", exc_info=True)
             self._is_down = True
-            self._noted.set()  # set again: what is left is not noted a second time
-            return False
-        self._is_down = False
-        return True
-
-    def _turn(self) -> None:
-        try:
-            if self._try():
-                self._stored()
-        except Exception:
-            # A mistake in one turn must not end all the others.
-            log.exception("operations.failed")
 
 
 def figures(database: Database, *, since: datetime) -> list[OperationFigures]:
@@ -296,20 +269,3 @@ def _add(connection: Connection, name: str, minute: datetime, more: Latencies) -
 def _stored(row: Any) -> Latencies:
     buckets = {int(bucket): count for bucket, count in row.buckets.items()}  # JSON turns the numbers into texts
     return Latencies(row.calls, row.failures, row.total_ms, buckets)
-
-
-def _end(noted: threading.Event, closing: threading.Event) -> None:
-    closing.set()
-    noted.set()
-
-
-def _work(
-    found: "weakref.ref[OperationFlusher]", noted: threading.Event, closing: threading.Event, every: float
-) -> None:
-    """Store what is noted until closed. While this waits it holds no reference, so that an unclosed
-    flusher can be freed.
-    """
-    while noted.wait() and not closing.wait(every) and (flusher := found()) is not None:
-        noted.clear()
-        flusher._turn()  # noqa: SLF001 - its own thread
-        del flusher

@@ -10,8 +10,10 @@ from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.people_tables import identifier, person
 from langmem_plugin.identifiers import ScopeKey
+from langmem_plugin.people.person_records import named_like
 
 Order = Literal["active", "memories", "key"]
+_MOST_NAMED = 1_000
 _SCOPES = str(ScopeKey.named(""))
 
 
@@ -41,8 +43,8 @@ class Somebody:
 def looked_for(
     connection: Connection, words: str = "", *, order: Order = "active", limit: int = 50, offset: int = 0
 ) -> tuple[list[Somebody], int]:
-    """Return those who have `words` in an identifier, such as its last digits, and how many there are; sorted by the
-    last active, the most memories, or the key.
+    """Return those who have `words` in an identifier, such as its last digits, or in the name that an operator gave,
+    and how many there are; sorted by the last active, the most memories, or the key.
     """
     keys = _keys()
     whose = func.coalesce(thread_owner.c.owner, session.c.thread)
@@ -56,6 +58,8 @@ def looked_for(
         type_coerce(identifier.c.identifier, Text).contains(words, autoescape=True)
     )
     fits = or_(type_coerce(keys.c.key, Text).contains(words, autoescape=True), keys.c.key.in_(also))
+    if words:
+        fits |= keys.c.key.in_(named_like(connection, words)[:_MOST_NAMED])
     wanted = (keys.c.key > "", _is_somebody(keys), *((fits,) if words else ()))
     memories = func.coalesce(many.c.many, 0)
     orders: dict[Order, tuple[ColumnElement[Any], ...]] = {

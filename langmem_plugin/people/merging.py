@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import incoming, turn
+from langmem_plugin.database.encryption.encrypted_columns import bind_anew
 from langmem_plugin.database.erased_keys import was_erased
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
+from langmem_plugin.database.people_tables import person_name
 from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput
@@ -116,7 +118,8 @@ class Merging:
         moved |= self._memories.merge(connection, source, target, now)
         moved["identifiers"] = links.hand_over(connection, source, target)
         both = consents.consent_in(connection, target), consents.consent_in(connection, source)
-        moved["settings"] = _settings_moved(connection, source, target)
+        moved["settings"] = _row_moved(connection, settings_of_person, source, target)
+        moved["name"] = _row_moved(connection, person_name, source, target)
         moved["consent"] = consents.join(connection, target, *both, now)
         handed = update(table).where(table.c.person == source).values(person=target).returning(table.c.merge_id)
         moved["merges"] = list(connection.execute(handed).scalars())
@@ -162,8 +165,9 @@ class Merging:
             session_move.move_question(connection, holder, back_to)
         self._memories.take_back(connection, moved, holder, back_to, now)
         consents.part(connection, holder, moved.get("consent"))
-        if moved["settings"]:
-            _settings_moved(connection, holder, back_to)
+        for name, rows in (("settings", settings_of_person), ("name", person_name)):
+            if moved.get(name):
+                _row_moved(connection, rows, holder, back_to)
         for part in in_parts(moved["merges"]):
             theirs = update(table).where(table.c.person == holder, table.c.merge_id.in_(part))
             connection.execute(theirs.values(person=back_to))
@@ -231,9 +235,12 @@ def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str
     return other if person == holder else person
 
 
-def _settings_moved(connection: Connection, source: OwnerKey, target: OwnerKey) -> bool:
-    """Move what a person has set, unless the other has set something too."""
-    there = settings_of_person.alias()
+def _row_moved(connection: Connection, rows: Table, source: OwnerKey, target: OwnerKey) -> bool:
+    """Move a person's only row of these, unless the other has one too."""
+    there = rows.alias()
     known = select(there.c.person).where(there.c.person == target).exists()
-    moved = update(settings_of_person).where(settings_of_person.c.person == source, ~known).values(person=target)
-    return connection.execute(moved).rowcount > 0
+    moved = update(rows).where(rows.c.person == source, ~known).values(person=target)
+    if not connection.execute(moved).rowcount:
+        return False
+    bind_anew(connection, rows, (rows.c.person == target,), {"person": source})
+    return True

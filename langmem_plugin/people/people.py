@@ -15,13 +15,15 @@ from langmem_plugin.errors import InvalidInput, LinkedLately, StoreUnavailable
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import storable
 from langmem_plugin.notebook_view import Cells, card
-from langmem_plugin.people import link_codes, links
+from langmem_plugin.people import link_codes, links, person_records
 from langmem_plugin.people.merging import Check, Merge, Merging, merge_of, merges_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
 
+_LONGEST_NAME = 100
 _Identifiers = list[IdentifierKey]
 
 
@@ -114,6 +116,21 @@ class People:
     def set_language(self, who: str | int, language: LanguageCode) -> None:
         """Set the language in which they are answered until they write in another."""
         self._settings.set_language(self.resolve(who), language)
+
+    def name(self, who: str | int) -> str | None:
+        """Return the name that an operator gave them; None without one."""
+        with self._database.read() as connection:
+            return person_records.name_of(connection, self.resolve(who))
+
+    def set_name(self, who: str | int, name: str) -> None:
+        """Name a person for operators; a blank name takes it away. Raises InvalidInput for one over 100 letters."""
+        given = " ".join(storable(name).split())
+        if len(given) > _LONGEST_NAME:
+            raise InvalidInput(f"a name has at most {_LONGEST_NAME} letters: shorten it")
+        person = self.resolve(who)
+        with self._database.write() as connection:
+            person_records.keep_name(connection, person, given or None)
+            record(connection, "person.named", owner=person, content=given or None)
 
     def identifiers(self, who: str | int) -> _Identifiers:
         """Return the identifiers of the person, their key first."""

@@ -1,13 +1,17 @@
-"""Records of what is known of a person besides what they said: identifiers and settings; read and stored again."""
+"""Records of what is known of a person besides what they said: identifiers, settings and name."""
 
+import contextlib
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
+from langmem_plugin.database.encryption.encrypted_columns import PERSON_NAME
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
+from langmem_plugin.database.people_tables import person_name as name_table
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.people import links
 
 
@@ -29,6 +33,32 @@ def keep_identifier(connection: Connection, person: str, identifier: str, linked
         return None
     connection.execute(insert(identifier_table).values(identifier=identifier, person=person, linked_at=linked_at))
     return True
+
+
+def name_of(connection: Connection, person: str) -> str | None:
+    """Return the name that an operator gave to the person."""
+    stored = connection.execute(select(name_table.c.name).where(name_table.c.person == person)).scalar()
+    return PERSON_NAME.decrypted(connection, (person,), stored) or None
+
+
+def keep_name(connection: Connection, person: str, name: str | None) -> None:
+    """Store the name in place of the one before; None takes it away."""
+    if name is None:
+        connection.execute(delete(name_table).where(name_table.c.person == person))
+        return
+    given = {"name": PERSON_NAME.encrypted(connection, (person,), name)}
+    inserted = upsert(connection, name_table).values(person=person, **given)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=given))
+
+
+def named_like(connection: Connection, words: str) -> list[str]:
+    """Return the keys of the people whose name has these words in it, in any letter case."""
+    found = []
+    for row in connection.execute(select(name_table)):
+        with contextlib.suppress(DecryptionRefused):  # damaged, or its key is not here: nobody is found by it
+            if words.casefold() in PERSON_NAME.decrypted(connection, (row.person,), row.name).casefold():
+                found.append(row.person)
+    return found
 
 
 def settings(connection: Connection, person: str) -> tuple[str | None, str | None]:

@@ -145,11 +145,15 @@ class DocumentImporter:
             run.report.skip("settings", "this is no time zone that is known here")
             settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
-            held = person_records.settings(connection, run.owner)
-            if settings is not None and (settings.time_zone, settings.language) != (None, None):
-                is_new = (held[0] or settings.time_zone, held[1] or settings.language) != held
+            held = (*person_records.settings(connection, run.owner), person_records.name_of(connection, run.owner))
+            if settings is not None and settings != ExportedSettings():
+                name = None if run.by_themselves else settings.name  # an operator gives it
+                brought = settings.time_zone, settings.language, name
+                is_new = any(each is None and other is not None for each, other in zip(held, brought, strict=True))
                 if is_new:
                     person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
+                    if name is not None and held[2] is None:
+                        person_records.keep_name(connection, run.owner, name)
                 run.report.count("settings", stored=is_new)
             if consent is not None and (given := _consent_of(consent)) != Consent():
                 is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()

@@ -160,7 +160,9 @@ class Exporter:
         yield "person", person
         with self._saver.database.read() as connection:
             zone, language = person_records.settings(connection, person)
-            yield "settings", ExportedSettings.model_validate({"time_zone": zone, "language": language})
+            set_by_them = {"time_zone": zone, "language": language}
+            name = person_records.name_of(connection, person)
+            yield "settings", ExportedSettings.model_validate({**set_by_them, "name": name})
             yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
             yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
             linked = person_records.identifiers(connection, person)

@@ -49,6 +49,8 @@ class ExportedSettings(Record):
 
     time_zone: str | None = None
     language: Literal["en", "he", "es"] | None = None
+    name: str | None = None
+    """The one that an operator gave them."""
 
 
 class ExportedPermission(Record):

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
 
+from sqlalchemy import select
+
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
@@ -26,6 +29,23 @@ class Recent:
 
     forgotten: list[Memory]
     replaced: list[tuple[Memory, Memory | None]]
+
+
+def recent_of_all(service: MemoryService) -> list[tuple[OwnerKey, Memory, Memory | None]]:
+    """The latest changes of the last thirty days of everybody, the last first: what was forgotten, or replaced by what.
+
+    Each can be undone. What is damaged is left out.
+    """
+    latest = (
+        select(memory.c.owner, memory.c.memory_id)
+        .where(memory.c.status.in_(("forgotten", "superseded")), memory.c.updated_at > service.now() - _RECENT)
+        .order_by(memory.c.updated_at.desc())
+        .limit(_SHOWN)
+    )
+    with service.database.read() as connection:
+        rows = list(connection.execute(latest))
+        found = [(row.owner, service.repository.by_id(connection, row.owner, row.memory_id)) for row in rows]
+    return [(OwnerKey(owner), held, service.instead_of(held)) for owner, held in found if held is not None]
 
 
 def recent(service: MemoryService, owner: OwnerKey, *, forgotten_within: timedelta) -> Recent:

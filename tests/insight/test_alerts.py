@@ -91,3 +91,20 @@ def test_a_small_machine_misses_the_target_and_alerts_nobody(memory, clock, oper
     [found] = [each for each in memory.insight.performance() if each.operation == operation]
     assert not found.ok
     assert _told(memory) == []
+
+
+@pytest.mark.spec("A-6")
+def test_alerts_that_are_over_are_kept_with_their_times_the_last_fifty(memory, clock):
+    alerts, times = memory.insight.alerts, []
+    for _ in range(52):
+        _noted(memory, "search", 1_500, 20)
+        began = clock()
+        assert _told(memory) == [("alert.raised", "search", "p95_ms")]
+        assert alerts.raised() == [("search p95_ms", began)]
+        clock.forward(minutes=6)
+        _noted(memory, "search", 10, 20)
+        assert _told(memory) == [("alert.cleared", "search", "p95_ms")]
+        assert alerts.raised() == []
+        times.append(("search p95_ms", began, clock()))
+        clock.forward(minutes=6)
+    assert alerts.over() == times[::-1][:50]

@@ -150,7 +150,7 @@ def test_of_those_that_store_at_once_nothing_is_lost(opened):
         for taken in range(15):
             _noted(memory, "search", taken)
             _noted(memory, "store", taken)
-            memory.insight._flusher._turn()
+            memory.insight._flusher._look()
 
     threads = [threading.Thread(target=work, args=(each,)) for each in memories for _ in range(2)]
     for each in threads:
@@ -188,9 +188,9 @@ def test_a_database_that_is_down_costs_no_verb_and_what_was_noted_waits(memory, 
     _noted(memory, "search", 10)
     with monkeypatch.context() as outage:
         outage.setattr(memory.database, "write", down)
-        flusher._turn()
+        flusher._look()
         _noted(memory, "search", 20)
-        flusher._turn()
+        flusher._look()
     assert events(caplog).count("operations.not_stored") == 1
     assert [each.count for each in memory.insight.performance()] == [2]
 

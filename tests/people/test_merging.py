@@ -11,10 +11,11 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import func, select, update
 
-from langmem_plugin import PhoneMemory
+from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database.conversation_tables import session, turn
+from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.memory_tables import history_message, memory_access, memory_owner
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables
@@ -52,6 +53,25 @@ def _echo(memory):
 def _tell(memory, graph, who, text):
     with memory.turn(who) as config:
         return [each.text for each in graph.invoke({"messages": text}, config)["messages"]]
+
+
+@pytest.mark.spec("C-20", "P-1")
+@pytest.mark.both_engines
+@pytest.mark.parametrize("keys", [None, new_master_key()], ids=["plain", "encrypted"])
+def test_what_was_set_and_said_of_consent_moves_and_goes_back_readable(database_url, clock, offline_model, keys):
+    settings = Settings(keys=keys, sweep_every=None)
+    with PhoneMemory(database_url, embeddings=offline_model, settings=settings, now=clock) as memory:
+        memory.service.remember(ANNA, "Anna has a boat")
+        memory.consent.switch_on(ANNAS_TELEGRAM, text="yes, remember me", version=1)
+        memory.people.set_name(ANNAS_TELEGRAM, "Anna Levi")
+        memory.people.set_name(BEN, "Ben Levi")
+        merge_id = memory.people.merge(ANNA, ANNAS_TELEGRAM)
+        assert memory.people.merge(ANNA, BEN)
+        assert memory.people.name(BEN) == "Anna Levi"  # the one they had already
+        assert memory.consent.word_of(ANNA).text == "yes, remember me"
+        memory.people.undo(merge_id)
+        assert (memory.people.name(ANNA), memory.people.name(ANNAS_TELEGRAM)) == (None, "Anna Levi")
+        assert memory.consent.word_of(ANNAS_TELEGRAM).text == "yes, remember me"
 
 
 @pytest.mark.spec("C-20")

@@ -27,6 +27,7 @@ def _lives(memory, who):
     memory.service.remember(who, "Has a boat")
     memory.instructions.add(who, "Answer briefly")
     memory.people.set_time_zone(who, "Asia/Tokyo")
+    memory.people.set_name(who, "Anna Levi")
     memory.consent.switch_on(who)
 
 
@@ -52,6 +53,7 @@ def test_a_number_that_changed_hands_leaves_nothing_to_who_gets_it(memory, texts
     assert texts(NEW) == texts(4242) == ["Has a boat"]
     assert list(said(NEW)) == [("hello", "re: hello")]
     assert memory.people.time_zone(NEW).key == "Asia/Tokyo"
+    assert (memory.people.name(NEW), memory.people.name(ANNA)) == ("Anna Levi", None)
     assert memory.people.time_zone(ANNA).key == "Asia/Jerusalem"
     assert memory.people.resolve(tokens.access_by(token, "person").identifier) == NEW
     assert "person.moved" in [each.action for each in memory.audit.newest(50)]

@@ -45,6 +45,7 @@ def fill(memory, clock, phone=ANNA, telegram=ANNAS_TELEGRAM, name="Anna"):
     people.link(phone, telegram)
     people.set_time_zone(phone, "Europe/Madrid")
     people.set_language(phone, "es")
+    people.set_name(phone, f"{name} Levi")
     memory.consent.set(phone, extraction=True, personal=True, sensitive=False)
     lives = service.remember(phone, f"{name} lives in Haifa", quote="I live in Haifa", said_at=clock())
     clock.forward(hours=1)

@@ -52,7 +52,7 @@ def test_every_kind_of_record_is_in_the_document(memory, clock):
     assert (file.mime_type, file.size) == ("image/png", len(PNG))
     assert document.sessions[0].messages[3].message["data"]["artifact"] == {"raw": [1, 2]}
     assert document.sessions[0].ended_at is not None
-    assert document.settings.model_dump() == {"time_zone": "Europe/Madrid", "language": "es"}
+    assert document.settings.model_dump() == {"time_zone": "Europe/Madrid", "language": "es", "name": "Anna Levi"}
     assert document.consent.personal.since is not None
     assert document.consent.sensitive.allowed is False
 
@@ -241,7 +241,7 @@ def test_what_no_database_or_conversation_can_hold_is_skipped_and_nothing_else(m
     }
     exported = empty.export(ANNA)
     assert [len(each.messages) for each in exported.sessions] == [3]
-    assert exported.settings.model_dump() == {"time_zone": None, "language": "es"}
+    assert exported.settings.model_dump() == {"time_zone": None, "language": "es", "name": "Anna Levi"}
     assert {"kept": 1} in [each.metadata for each in exported.memories]
     assert not exported.files
 

@@ -60,6 +60,7 @@ def live(memory, clock, who, telegram, other):
     memory.reply(graph, other, f"{SAID[who][0]} from elsewhere", message_id="m0")
     memory.people.merge(who, other)
     memory.people.set_time_zone(who, "Jerusalem")
+    memory.people.set_name(who, FACTS[who][0][:40])
     memory.consent.switch_on(who, text="yes, remember me", version=1)
     for text in FACTS[who]:
         memory.service.remember(who, text, quote=text, session_id="s", tags=("home",), metadata={"from": who})
@@ -84,10 +85,9 @@ def live(memory, clock, who, telegram, other):
     AccessTokens(memory.database).new(who)
     memory.people.link_code(telegram)
     memory.people.giver(telegram, "wrong")
-    on_server = on_server_of(who)
     with memory.database.write() as connection:
-        searchable_sessions.claim(connection, on_server, who, memory.service.now())
-    memory.sessions.add_message(on_server, "user", f"{SAID[who][0]} from Studio")
+        searchable_sessions.claim(connection, on_server_of(who), who, memory.service.now())
+    memory.sessions.add_message(on_server_of(who), "user", f"{SAID[who][0]} from Studio")
     with memory.database.write() as connection:
         connection.execute(insert(new_link).values(identifier=telegram, linked_at=memory.service.now()))
         count_verdicts(connection, who, Verdicts(asked=3, confirmed=2))

@@ -29,7 +29,7 @@ from langmem_plugin.database.conversation_tables import (
 from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
 from langmem_plugin.database.memory_tables import extraction_job
-from langmem_plugin.database.people_tables import person
+from langmem_plugin.database.people_tables import person, person_name
 from langmem_plugin.database.schema import Json
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -129,6 +129,7 @@ CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
 EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
 EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
 CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
+PERSON_NAME = EncryptedColumn(person_name.c.name)
 
 
 def columns_of(table: Table) -> list[EncryptedColumn]:

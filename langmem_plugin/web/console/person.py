@@ -39,6 +39,12 @@ def page_link(at: AboutPerson) -> Response:
     return _who(at, noted="", page_link=f"{served_at}{PAGE}/in/{token}")
 
 
+@router.post("/name")
+def name(at: AboutPerson, name: Annotated[str, Form(max_length=500)] = "") -> Response:
+    at.memory.people.set_name(at.person, name)
+    return at.go("")
+
+
 def _who(
     at: PersonDesk,
     *,
@@ -55,6 +61,7 @@ def _who(
         identifiers=people.identifiers(at.person),
         merges=people.merges(at.person),
         person_language=people.language(at.person),
+        given_name=people.name(at.person),
         stored=asdict(at.memory.exporter.holdings(at.person)),
         page_link=page_link,
         parted=parted,

@@ -11,9 +11,10 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
-from langmem_plugin.people import links
+from langmem_plugin.people import links, person_records
 from langmem_plugin.people.everybody import Order, looked_for
 from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.changes import recent_of_all
 from langmem_plugin.web.console.desk import AtDesk, Desk
 from langmem_plugin.writing import job_records
 from langmem_plugin.writing.jobs import ExtractionJobs
@@ -57,7 +58,7 @@ def find(at: AtDesk, identifier: Annotated[str, Form(max_length=500)] = "") -> R
     """Find a person; by POST, so that no address holds a phone. A whole identifier, however spelt, opens its person."""
     words = identifier.strip()
     if not words:
-        raise InvalidInput("type a phone, its last digits, or another identifier")
+        raise InvalidInput("type a name, a phone, its last digits, or another identifier")
     person = _whole(at.memory, words)
     return _people(at, words, "active", 0) if person is None else at.go(f"people/{at.refs.ref(person)}")
 
@@ -69,14 +70,14 @@ def undo_erasure(at: AtDesk, erasure_id: str) -> Response:
 
 
 def _people(at: Desk, words: str, order: Order, page: int) -> Response:
-    """Show the people of whom something is stored, masked; with `words`, only those whose identifier contains them.
+    """Show the people of whom something is stored, masked; with `words`, those whose identifier or name has them.
 
-    Raises InvalidInput if nobody's identifier does.
+    Raises InvalidInput if nobody's has.
     """
     with at.memory.database.read() as connection:
         found, total = looked_for(connection, words, order=order, limit=_PAGE, offset=page * _PAGE)
         if words and not found:
-            raise InvalidInput("nothing is stored of anybody whose identifier has this in it")
+            raise InvalidInput("nothing is stored of anybody whose identifier or name has this in it")
         also = {each.key: links.identifiers_of(connection, each.key)[1:] for each in found}
         names = {each.key: _name(connection, each.key) for each in found}
     return at.page(
@@ -107,7 +108,9 @@ def _whole(memory: PhoneMemory, words: str) -> str | None:
 
 
 def _name(connection: Connection, key: str) -> str | None:
-    """The name that the person's channel gave with their newest session."""
+    """The name that an operator gave to the person, else the one their channel gave with their newest session."""
+    if (given := person_records.name_of(connection, key)) is not None:
+        return given
     newest = session_rows.listed(connection, key, 1)
     return session_rows.client_of(connection, newest[0]).name if newest else None
 
@@ -121,6 +124,13 @@ def _channel(key: str) -> str:
     return kind if colon else "phone"
 
 
+@router.get("/recent")
+def show_recent(at: AtDesk) -> Response:
+    """Show the latest changes of everybody, each of which can be undone."""
+    at.note("recent")
+    return at.page("recent_of_all.html", changes=recent_of_all(at.memory.service))
+
+
 @router.get("/jobs")
 def show_jobs(at: AtDesk) -> Response:
     memory = at.memory
@@ -131,6 +141,7 @@ def show_jobs(at: AtDesk) -> Response:
         rate=memory.confirmations.approval_rate(),
         failed=_failed(memory),
         alerts=memory.insight.alerts.raised(),
+        over=memory.insight.alerts.over(),
     )
 
 

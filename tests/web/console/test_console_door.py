@@ -10,7 +10,7 @@ from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.served import Served
 from tests.web.console.conftest import ERIN, JASON, Operator
 
-PLACES = ("", "people", "jobs", "performance", "audit", "analytics.csv", "analytics.json")
+PLACES = ("", "people", "recent", "jobs", "performance", "audit", "analytics.csv", "analytics.json")
 OF_PERSON = (
     "",
     "/memories",

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.spec("U-4"), pytest.mark.slow]
 
 _OF_PERSON = ("", "/memories", "/memories?view=grid", "/memories/{memory}", "/waiting", "/categories", "/instructions")
 _OF_PERSON += ("/conversations", "/conversations/{session}", "/privacy", "/advice")
-_PLACES = ("", "people", *("people/{person}" + each for each in _OF_PERSON), "jobs", "performance", "audit")
+_PLACES = ("", "people", *("people/{person}" + each for each in _OF_PERSON), "recent", "jobs", "performance", "audit")
 _PICTURES = os.environ.get("LANGMEM_SCREENSHOTS")
 _EXPECTED = re.compile(
     r"htmx:(?:afterRequest|sendError)|Response Status Error Code (?:422|503)|status of (?:409|422|503)|ERR_INTERNET_DISCONNECTED"
