@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1110,
     "portability": 2488,
     "privacy": 605,
-    "references": 3240,
+    "references": 3230,
     "root": 1685,
     "store": 800,
     "web": 3650,

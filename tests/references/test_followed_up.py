@@ -84,6 +84,52 @@ def test_all_that_stands_in_a_basket_is_meant_and_the_basket_is_no_question(text
     assert not resolve("push it to the shop", shown)
 
 
+@pytest.mark.spec("R-1")
+@for_each("text", ["return it", "can you renew that", "please shelve it"])
+def test_a_word_in_no_table_before_it_is_what_to_do_with_the_one_in_focus(text):
+    assert resolve(text, ABOUT_ONE).items == [BOOKS[1] | {"chapters": ["Fog", "Oil"]}]
+    assert not resolve(text, BOOKS_SHOWN).items
+    assert not resolve("shelved it", ABOUT_ONE).items
+
+
+@pytest.mark.spec("R-1")
+@for_each("text", ["the other two", "the others can wait", "reserve the other ones", "los otros dos"])
+def test_the_others_are_those_that_nobody_picked(text):
+    picked = [*BOOKS_SHOWN, HumanMessage("reserve number 2"), AIMessage("Reserved.")]
+
+    assert resolve(text, picked).items == [BOOKS[0], BOOKS[2]]
+    assert not resolve(text, BOOKS_SHOWN).items
+    assert not resolve("the other one", picked).items
+    assert not resolve("the other books that I have", picked).items
+
+
+@pytest.mark.spec("R-1", "R-8")
+@for_each("text", ["shelf 9", "look at shelf 9 please"])
+def test_a_number_with_its_noun_is_of_the_item_whose_field_says_so(text):
+    shelves = [
+        {"id": f"s{shelf}", "title": f"Books of {name}", "shelf": shelf} for name, shelf in (("Ana", 9), ("Ben", 1))
+    ]
+
+    assert resolve(text, told("list_shelves", shelves, "title")).items == [shelves[0]]
+    assert resolve("number 1", told("list_shelves", shelves, "title")).items == [shelves[0]]
+    assert resolve("shelf 1", told("list_shelves", shelves, "title")).items == [shelves[1]]
+
+
+@pytest.mark.spec("R-1")
+@for_each("text", ["the one at 9:10 with my aunt", "is the one at 9:10 a slow one?"])
+def test_a_value_is_said_before_other_words(text):
+    trains = [{"train": "a", "leaves": "07:25"}, {"train": "b", "leaves": "09:10"}]
+    assert resolve(text, told("trains", trains, "leaves")).items == [trains[1]]
+
+
+@pytest.mark.spec("R-4")
+@for_each("text", ["second point: i need all of it", "Step 2: what do i do there?", "second: take a breath"])
+def test_what_a_person_heads_themselves_is_no_place_in_a_reply(text):
+    said = [HumanMessage("help"), AIMessage("1. Take a breath\n2. Read all of it\n3. Ask")]
+    assert not resolve(text, said).items
+    assert resolve("the second point", said).items[0]["number"] == 2
+
+
 @pytest.mark.spec("R-2")
 @for_each(
     "text",
@@ -121,14 +167,3 @@ def test_a_new_search_is_no_pick(text):
 )
 def test_what_is_printed_elsewhere_counts_or_is_turned_down_is_not_claimed(text, reply):
     assert not resolve(text, [HumanMessage("help"), AIMessage(reply)]).items
-
-
-@pytest.mark.spec("R-4")
-def test_a_list_in_words_is_meant_for_two_replies():
-    shown = [HumanMessage("help"), AIMessage("1. **Bark** – wait\n2. **Feed** – chicken\n3. **Turn** – go")]
-    chat = [HumanMessage("thanks, the dog is asleep now"), AIMessage("Good to hear!")]
-    text = "I would like to know a bit more of number 2 when you have the time"
-
-    assert resolve(text, [*shown, *chat]).items
-    assert not resolve(text, [*shown, *chat, *chat]).items
-    assert resolve(f"from the list that you gave at first, {text}", [*shown, *chat, *chat]).items

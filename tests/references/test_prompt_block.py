@@ -81,10 +81,10 @@ def test_what_is_not_sure_is_not_told():
 
 
 @pytest.mark.spec("R-2")
-def test_a_revised_call_is_told_with_its_arguments_also_beside_an_item():
+def test_a_revised_call_is_told_with_its_arguments_where_no_item_is_meant():
     told = 'This follows the last call get_calendar({"range": "this week"}).'
     assert lines(Resolution(previous_call=CALENDAR)) == [told]
-    assert lines(Resolution(meant(SALMON).references, previous_call=CALENDAR))[-1] == told
+    assert told not in lines(Resolution(meant(SALMON).references, previous_call=CALENDAR))
 
 
 data = st.recursive(

@@ -5,18 +5,17 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from langmem_plugin.references.meant.described import in_focus, pointed, scaled, valued
-from langmem_plugin.references.meant.lists import groups, is_called, list_of
+from langmem_plugin.references.meant.lists import groups, is_called, list_of, newest_data
 from langmem_plugin.references.meant.names import identified, named
 from langmem_plugin.references.said.positions import Position, exception, is_refused, positions
 from langmem_plugin.references.said.utterance import Sentence, sentences
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.tokens import WORD, is_stop, normal, word_atoms
+from langmem_plugin.references.tokens import is_stop, key_words, words_of
 
 _SEVERAL = 2
 _BRIEF = 12  # words and marks
-_SHORT = 40  # letters of a message that says little besides its choice
 _QUESTION = 160  # letters at the end of a reply
 _WHOLES = ("all", "both")
 _REASONS = {
@@ -140,8 +139,6 @@ class _Reading:
                 elif each.explicit:
                     taken.append((each.start, each.end))
         for name in names:
-            if self._is_stale(name.listed, sentence) and not (name.whole and name.size > 1):
-                continue
             add(_Part([name.entry], name.start, name.end, "name", "its name", name.listed))
         for found in (*scaled(sentence, self.lists), *valued(sentence, self.lists)):
             add(_Part(found.entries, found.start, found.end, found.sort, found.reason, found.listed))
@@ -150,6 +147,8 @@ class _Reading:
     def _at(self, each: Position, sentence: Sentence) -> tuple[list[ItemEntry], ShownList | None]:
         if self.asks_amount and each.alone:
             return [], None
+        if numbered := self._numbered_so(each):
+            return numbered, newest_data(self.lists)
         listed = list_of(each, sentence, self.lists)
         if listed is None:
             if (
@@ -159,11 +158,8 @@ class _Reading:
             ):
                 self.unresolved.append(self._words(sentence, each.start, each.end))
             return [], None
-        other = self._printed_elsewhere(each, sentence, listed) or _titled_otherwise(each, sentence, listed)
-        if other or self._is_stale(listed, sentence):
+        if sentence.at(each.end).text == ":" and not listed.of_data:  # "second point: …" is the person's own
             return [], None
-        if named := self._named_by_number(each, sentence, listed):
-            return named, listed
         if each.sort == "number" and not each.explicit and not listed.of_data and not listed.numbered:
             return [], None
         if each.count:
@@ -172,27 +168,19 @@ class _Reading:
         find = listed.at if each.ordered else listed.item
         return [entry for number in each.numbers if (entry := find(number)) is not None], listed
 
-    def _is_stale(self, listed: ShownList, sentence: Sentence) -> bool:
-        """Tell whether a list in words is older than the last two replies, and no word asks for an older one."""
-        if listed.of_data or self.quoted or len(self.text) < _SHORT:
-            return False
-        return listed.turn < self.ledger.turn - 1 and not any("older" in word for word in sentence.words)
-
-    def _printed_elsewhere(self, each: Position, sentence: Sentence, listed: ShownList) -> bool:
-        """Tell whether the last reply prints "Option 1" or "Step 4", and not as a label of this list."""
-        words = sentence.words[each.start : each.end]
-        if len(words) != 2 or listed.of_data or not words[0].text.isalpha() or listed.label == words[0].stem:
-            return False
-        return f" {words[0].text} {words[1].text} " in f" {' '.join(WORD.findall(normal(self.ledger.reply)))} "
-
-    def _named_by_number(self, each: Position, sentence: Sentence, listed: ShownList) -> list[ItemEntry]:
-        """Return the one item whose name holds the noun and the number: "flat 3" is "Flat 3, 88 Grove Rd"."""
-        words = sentence.words[each.start : each.end]
-        if len(words) != 2 or not each.noun or not listed.of_data or "marker" in words[0]:
+    def _numbered_so(self, each: Position) -> list[ItemEntry]:
+        """Return the one item of the newest list that bears the number: "lane 5" in a field, "flat 3" in its name."""
+        listed = newest_data(self.lists)
+        if listed is None or not listed.of_data or not each.noun or each.marked or each.sort != "number":
             return []
-        said = f" {words[0].text} {words[1].text} "
-        held = [entry for entry in listed.entries if said in f" {' '.join(WORD.findall(normal(entry.proper_name)))} "]
-        return held if len(held) == 1 else []
+        noun, number = each.noun[-1], str(each.numbers[0])
+        held = [
+            entry
+            for entry in listed.entries
+            if f" {noun} {number} " in f" {' '.join(words_of(entry.proper_name))} "
+            or any(str(value) == number and key_words(key)[-1:] == (noun,) for key, value in entry.item.items())
+        ]
+        return held if len(held) == 1 and len(each.numbers) == 1 else []
 
     def _points(self, each: Position) -> bool:
         """Tell whether words that give no place in the newest list still point at it."""
@@ -233,7 +221,10 @@ class _Reading:
         return listed
 
     def _pointed(self, sentence: Sentence, parts: Sequence[_Part]) -> Iterator[_Part]:
-        if self.findings or any("others" in word for word in sentence.words):  # "the other dates for this event"
+        if any("others" in word for word in sentence.words):  # "the other dates for this event" points at none of them
+            yield from self._others(sentence)
+            return
+        if self.findings:
             return
         for point in pointed(sentence, self.ledger, self.focus, self._just_shown()):
             if any(part.start <= point.start for part in parts):  # "the pancake one, save it"
@@ -243,6 +234,25 @@ class _Reading:
             else:
                 reason = "the one in focus" if len(point.entries) == 1 else "those just shown"
                 yield _Part(point.entries, point.start, point.end, "pointing", reason, point.listed, point.part)
+
+    def _others(self, sentence: Sentence) -> Iterator[_Part]:
+        """Find "the other two": what is left of the newest list when what was picked from it is taken away."""
+        listed = newest_data(self.lists)
+        picked = [each for each in self.ledger.chosen if listed is not None and each in listed.entries]
+        if listed is None or not picked:
+            return
+        left = [each for each in listed.entries if each not in picked]
+        for place, word in enumerate(sentence.words):
+            before, after = sentence.at(place - 1), sentence.at(place + 1)
+            if "others" not in word or not (before.any_of("the", "cardinal") or word.prefix):
+                continue
+            several = (
+                len(left) if word.text != word.stem or "ones" in after.text or word.text[-2:] in ("ים", "ות") else 1
+            )
+            number = next((each.number for each in (after, before) if "cardinal" in each), several)
+            end = place + 1 + after.any_of("cardinal", "generic")
+            if len(left) == number > 0 and sentence.at(end).any_of("end", "polite", "copula", "act", "time", "person"):
+                yield _Part(left, place, end, "all", "what is left", listed)
 
     def _just_shown(self) -> ShownList | None:
         """Return the list of several things of a tool that the quoted or the last reply showed."""
@@ -281,16 +291,6 @@ def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
     if not (following.any_of("the") or noun):
         return False
     return not any(end < start <= end + 2 for start in starts)
-
-
-def _titled_otherwise(each: Position, sentence: Sentence, listed: ShownList) -> bool:
-    """Tell whether the sentence gives this number another title than the list does: "Step 1: the database"."""
-    if sentence.at(each.end).text != ":" or listed.of_data or not each.numbers:
-        return False
-    words = [word.text for word in sentence.words[each.end + 1 : each.end + 5]]
-    title = [word_atoms(word) for word in words if not is_stop(word) and word.isalpha()]
-    entry = listed.item(each.numbers[0])
-    return entry is not None and 2 * sum(not atoms.isdisjoint(entry.atoms) for atoms in title) < len(title)
 
 
 def _turns_down(sentence: Sentence) -> bool:

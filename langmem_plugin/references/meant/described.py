@@ -126,23 +126,26 @@ def _spans(sentence: Sentence, place: int, word: Word, listed: ShownList) -> Ite
     if (
         word.any_of("one") and "the" in sentence.at(place - 1) and sentence.at(place + 1).any_of("with", "of", "time")
     ) or "oneof" in word:
-        end = place + 1
-        while end < len(sentence.words) and end - place <= _MOST_WORDS and _told(sentence.words[end], listed):
-            end += 1
+        end = _reach(sentence, place + 1, listed)
+        while end > place + 1 and _atoms(sentence.words[end - 1], listed) is None:  # "… at 9:10 ok with"
+            end -= 1
         yield place + 1, end
     if "except" in word:
         start = place + 1 + ("the" in sentence.at(place + 1) or "oneof" in sentence.at(place + 1))
-        end = start
-        while end < len(sentence.words) and _told(sentence.words[end], listed):
-            end += 1
-        if sentence.at(end).kinds:
+        if sentence.at(end := _reach(sentence, start, listed)).kinds:
             yield start, end
     if "the" in word and all(each.any_of("polite", "act", "break") for each in sentence.words[:place]):
-        end = place + 1
-        while end < len(sentence.words) and _told(sentence.words[end], listed):
-            end += 1
+        end = _reach(sentence, place + 1, listed)
         if all(each.any_of("polite", "break", "act") for each in sentence.words[end:]):
             yield place + 1, end
+
+
+def _reach(sentence: Sentence, start: int, listed: ShownList) -> int:
+    """Return the end of the words from `start` on that items hold, or that say nothing."""
+    end = start
+    while end < len(sentence.words) and end - start < _MOST_WORDS and _told(sentence.words[end], listed):
+        end += 1
+    return end
 
 
 def _told(word: Word, listed: ShownList) -> bool:
@@ -234,7 +237,7 @@ def _singular(
         return _of_kind(place, ledger, after.stem)
     if not (
         word.any_of("it", "this")
-        and before.any_of("object", "of")
+        and (before.any_of("object", "of") or (focus is not None and sentence.is_order(place - 1)))
         and after.any_of("end", "break", "polite", "act", "time", "of", "range", "copula", "generic")
     ):
         return None
@@ -297,7 +300,7 @@ def _plural(sentence: Sentence, place: int, focus: ItemEntry | None, listed: Sho
     if (
         (
             word.any_of("these", "them")
-            and before.any_of("object", "of")
+            and (before.any_of("object", "of") or sentence.is_order(place - 1))
             and after.any_of("end", "break", "polite", "range", "act", "time", "of", "all")
         )
         and listed is not None

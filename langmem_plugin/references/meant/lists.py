@@ -66,8 +66,6 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
                 if any(_among(noun, _all_nouns(each, position)) for noun in nouns) and _has(each, position)
             ]
             labelled = [each for each in called if each.label in nouns]
-            if called and not labelled and not called[0].of_data and _is_unit(position, sentence):
-                return None
             titled = [each for each in called if any(_among(noun, each.title_words) for noun in nouns)]
             if called:
                 way = _in_group(labelled or titled or called, position)
@@ -106,11 +104,6 @@ def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
     if position.lettered:
         return listed.nouns | listed.title_words
     return listed.nouns | frozenset(words_of(listed.asked)) if listed.of_data and position.ordered else listed.nouns
-
-
-def _is_unit(position: Position, sentence: Sentence) -> bool:
-    """Tell whether the noun beside the places may be one of time or measure: "months 1 and 2"."""
-    return "unit" in sentence.at(position.start)
 
 
 def _two_ways(found: Sequence[Sequence[ShownList]]) -> bool:

@@ -217,7 +217,11 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
         each.whole and each.listed.of_data and sentence.language.name == "en" and before.any_of("time", "of", "with")
     )
     placed = placed or (proper and compound and before.any_of("time", "of", "these", "range"))
-    if placed or before.any_of("choose", "except", "oneof") or (each.listed.of_data and before.any_of("act", "object")):
+    if (
+        placed
+        or before.any_of("choose", "except", "oneof")
+        or (each.listed.of_data and (before.any_of("act", "object") or sentence.is_order(start - 1)))
+    ):
         return True
     if (
         each.size == 1

@@ -172,6 +172,8 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
     """Tell from the words around a bare number whether it points at something."""
     after, before = sentence.at(end), _before(sentence, first)
     begin, last = sentence.clause(first)
+    if "marks_object" in sentence.at(first - 1) and "digit" in sentence.at(first):
+        return not after.any_of("unit", "counted", "month", "amount")
     the = "the" in sentence.at(first - 1)
     if the and len(numbers) == 1 and (sentence.language.name == "en" or "several_the" in sentence.at(first - 1)):
         return False
@@ -286,8 +288,6 @@ _ENDS = "last", "penultimate", "antepenultimate"
 def _ordinals(sentence: Sentence, place: int) -> Position | None:
     """Read "the second one", "third recipe", "first and last", "the last two", "second to last"."""
     word, hebrew = sentence.at(place), sentence.language.name == "he"
-    if (end := _end_of_list(sentence, place)) is not None:
-        return end
     if not word.any_of("ordinal", *_ENDS) or "unit" in word or sentence.at(place - 1).any_of("digit", "amount"):
         return None
     if "cardinal" in word and hebrew and "last" in sentence.at(place + 1):
@@ -295,29 +295,13 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     if "cardinal" in word and hebrew and not word.prefix:
         return None
     numbers, end_of_run = _run_of_ordinals(sentence, place)
-    listed = _behind_list(sentence, end_of_run)
-    if listed and "bottom" in sentence.at(listed - 1):
-        return Position(place, listed, "last", tuple(-abs(number) for number in numbers), explicit=True)
     sort = "last" if min(numbers) < 0 else "ordinal"
-    said = Position(place, listed or end_of_run, sort, tuple(dict.fromkeys(numbers)), explicit=bool(listed))
-    if listed:
-        return said
+    said = Position(place, end_of_run, sort, tuple(dict.fromkeys(numbers)))
     before = sentence.at(place - 1)
     start = place - 1 if "the" in before or _merged(sentence, place) else place
     if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than"):
         return replace(said, sort="")
     return _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
-
-
-def _end_of_list(sentence: Sentence, place: int) -> Position | None:
-    """Read "the bottom one" and "the top three"."""
-    word, after = sentence.at(place), sentence.at(place + 1)
-    if word.any_of("bottom", "top") and "generic" in after:
-        sort, number = ("last", -1) if "bottom" in word else ("ordinal", 1)
-        return Position(place, place + 2, sort, (number,), explicit=True)
-    if "top" in word and after.number > 1 and sentence.at(place + 2).any_of("end", "break", "polite", "generic"):
-        return Position(place, place + 2, "ordinal", (1,), count=after.number, explicit=True)
-    return None
 
 
 def _run_of_ordinals(sentence: Sentence, place: int) -> tuple[list[int], int]:
@@ -415,16 +399,6 @@ def _is_definite(sentence: Sentence, place: int) -> bool:
 def _merged(sentence: Sentence, place: int) -> bool:
     """Tell whether the article is joined to the preposition behind an "except": "todos menos del último"."""
     return "ofthe" in sentence.at(place - 1) and "except" in sentence.at(place - 2)
-
-
-def _behind_list(sentence: Sentence, place: int) -> int:
-    """Return the end of words that say that a place is of a list: "on the long list", "from the bottom"; else 0."""
-    if not sentence.at(place).any_of("of", "listing"):
-        return 0
-    for end in range(place, min(place + 4, len(sentence.words))):
-        if sentence.words[end].any_of("listing", "bottom"):
-            return end + 1
-    return 0
 
 
 def _shown(sentence: Sentence, place: int) -> bool:

@@ -59,6 +59,16 @@ class Sentence:
         """Return the word at a place, or one of the kind "end" beyond both ends."""
         return self.words[place] if 0 <= place < len(self.words) else _END
 
+    def is_order(self, place: int) -> bool:
+        """Tell whether an English word that is in no table can only be a verb here: "reorder it", "can you renew that"."""
+        word = self.at(place)
+        is_known = (
+            self.language.name != "en" or word.kinds or not word.text.isalpha() or word.text.endswith(("ed", "ing"))
+        )
+        if is_known or any("," in each.text for each in self.words):  # "leave that, show me …"
+            return False
+        return all(each.any_of("polite", "break", "copula", "person", "question") for each in self.words[:place])
+
     def clause(self, place: int) -> tuple[int, int]:
         """Return the first place and the end of the clause in which a word stands."""
         first, last = place, place
