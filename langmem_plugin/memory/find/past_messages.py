@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, type_coerce
+from sqlalchemy import Connection
 
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import history_message as table
@@ -17,15 +17,18 @@ from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import AnyRow, checksum_of_values, instant_of, seal, unseal, words_alone
+from langmem_plugin.memory.keep.rows import AnyRow, SealedTable, words_alone
 from langmem_plugin.memory.models import MatchType, Memory, bare, plain
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 
-# The owner, the fields of PastMessage, of_session, what is encrypted and the checksum, as they are stored.
-STORED = [
-    *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
-    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.sealed, table.c.checksum),
-]
+SEALED = SealedTable(
+    table,
+    table.c.message_id,
+    words=("speaker", "text"),
+    beside=("session_id", "said_at", "of_session", "speaker", "text"),
+    checked=("owner", "message_id", "session_id", "speaker", "text", "said_at", "of_session"),
+)
+STORED = SEALED.stored()
 
 
 @dataclass(frozen=True)
@@ -41,39 +44,19 @@ class PastMessage:
 
 def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
     """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
-    owner, message_id, session_id, speaker, text, said_at, of_session, sealed, written = row
-    try:
-        instant = instant_of(said_at)
-        if is_sealed(encryption, sealed):
-            beside = (session_id, said_at, of_session, speaker, text)
-            words = unseal(encryption.cipher, _place(owner, message_id), sealed, beside)
-            speaker, text = words["speaker"], words["text"]
-    except (TypeError, OverflowError, DecryptionRefused):
+    values = SEALED.read(row, encryption)
+    if values is None:
         return None
-    if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
-        return None
-    message = PastMessage(message_id, session_id, speaker, text, instant)
-    whole = sealed is not None or written in (None, checksum_of(owner, message, of_session))
-    return message if whole else None
+    message = PastMessage(**{each.name: values[each.name] for each in fields(PastMessage)})
+    texts = message.message_id, message.session_id, message.speaker, message.text
+    return message if all(isinstance(each, str) for each in texts) else None
 
 
 def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
     """Return the columns of a message, but for its change."""
-    values: dict[str, Any] = {
-        "owner": owner,
-        "message_id": message.message_id,
-        "session_id": message.session_id,
-        "speaker": message.speaker,
-        "text": message.text,
-        "said_at": message.said_at,
-        "of_session": of_session,
-    }
-    if not encryption.encrypts:
-        return values | {"sealed": None, "checksum": checksum_of(owner, message, of_session)}
-    words = {"speaker": name_to_store(message.speaker), "text": to_store(message.text)}
-    beside = (message.session_id, message.said_at, of_session, "", "")
-    sealed = seal(encryption.cipher, _place(owner, message.message_id), words, beside)
-    return values | {"speaker": "", "text": "", "sealed": sealed, "checksum": None}
+    name_to_store(message.speaker)
+    to_store(message.text)
+    return SEALED.values({"owner": owner, **asdict(message), "of_session": of_session}, encryption)
 
 
 def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
@@ -92,12 +75,6 @@ def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: 
 def is_sealed(encryption: Encryption, sealed: Any) -> bool:
     """Tell whether the row must be read as encrypted: a plain row, where all are encrypted, is then refused."""
     return sealed is not None or encryption.encrypts
-
-
-def checksum_of(owner: OwnerKey, message: PastMessage, of_session: str | None) -> int:
-    return checksum_of_values(
-        owner, message.message_id, message.session_id, message.speaker, message.text, message.said_at, of_session
-    )
 
 
 def _place(owner: OwnerKey, message_id: str) -> Place:

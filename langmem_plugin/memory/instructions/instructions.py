@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
     and_,
@@ -17,19 +16,17 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    type_coerce,
     update,
 )
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import record
-from langmem_plugin.database.encryption import Encryption, Place, encryption_of
+from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import insert_new
 from langmem_plugin.errors import (
     DamagedMemory,
-    DecryptionRefused,
     InstructionNotFound,
     InvalidInput,
     StaleMemory,
@@ -38,32 +35,19 @@ from langmem_plugin.errors import (
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.conflicts import concerns, opposed, overruled, withdraws
-from langmem_plugin.memory.keep.rows import (
-    AnyRow,
-    Damages,
-    all_rows,
-    begin_change,
-    checksum_of_values,
-    instant_of,
-    seal,
-    unseal,
-)
+from langmem_plugin.memory.keep.rows import AnyRow, Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
 MOST_INSTRUCTIONS = 200  # instructions of one owner: all of them are in every prompt
-_INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
-STORED = [
-    (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
-]
-_WORDS = ("text", "condition")
-_BESIDE = (
-    *_WORDS,
-    "priority",
-    "active",
-    "expires_at",
-    "created_at",
-)  # of an encrypted row, as they were when it was sealed
+SEALED = SealedTable(
+    table,
+    table.c.instruction_id,
+    words=("text", "condition"),
+    beside=("text", "condition", "priority", "active", "expires_at", "created_at"),
+    checked=("instruction_id", "owner", "text", "priority", "condition", "active", "expires_at", "created_at"),
+)
+STORED = SEALED.stored()
 _JUST = timedelta(hours=1)
 _OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
 _IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
@@ -478,36 +462,15 @@ def _renamed(made: Instruction) -> Instruction:
 def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
     """Return the columns of `made`; its words encrypted where everything is."""
     values = made.model_dump()
-    values["instruction_id"] = values.pop("id")
-    if not encryption.encrypts:
-        return values | {"sealed": None, "checksum": _checksum(made)}
-    words = {name: values[name] for name in _WORDS}
-    stored = values | {"text": "", "condition": None}
-    sealed = seal(encryption.cipher, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
-    return stored | {"sealed": sealed, "checksum": None}
+    return SEALED.values(values | {"instruction_id": values.pop("id")}, encryption)
 
 
 def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
     """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
-    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
-    written, sealed = values.pop("checksum"), values.pop("sealed")
-    try:
-        for name in _INSTANTS:
-            values[name] = instant_of(values[name])
-        if sealed is not None or encryption.encrypts:
-            place = _place(values["owner"], values["instruction_id"])
-            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
-        made = Instruction(id=values.pop("instruction_id"), **values)
-    except (TypeError, ValueError, OverflowError, DecryptionRefused):
+    values = SEALED.read(row, encryption)
+    if values is None:
         return None
-    return made if sealed is not None or written in (None, _checksum(made)) else None
-
-
-def _place(owner: OwnerKey, instruction_id: str) -> Place:
-    return Place(table.name, "sealed", owner, (instruction_id,))
-
-
-def _checksum(made: Instruction) -> int:
-    return checksum_of_values(
-        made.id, made.owner, made.text, made.priority, made.condition, made.active, made.expires_at, made.created_at
-    )
+    try:
+        return Instruction(id=values.pop("instruction_id"), **values)
+    except ValidationError:
+        return None

@@ -7,38 +7,31 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import BigInteger, Connection, bindparam, delete, func, insert, select, type_coerce, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record, record_all
-from langmem_plugin.database.encryption import Encryption, Place, encryption_of
+from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.memory_tables import memory_category as table
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.errors import CategoryNotFound, DecryptionRefused, InvalidInput
+from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep import memory_rows
 from langmem_plugin.memory.keep.memory_rows import Searched, searched, valid
-from langmem_plugin.memory.keep.rows import (
-    AnyRow,
-    Damages,
-    all_rows,
-    begin_change,
-    checksum_of_values,
-    instant_of,
-    seal,
-    unseal,
-)
+from langmem_plugin.memory.keep.rows import Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, Name, card
 
-STORED = [
-    (type_coerce(column, BigInteger) if column.name == "created_at" else column).label(column.name)
-    for column in table.c
-]
-_WORDS = ("name", "description")
-_BESIDE = (*_WORDS, "color", "parent_id", "created_at")  # of an encrypted row, as they were when it was sealed
+SEALED = SealedTable(
+    table,
+    table.c.category_id,
+    words=("name", "description"),
+    beside=("name", "description", "color", "parent_id", "created_at"),
+    checked=("category_id", "owner", "name", "color", "description", "parent_id", "created_at"),
+)
+_STORED = SEALED.stored()
 
 
 @dataclass(frozen=True)
@@ -75,18 +68,19 @@ def listed(
     that cannot be read.
     """
     encryption, found = encryption_of(connection), []
-    for row in all_rows(connection, select(*STORED).where(table.c.owner == owner)):
-        made = as_category(row, encryption)
-        if made is None:
+    for row in all_rows(connection, select(*_STORED).where(table.c.owner == owner)):
+        values = SEALED.read(row, encryption)
+        if values is None:
             damaged(row.category_id)
         else:
-            found.append(made)
+            del values["owner"]
+            found.append(Category(**values))
     return list(in_order(found))
 
 
 def store(connection: Connection, owner: OwnerKey, categories: Iterable[Category]) -> None:
     encryption = encryption_of(connection)
-    rows = [as_values(owner, each, encryption) for each in categories]
+    rows = [_values(owner, each, encryption) for each in categories]
     if rows:
         connection.execute(insert(table), rows)
 
@@ -142,43 +136,8 @@ class CategoryTree:
         return found
 
 
-def as_values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
-    """Return the columns of `made`; its words encrypted where everything is."""
-    values = asdict(made) | {"owner": owner}
-    if not encryption.encrypts:
-        return values | {"sealed": None, "checksum": _checksum(owner, made)}
-    words = {name: values[name] for name in _WORDS}
-    stored = values | {"name": "", "description": None}
-    place = _place(owner, made.category_id)
-    sealed = seal(encryption.cipher, place, words, [stored[name] for name in _BESIDE])
-    return stored | {"sealed": sealed, "checksum": None}
-
-
-def as_category(row: AnyRow, encryption: Encryption) -> Category | None:
-    """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
-    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
-    written, sealed, owner = values.pop("checksum"), values.pop("sealed"), values.pop("owner")
-    try:
-        values["created_at"] = instant_of(values["created_at"])
-        if sealed is not None or encryption.encrypts:
-            place = _place(owner, values["category_id"])
-            values |= unseal(encryption.cipher, place, sealed, [values[name] for name in _BESIDE])
-        made = Category(**values)
-        if sealed is None and written not in (None, _checksum(owner, made)):
-            return None
-    except (TypeError, ValueError, OverflowError, DecryptionRefused):
-        return None
-    return made
-
-
-def _place(owner: OwnerKey, category_id: str) -> Place:
-    return Place(table.name, "sealed", owner, (category_id,))
-
-
-def _checksum(owner: OwnerKey, made: Category) -> int:
-    return checksum_of_values(
-        made.category_id, owner, made.name, made.color, made.description, made.parent_id, made.created_at
-    )
+def _values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
+    return SEALED.values({"owner": owner, **asdict(made)}, encryption)
 
 
 DEFAULT_COLOR = "#3b82f6"
@@ -356,7 +315,7 @@ def _refuse_taken(categories: Sequence[Category], name: str) -> None:
 
 
 def _rewrite(connection: Connection, owner: OwnerKey, after: Category) -> None:
-    values = as_values(owner, after, encryption_of(connection))
+    values = _values(owner, after, encryption_of(connection))
     here = (table.c.owner == owner, table.c.category_id == after.category_id)
     connection.execute(update(table).where(*here).values(values))
 

@@ -5,16 +5,29 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, bindparam, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    select,
+    type_coerce,
+    update,
+)
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import Name, in_parts, name_to_store, to_store, upsert
+from langmem_plugin.database.schema import Instant, Name, in_parts, name_to_store, to_store, upsert
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -205,6 +218,58 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
     except ValueError as error:  # a database without keys: there it is no ciphertext either
         raise DecryptionRefused(f"a row of {place.table} is not what was stored: restore it from a backup") from error
     return words, digest
+
+
+@dataclass(frozen=True)
+class SealedTable:
+    """A table whose words are one encrypted value where there are keys; else a checksum tells that a row is whole.
+
+    `words` are encrypted, and believed only where the columns `beside` are as they were then, which are told in this
+    order; `checked` are those of the checksum.
+    """
+
+    table: Table
+    row_id: Column[Any]
+    words: tuple[str, ...]
+    beside: tuple[str, ...]
+    checked: tuple[str, ...]
+
+    def stored(self) -> list[ColumnElement[Any]]:
+        """Return the columns as they are stored: a damaged value could not be turned into what it means."""
+        columns = [type_coerce(each, BigInteger) if self._is_instant(each) else each for each in self.table.c]
+        return [column.label(each.name) for column, each in zip(columns, self.table.c, strict=True)]
+
+    def values(self, values: Mapping[str, Any], encryption: Encryption) -> dict[str, Any]:
+        """Return the columns of a row; an encrypted one has no checksum, which would tell whether a guess is right."""
+        if not encryption.encrypts:
+            checksum = checksum_of_values(*(values[name] for name in self.checked))
+            return {**values, "sealed": None, "checksum": checksum}
+        words = {name: values[name] for name in self.words}
+        bare = {**values, **{name: None if self.table.c[name].nullable else "" for name in self.words}}
+        sealed = seal(encryption.cipher, self._place(values), words, [bare[name] for name in self.beside])
+        return {**bare, "sealed": sealed, "checksum": None}
+
+    def read(self, row: AnyRow, encryption: Encryption) -> dict[str, Any] | None:
+        """Read a row of `stored`; None where it does not hold what was written, or is in plain and should not be."""
+        values = {column.name: value for column, value in zip(self.table.c, row, strict=True)}
+        written, sealed = values.pop("checksum"), values.pop("sealed")
+        try:
+            for name in (each.name for each in self.table.c if self._is_instant(each)):
+                values[name] = instant_of(values[name])
+            if sealed is not None or encryption.encrypts:
+                beside = [values[name] for name in self.beside]
+                return values | unseal(encryption.cipher, self._place(values), sealed, beside)
+            checksum = checksum_of_values(*(values[name] for name in self.checked))
+        except (TypeError, ValueError, OverflowError, DecryptionRefused):
+            return None
+        return values if written in (None, checksum) else None
+
+    def _place(self, values: Mapping[str, Any]) -> Place:
+        return Place(self.table.name, "sealed", values["owner"], (values[self.row_id.name],))
+
+    @staticmethod
+    def _is_instant(column: Column[Any]) -> bool:
+        return isinstance(column.type, Instant)
 
 
 def blinded(encryption: Encryption, owner: OwnerKey, column: Column[Any], text: str) -> str:

@@ -14,10 +14,8 @@ from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
     memory,
-    memory_category,
     memory_owner,
     memory_vector,
-    standing_instruction,
 )
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -25,7 +23,7 @@ from langmem_plugin.memory.find import past_messages
 from langmem_plugin.memory.instructions import instructions
 from langmem_plugin.memory.keep import categories, memory_rows
 from langmem_plugin.memory.keep.memory_rows import STORED, as_memory, digest_of
-from langmem_plugin.memory.keep.rows import AnyRow, Kind, all_rows, begin_removal, each_row
+from langmem_plugin.memory.keep.rows import AnyRow, Kind, SealedTable, all_rows, begin_removal, each_row
 from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, opened_vector, vector_place, vector_values
 
 
@@ -59,12 +57,15 @@ def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
     return select(table.c.owner, row_id, table.c.model, table.c.vector, table.c.checksum)
 
 
+_SEALED: dict[Kind, SealedTable] = {
+    "instruction": instructions.SEALED,
+    "category": categories.SEALED,
+    "message": past_messages.SEALED,
+}
 # Each row begins with the owner and the id, and is read as None where it does not hold what was written.
 _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
     ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
-    ("instruction", select(*instructions.STORED), instructions.as_instruction),
-    ("category", select(*categories.STORED), categories.as_category),
-    ("message", select(*past_messages.STORED), past_messages.as_message),
+    *((kind, select(*sealed.stored()), sealed.read) for kind, sealed in _SEALED.items()),
     (
         "memory vector",
         _vectors(memory_vector, memory_vector.c.memory_id).join(memory, OF_MEMORY),
@@ -154,10 +155,8 @@ def _tables() -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRo
         memory_owner, memory_owner.c.owner == memory.c.owner
     )
     yield memory, memory.c.memory_id, with_salt, _memory
-    table = standing_instruction
-    yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
-    yield memory_category, memory_category.c.category_id, select(*categories.STORED), _category
-    yield history_message, history_message.c.message_id, select(*past_messages.STORED), _message
+    for sealed in _SEALED.values():
+        yield sealed.table, sealed.row_id, select(*sealed.stored()), partial(_sealed, sealed)
 
 
 def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
@@ -168,16 +167,6 @@ def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
     return {"text_digest": digest, **memory_rows.as_values(made, encryption)}
 
 
-def _instruction(row: AnyRow, encryption: Encryption) -> _Values | None:
-    made = instructions.as_instruction(row, NO_ENCRYPTION)
-    return None if made is None else instructions.as_values(made, encryption)
-
-
-def _category(row: AnyRow, encryption: Encryption) -> _Values | None:
-    made = categories.as_category(row, NO_ENCRYPTION)
-    return None if made is None else categories.as_values(row.owner, made, encryption)
-
-
-def _message(row: AnyRow, encryption: Encryption) -> _Values | None:
-    message = past_messages.as_message(row, NO_ENCRYPTION)
-    return None if message is None else past_messages.as_values(row.owner, message, row.of_session, encryption)
+def _sealed(sealed: SealedTable, row: AnyRow, encryption: Encryption) -> _Values | None:
+    values = sealed.read(row, NO_ENCRYPTION)
+    return None if values is None else sealed.values(values, encryption)
