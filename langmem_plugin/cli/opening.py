@@ -15,7 +15,6 @@ import typer
 from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from langmem_plugin.agent.models import NoEmbeddings
 from langmem_plugin.cli.printing import Json, Told, tell
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -30,7 +29,6 @@ from langmem_plugin.database.urls import shown as shown_url
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.foreign_text import visible
 from langmem_plugin.identifiers import OwnerKey, ScopeKey, masked, normalised
-from langmem_plugin.memory.keep.rows import owners_of_memory
 from langmem_plugin.settings import Settings
 
 if TYPE_CHECKING:
@@ -125,7 +123,8 @@ def memory_of(
     If it does not `embed`, nothing is searched by meaning or stored, and no model is loaded. `create` is given for a
     command that may make a database: True also allows one that --database names.
     """
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
+    from langmem_plugin.agent.models import NoEmbeddings  # noqa: PLC0415 - what both import takes a second
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415
 
     settings = settings or quiet(where.settings())
     if settings.enable_memory_system:  # when it is switched off no database is needed
@@ -213,6 +212,8 @@ def owner_of(memory: "PhoneMemory", memory_id: str, phone: str | None) -> OwnerK
 
     Raises InvalidInput where nobody has it, or several have it and `phone` does not say whose is meant.
     """
+    from langmem_plugin.memory.keep.rows import owners_of_memory  # noqa: PLC0415 - the memory, that is opened, has it
+
     with memory.database.read() as connection:
         found = [OwnerKey(each) for each in owners_of_memory(connection, memory_id) if not isinstance(each, ScopeKey)]
     if phone is not None:

@@ -20,7 +20,7 @@ from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
@@ -32,7 +32,6 @@ from langgraph.checkpoint.base import (
     DeltaChannelHistory,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.pregel import Pregel
 from sqlalchemy import Connection
 
 from langmem_plugin import process_forks
@@ -56,6 +55,9 @@ from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.urls import media_of
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
+
+if TYPE_CHECKING:
+    from langgraph.pregel import Pregel
 
 
 class _Closable(Protocol):
@@ -459,7 +461,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             self.serde = super().with_allowlist(cast("Any", extra_allowlist)).serde
         return self
 
-    def allow_state_of(self, graph: Pregel[Any, Any, Any, Any]) -> Self:
+    def allow_state_of(self, graph: "Pregel[Any, Any, Any, Any]") -> Self:
         """Allow the classes in the declared state of this compiled graph and of its subgraphs.
 
         `PhoneMemory.reply` and `check` do so with the graph that they are given.

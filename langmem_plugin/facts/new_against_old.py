@@ -16,6 +16,7 @@ from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.lru import cached_if_short
 
 _WORD: Final = re.compile(r"[^\W_]++")
 _TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
@@ -70,7 +71,7 @@ def relation(new: Statement, old: Statement) -> Relation:
     if _worded_alike(new, old):
         return SAME_WORDS
     told = [_of_one(each, old) for each in (new, *new.also)]
-    repeats = any(_of_one(new, each).kind == "duplicate" for each in (old, *old.also))
+    repeats = told[0].kind == "duplicate" or any(_of_one(new, each).kind == "duplicate" for each in old.also)
     if not repeats and (over := next((each for each in told if each.kind == "supersedes"), None)):
         return over
     known = all(any(_of_one(part, each).kind == "duplicate" for each in (old, *old.also)) for part in new.also)
@@ -233,6 +234,7 @@ def _same_subject(one: str, other: str) -> Literal["yes", "no", "perhaps"]:
     return "no"
 
 
+@cached_if_short(1_000)
 def _parts(who: str) -> tuple[str, frozenset[str]]:
     role = max((each for each in _ROLES if who == each or who.startswith(f"{each} ")), key=len, default="")
     return role, canonical(who.removeprefix(role)) - _COMPANY

@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.exporter import Exporter
-from langmem_plugin.portability.person_export import (
-    FORMAT,
-    LISTS,
-    SINGLE,
-    ExportedFile,
-    ExportedMessage,
-    ExportedPermission,
-    ExportedSession,
-)
+from langmem_plugin.portability.person_export import FORMAT, LISTS, SINGLE
 from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP, LARGEST_UNPACKED, json_file
 
 DOCUMENT = "document.csv"
@@ -106,13 +99,13 @@ def write_tables(parts: Iterable[tuple[str, Any]], folder: Path) -> None:
             head[name] = part
         elif name == "consent":
             rows = ({"permission": permission, **given.model_dump(mode="json")} for permission, given in part)
-            _write(folder, name, ["permission", *ExportedPermission.model_fields], rows)
+            _write(folder, name, ["permission", *exported.Permission.model_fields], rows)
         elif name in SINGLE:
             _write(folder, name, list(type(part).model_fields), [part.model_dump(mode="json")])
         elif name == "sessions":
             _write_sessions(folder, part)
         elif name == "files":
-            _write(folder, name, [each for each in ExportedFile.model_fields if each != "data"], _kept(folder, part))
+            _write(folder, name, [each for each in exported.File.model_fields if each != "data"], _kept(folder, part))
         else:
             _write(folder, name, list(LISTS[name].model_fields), (each.model_dump(mode="json") for each in part))
     _write(folder, "document", list(_HEAD), [head])
@@ -125,12 +118,12 @@ def _write(folder: Path, name: str, columns: list[str], rows: Iterable[Mapping[s
         table.writerows([_cell(row[each]) for each in columns] for row in rows)
 
 
-def _write_sessions(folder: Path, sessions: Iterable[ExportedSession]) -> None:
+def _write_sessions(folder: Path, sessions: Iterable[exported.Session]) -> None:
     with ExitStack() as opened:
         of_sessions = csv.writer(opened.enter_context(_new(folder / "sessions.csv")))
         of_messages = csv.writer(opened.enter_context(_new(folder / "messages.csv")))
-        columns = [each for each in ExportedSession.model_fields if each != "messages"]
-        message_columns = ["session_id", *ExportedMessage.model_fields]
+        columns = [each for each in exported.Session.model_fields if each != "messages"]
+        message_columns = ["session_id", *exported.Message.model_fields]
         of_sessions.writerow(columns)
         of_messages.writerow(message_columns)
         for session in sessions:
@@ -145,7 +138,7 @@ def _new(path: Path) -> TextIO:
     return path.open("w", encoding="utf-8-sig", newline="")
 
 
-def _kept(folder: Path, files: Iterable[ExportedFile]) -> Iterator[dict[str, Any]]:
+def _kept(folder: Path, files: Iterable[exported.File]) -> Iterator[dict[str, Any]]:
     """Write the bytes of each file beside the tables; yield the rest as its row."""
     for each in files:
         if each.data is not None:

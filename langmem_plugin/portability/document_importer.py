@@ -26,31 +26,13 @@ from langmem_plugin.memory.keep.memory_rows import checked, validated
 from langmem_plugin.memory.keep.usage_log import Use, Verdicts, begin_verdicts, verdicts_of
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
-from langmem_plugin.memory.models import Memory, plain, worded
+from langmem_plugin.memory.models import Memory, worded
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
+from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import from_json
-from langmem_plugin.portability.person_export import (
-    FORMAT,
-    FORMAT_VERSION,
-    ExportedCategory,
-    ExportedConsent,
-    ExportedExtraction,
-    ExportedFile,
-    ExportedIdentifier,
-    ExportedIncoming,
-    ExportedInstruction,
-    ExportedMemory,
-    ExportedMessage,
-    ExportedSaying,
-    ExportedSession,
-    ExportedSettings,
-    ExportedUse,
-    ExportedVerdicts,
-    PersonExport,
-    Record,
-)
+from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport, Record
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
 from langmem_plugin.portability.records import ImportReport, first_error
 from langmem_plugin.writing import job_records
@@ -139,14 +121,14 @@ class DocumentImporter:
         return run.report
 
     def _settings(self, run: _Run) -> None:
-        settings, consent = run.single("settings", ExportedSettings), run.single("consent", ExportedConsent)
-        counts = run.single("verdicts", ExportedVerdicts)
+        settings, consent = run.single("settings", exported.Settings), run.single("consent", exported.Consent)
+        counts = run.single("verdicts", exported.Verdicts)
         if settings is not None and settings.time_zone is not None and zone_named(settings.time_zone) is None:
             run.report.skip("settings", "this is no time zone that is known here")
             settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
             held = (*person_records.settings(connection, run.owner), person_records.name_of(connection, run.owner))
-            if settings is not None and settings != ExportedSettings():
+            if settings is not None and settings != exported.Settings():
                 name = None if run.by_themselves else settings.name  # an operator gives it
                 brought = settings.time_zone, settings.language, name
                 is_new = any(each is None and other is not None for each, other in zip(held, brought, strict=True))
@@ -167,7 +149,7 @@ class DocumentImporter:
                 run.report.count("verdicts", stored=is_new)
 
     def _identifiers(self, run: _Run) -> None:
-        for place, record in run.records("identifiers", ExportedIdentifier):
+        for place, record in run.records("identifiers", exported.Identifier):
             with run.report.skipping(place), links.alone(self._saver.database) as connection:
                 usable(record.identifier)
                 if is_group(record.identifier) or is_group(run.owner):
@@ -180,13 +162,13 @@ class DocumentImporter:
     # Conversations
 
     def _sessions(self, run: _Run) -> None:
-        files = {record.sha256: (place, record) for place, record in run.records("files", ExportedFile)}
+        files = {record.sha256: (place, record) for place, record in run.records("files", exported.File)}
         held = run.document.get("sessions", [])
         for number, raw in enumerate(held if isinstance(held, list) else [], 1):
             place = f"sessions {number}"
             said = raw.get("messages") if isinstance(raw, Mapping) else None
             bare = {**raw, "messages": []} if isinstance(raw, Mapping) else raw
-            if (record := run.record(place, bare, ExportedSession)) is not None:
+            if (record := run.record(place, bare, exported.Session)) is not None:
                 with run.report.skipping(place):
                     self._session(run, place, record, said if isinstance(said, list) else [], files)
 
@@ -194,9 +176,9 @@ class DocumentImporter:
         self,
         run: _Run,
         place: str,
-        record: ExportedSession,
+        record: exported.Session,
         said: Sequence[Any],
-        files: Mapping[str, tuple[str, ExportedFile]],
+        files: Mapping[str, tuple[str, exported.File]],
     ) -> None:
         session_id, is_there = self._writer.session_id(run.owner, record.session_id)
         if session_id != record.session_id:
@@ -240,14 +222,14 @@ class DocumentImporter:
         """Yield the readable messages with their numbers."""
         for number, raw in enumerate(said, 1):
             of_message = f"{place}, message {number}"
-            if (record := run.record(of_message, raw, ExportedMessage)) is not None:
+            if (record := run.record(of_message, raw, exported.Message)) is not None:
                 with run.report.skipping(of_message):
                     message = from_json(record.message)
                     message.id = record.message_id
                     yield number, PastMessageOf(message, record.stored_at, record.tokens)
 
     def _kept_files(
-        self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, ExportedFile]]
+        self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, exported.File]]
     ) -> dict[str, Callable[[], bytes] | None]:
         kept: dict[str, Callable[[], bytes] | None] = {}
         if self._saver.media.place in ("drop", "leave"):
@@ -266,27 +248,16 @@ class DocumentImporter:
     # Long-term memory
 
     def _categories(self, run: _Run) -> None:
-        """Take in the categories in the document's order, parents before children. One whose name exists already
-        becomes the existing one.
-        """
-        with self._saver.database.read() as connection:
-            there = self._service.categories.all_of(connection, run.owner)
-        ids = {each.category_id: each.category_id for each in there}
-        names = {plain(each.name): each.category_id for each in there}
-        for place, record in run.records("categories", ExportedCategory):
-            same = names.get(plain(record.name))
-            stored = same is None and record.category_id not in ids
-            ids[record.category_id] = same or record.category_id
-            names.setdefault(plain(record.name), record.category_id)
-            parent = None if record.parent_id is None else ids.get(record.parent_id)
-            made = Category(**record.model_dump() | {"parent_id": parent})
+        """Take in the categories in the document's order, parents before children."""
+        for place, record in run.records("categories", exported.Category):
             with run.report.skipping(place):
-                run.report.count("category", stored=stored and self._service.categories.take_in(run.owner, made))
+                made = Category(**record.model_dump())
+                run.report.count("category", stored=self._service.categories.take_in(run.owner, made))
 
     def _memories(self, run: _Run) -> None:
         memories: dict[str, Memory] = {}
         place: dict[str, str] = {}
-        for of_record, record in run.records("memories", ExportedMemory):
+        for of_record, record in run.records("memories", exported.Memory):
             values = record.model_dump() | {"session_id": run.session(record.session_id), "owner": run.owner}
             with run.report.skipping(of_record):
                 worded(record.text)
@@ -303,7 +274,7 @@ class DocumentImporter:
             run.report.doubt(f"memory {memory_id}", "it cannot hold beside what was known here: it is history now")
 
     def _uses(self, run: _Run) -> None:
-        given = dict(run.records("uses", ExportedUse))
+        given = dict(run.records("uses", exported.Use))
         wanted = list({each.memory_id for each in given.values()})
         with self._saver.database.write() as connection:
             there = self._service.repository.ids_there(connection, run.owner, wanted)
@@ -321,13 +292,13 @@ class DocumentImporter:
                 run.report.skip(place, "the memory that was used is not there")
 
     def _instructions(self, run: _Run) -> None:
-        for place, record in run.records("instructions", ExportedInstruction):
+        for place, record in run.records("instructions", exported.Instruction):
             with run.report.skipping(place):
                 made = Instruction(**record.model_dump(), owner=run.owner)
                 run.report.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
 
     def _said_elsewhere(self, run: _Run) -> None:
-        said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]
+        said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", exported.Saying)]
         for start in range(0, len(said), AT_ONCE):
             part = [replace(each, session_id=str(run.session(each.session_id))) for each in said[start:][:AT_ONCE]]
             new = self._service.history.add(run.owner, part)
@@ -337,7 +308,7 @@ class DocumentImporter:
     def _incoming(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.message_id for each in self._claims.of_thread(connection, run.owner)}
-        for position, (place, record) in enumerate(run.records("incoming", ExportedIncoming)):
+        for position, (place, record) in enumerate(run.records("incoming", exported.Incoming)):
             with run.report.skipping(place):
                 stored = record.message_id not in there
                 if stored:
@@ -375,10 +346,10 @@ def _written(message: BaseMessage) -> BaseMessage:
     return message
 
 
-def _consent_of(record: ExportedConsent) -> Consent:
+def _consent_of(record: exported.Consent) -> Consent:
     given = {name: Given(**part.model_dump()) for name, part in record}
     return Consent(**given)
 
 
-def _job_of(job: ExportedExtraction, rows: Mapping[int, int]) -> JobRecord:
+def _job_of(job: exported.Extraction, rows: Mapping[int, int]) -> JobRecord:
     return JobRecord(job.state, frozenset(rows[each] for each in job.read if each in rows), job.facts, job.error)

@@ -34,26 +34,9 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.usage_log import logged, verdicts_of
 from langmem_plugin.memory.models import LIVE
 from langmem_plugin.people import consents, links, person_records
+from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import as_json
-from langmem_plugin.portability.person_export import (
-    FORMAT,
-    FORMAT_VERSION,
-    ExportedCategory,
-    ExportedConsent,
-    ExportedExtraction,
-    ExportedFile,
-    ExportedIdentifier,
-    ExportedIncoming,
-    ExportedInstruction,
-    ExportedMemory,
-    ExportedMessage,
-    ExportedSaying,
-    ExportedSession,
-    ExportedSettings,
-    ExportedUse,
-    ExportedVerdicts,
-    PersonExport,
-)
+from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport
 from langmem_plugin.writing import job_records
 
 log = event_log(__name__)
@@ -162,20 +145,20 @@ class Exporter:
             zone, language = person_records.settings(connection, person)
             set_by_them = {"time_zone": zone, "language": language}
             name = person_records.name_of(connection, person)
-            yield "settings", ExportedSettings.model_validate({**set_by_them, "name": name})
-            yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
-            yield "verdicts", ExportedVerdicts(**asdict(verdicts_of(connection, person)))
+            yield "settings", exported.Settings.model_validate({**set_by_them, "name": name})
+            yield "consent", exported.Consent.model_validate(asdict(consents.consent_in(connection, person)))
+            yield "verdicts", exported.Verdicts(**asdict(verdicts_of(connection, person)))
             linked = person_records.identifiers(connection, person)
-            yield "identifiers", (ExportedIdentifier(identifier=each, linked_at=at) for each, at in linked)
+            yield "identifiers", (exported.Identifier(identifier=each, linked_at=at) for each, at in linked)
             categories = self._service.categories.all_of(connection, person)
-            yield "categories", (ExportedCategory(**asdict(each)) for each in categories)
+            yield "categories", (exported.Category(**asdict(each)) for each in categories)
             memories = self._service.repository.all_of(connection, person)
-            yield "memories", (ExportedMemory(**each.model_dump(exclude=_OWNER)) for each in memories)
-            yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
+            yield "memories", (exported.Memory(**each.model_dump(exclude=_OWNER)) for each in memories)
+            yield "uses", (exported.Use(**asdict(each)) for each in logged(connection, person))
             instructions = self._service.instructions.all_of(connection, person)
-            yield "instructions", (ExportedInstruction(**each.model_dump(exclude=_OWNER)) for each in instructions)
+            yield "instructions", (exported.Instruction(**each.model_dump(exclude=_OWNER)) for each in instructions)
             said = self._service.history.of_no_session_here(connection, person)
-            yield "said_elsewhere", (ExportedSaying(**asdict(each)) for each in said)
+            yield "said_elsewhere", (exported.Saying(**asdict(each)) for each in said)
             yield "incoming", map(_incoming, self._claims.of_thread(connection, person))
             files: dict[str, MediaReference | None] = {}
             threads: dict[str, str] = {}
@@ -184,7 +167,7 @@ class Exporter:
 
     def _sessions(
         self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]
-    ) -> Iterator[ExportedSession]:
+    ) -> Iterator[exported.Session]:
         """Yield the sessions; fill in `files` with a reference where a message has one, and `threads` with a thread of
         each file.
         """
@@ -203,11 +186,11 @@ class Exporter:
         session: Session,
         brought: list[str],
         files: dict[str, MediaReference | None],
-    ) -> ExportedSession:
+    ) -> exported.Session:
         checkpoints = self._saver.checkpoints.of(connection, session)
         rows = checkpoints.listed(_CHANNEL)
         client = session_rows.client_of(connection, session)
-        messages: list[ExportedMessage] = []
+        messages: list[exported.Message] = []
         place: dict[int, int] = {}
         for row, message in zip(rows, checkpoints.messages_of(rows), strict=True):
             if row_behind(message) is not None:
@@ -217,7 +200,7 @@ class Exporter:
             files |= {each.sha256: each for each in references_in(form) if each.sha256 in brought and each.path}
             place[row.row] = len(messages) + 1
             messages.append(
-                ExportedMessage(
+                exported.Message(
                     message_id=message.id and str(message.id).encode("utf-8", "replace").decode(),
                     role=role_of(message),
                     text=message.text.encode("utf-8", "replace").decode(),
@@ -228,7 +211,7 @@ class Exporter:
                 )
             )
         job = job_records.of_session(connection, session)
-        return ExportedSession(
+        return exported.Session(
             session_id=session.session_id,
             conversation=None if session.thread == person else session.thread,
             created_at=session.created_at,
@@ -240,7 +223,7 @@ class Exporter:
             files=brought,
             extraction=None
             if job is None
-            else ExportedExtraction(
+            else exported.Extraction(
                 state=job.state,
                 read=sorted(place[row] for row in job.taken if row in place),
                 facts=[dict(each) for each in job.facts],
@@ -250,12 +233,12 @@ class Exporter:
 
     def _files(
         self, connection: Connection, files: dict[str, MediaReference | None], threads: dict[str, str]
-    ) -> Iterator[ExportedFile]:
+    ) -> Iterator[exported.File]:
         for digest, reference in sorted(files.items()):
             data = data_of(connection, threads[digest], digest)
             if data is None and reference is not None:
                 data = self._saver.media.load(reference, FileEncryption.of(connection, threads[digest]))
-            yield ExportedFile(
+            yield exported.File(
                 sha256=digest,
                 mime_type=(reference and reference.mime_type) or "application/octet-stream",
                 size=None if reference is None else reference.size,
@@ -263,8 +246,8 @@ class Exporter:
             )
 
 
-def _incoming(claim: ClaimRecord) -> ExportedIncoming:
-    return ExportedIncoming(
+def _incoming(claim: ClaimRecord) -> exported.Incoming:
+    return exported.Incoming(
         message_id=claim.message_id,
         received_at=claim.received_at,
         message=None if claim.message is None else as_json(claim.message),

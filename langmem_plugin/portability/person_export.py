@@ -37,14 +37,14 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)  # a spreadsheet makes numbers
 
 
-class ExportedIdentifier(Record):
+class Identifier(Record):
     """One more identifier of the person."""
 
     identifier: Name
     linked_at: AwareDatetime
 
 
-class ExportedSettings(Record):
+class Settings(Record):
     """Null is not set."""
 
     time_zone: str | None = None
@@ -53,22 +53,22 @@ class ExportedSettings(Record):
     """The one that an operator gave them."""
 
 
-class ExportedPermission(Record):
+class Permission(Record):
     """Null was never asked; `since` when it holds."""
 
     allowed: bool | None = None
     since: AwareDatetime | None = None
 
 
-class ExportedConsent(Record):
+class Consent(Record):
     """The permissions to remember without being told to."""
 
-    extraction: ExportedPermission = ExportedPermission()
-    personal: ExportedPermission = ExportedPermission()
-    sensitive: ExportedPermission = ExportedPermission()
+    extraction: Permission = Permission()
+    personal: Permission = Permission()
+    sensitive: Permission = Permission()
 
 
-class ExportedVerdicts(Record):
+class Verdicts(Record):
     """How often the person was asked whether to remember something, and what became of it."""
 
     asked: Count = 0
@@ -77,7 +77,7 @@ class ExportedVerdicts(Record):
     lapsed: Count = 0
 
 
-class ExportedMessage(Record):
+class Message(Record):
     """`role`, `text` and `said_at` are for readers; `message` is all of it in LangChain's form, which is read back."""
 
     message_id: str | None = None
@@ -89,7 +89,7 @@ class ExportedMessage(Record):
     message: dict[str, Any]
 
 
-class ExportedExtraction(Record):
+class Extraction(Record):
     """How far the session has been read for facts: the messages that were, counted from 1, and facts not stored yet."""
 
     state: Literal["pending", "completed", "failed"]
@@ -98,7 +98,7 @@ class ExportedExtraction(Record):
     error: str | None = None
 
 
-class ExportedSession(Record):
+class Session(Record):
     """`conversation` is null in the person's own; `ended_at` is null while the session goes on."""
 
     session_id: Name
@@ -108,12 +108,12 @@ class ExportedSession(Record):
     ended_at: AwareDatetime | None = None
     client_name: str | None = None
     client_phone: str | None = None
-    messages: list[ExportedMessage]
+    messages: list[Message]
     files: list[Sha256]
-    extraction: ExportedExtraction | None = None
+    extraction: Extraction | None = None
 
 
-class ExportedFile(Record):
+class File(Record):
     """A picture, sound or document, in base64; null where it is missing."""
 
     sha256: Sha256
@@ -122,7 +122,7 @@ class ExportedFile(Record):
     data: str | None
 
 
-class ExportedMemory(Record):
+class Memory(Record):
     """One thing known about the person, in whatever state: see `Memory`."""
 
     id: Name
@@ -155,7 +155,7 @@ class ExportedMemory(Record):
     revision: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
 
-class ExportedCategory(Record):
+class Category(Record):
     """One of the person's own categories: what it is of has its name, in any case."""
 
     category_id: Name
@@ -166,7 +166,7 @@ class ExportedCategory(Record):
     created_at: AwareDatetime
 
 
-class ExportedUse(Record):
+class Use(Record):
     """A memory was used."""
 
     access_id: Name
@@ -177,7 +177,7 @@ class ExportedUse(Record):
     at: AwareDatetime
 
 
-class ExportedInstruction(Record):
+class Instruction(Record):
     """A standing instruction."""
 
     id: Name
@@ -192,7 +192,7 @@ class ExportedInstruction(Record):
     updated_at: AwareDatetime
 
 
-class ExportedSaying(Record):
+class Saying(Record):
     """A message that can be searched for and is in no session of the document."""
 
     message_id: Name
@@ -202,7 +202,7 @@ class ExportedSaying(Record):
     said_at: AwareDatetime
 
 
-class ExportedIncoming(Record):
+class Incoming(Record):
     """A message as it came in: `message` until it was answered, `reply` from then on."""
 
     message_id: Name
@@ -219,18 +219,18 @@ class PersonExport(Record):
     format_version: Literal[1] = FORMAT_VERSION
     exported_at: AwareDatetime
     person: Name
-    settings: ExportedSettings = ExportedSettings()
-    consent: ExportedConsent = ExportedConsent()
-    verdicts: ExportedVerdicts = ExportedVerdicts()
-    identifiers: list[ExportedIdentifier] = Field(default_factory=list)
-    categories: list[ExportedCategory] = Field(default_factory=list)
-    memories: list[ExportedMemory] = Field(default_factory=list)
-    uses: list[ExportedUse] = Field(default_factory=list)
-    instructions: list[ExportedInstruction] = Field(default_factory=list)
-    said_elsewhere: list[ExportedSaying] = Field(default_factory=list)
-    incoming: list[ExportedIncoming] = Field(default_factory=list)
-    sessions: list[ExportedSession] = Field(default_factory=list)
-    files: list[ExportedFile] = Field(default_factory=list)
+    settings: Settings = Settings()
+    consent: Consent = Consent()
+    verdicts: Verdicts = Verdicts()
+    identifiers: list[Identifier] = Field(default_factory=list)
+    categories: list[Category] = Field(default_factory=list)
+    memories: list[Memory] = Field(default_factory=list)
+    uses: list[Use] = Field(default_factory=list)
+    instructions: list[Instruction] = Field(default_factory=list)
+    said_elsewhere: list[Saying] = Field(default_factory=list)
+    incoming: list[Incoming] = Field(default_factory=list)
+    sessions: list[Session] = Field(default_factory=list)
+    files: list[File] = Field(default_factory=list)
 
     def to_json(self) -> str:
         return self.model_dump_json(indent=1)

@@ -159,7 +159,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "follow": lambda: history.follow(ANNA, "s2", [], lambda _: True),
             "search": lambda: history.search(ANNA, "what about the garden?"),
             "count": lambda: history.count(ANNA),
-            "ids_there": lambda: history.ids_there(ANNA, ["m1"]),
             "forget_cached": lambda: history.forget_cached(ANNA),
             "remove_sessions": lambda: history.remove_sessions(ANNA, ["s1"]),
         },

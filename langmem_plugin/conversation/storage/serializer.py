@@ -34,13 +34,14 @@ import ormsgpack
 from langchain_core.messages import BaseMessage
 from langgraph.channels.base import BaseChannel
 from langgraph.checkpoint.serde.jsonplus import EXT_PYDANTIC_V2, JsonPlusSerializer
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.pregel import Pregel
 from langgraph.store.base import Item
 from langgraph.types import Send
 from pydantic import BaseModel
 
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, NotSerializable, TypeNotAllowed
+
+if typing.TYPE_CHECKING:
+    from langgraph.pregel import Pregel
 
 _TUPLE, _OBJECT, _DICT, _INT, _ARRAY, _CLASS = range(40, 46)
 """Our own MessagePack extension codes; those below are LangGraph's. They are stored, so they never change."""
@@ -303,8 +304,12 @@ class BuildableTypes:
         return found
 
 
-def classes_of(graph: Pregel[Any, Any, Any, Any]) -> set[type]:
+def classes_of(graph: "Pregel[Any, Any, Any, Any]") -> set[type]:
     """The classes in the declared state of the graph and of its subgraphs. Raises InvalidInput for no graph."""
+    # Who has a graph has imported them; a command without one starts a quarter of a second earlier.
+    from langgraph.graph.state import CompiledStateGraph  # noqa: PLC0415
+    from langgraph.pregel import Pregel  # noqa: PLC0415
+
     if not isinstance(graph, Pregel):
         raise InvalidInput(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
     found: set[type] = set()

@@ -259,12 +259,6 @@ class MessageHistory:
                 delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
             ).rowcount
 
-    def ids_there(self, owner: str | int, message_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that the owner has."""
-        owner = owner_key(self._database, owner)
-        with self._database.read() as connection:
-            return self._known(connection, owner, message_ids)
-
     def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
         """Return the messages that were added by themselves, in order: no session of this database has them."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))

@@ -257,12 +257,6 @@ class Reconciler:
                 return [[] for _ in news]
             return self._search.ids_by_words(connection, owner, [self._query(new.text) for new in news])
 
-    def beside(self, owner: OwnerKey, memories: Sequence[Memory]) -> "HeldFacts":
-        """Return the stored facts that these are to be weighed against."""
-        with self._database.read() as connection:
-            drafts = [stated(each) for each in memories]
-            return self._held(connection, owner, drafts, [], self._now())
-
     def store(
         self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
     ) -> list[Remembered]:
