@@ -103,9 +103,9 @@ class Settings(BaseSettings):
     """How long a turn waits for the one before it; then the person is told to try again."""
     archive_days: Annotated[int | None, BeforeValidator(none_if_never)] = Field(default=30, ge=0, le=_MOST_DAYS)
     """For how many days a conversation that has ended is kept (None: for ever)."""
-    media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
+    media: Literal["beside", "database", "drop"] | Path = "beside"
     """The folder that takes pictures and files of messages; "beside" is one beside a SQLite file, and the database for
-    any other; "database" is always that, "drop" keeps but a reference, "leave" leaves messages as they are.
+    any other; "database" is always that, "drop" keeps but a reference.
     """
     window_turns: PositiveInt = 20
     """How many turns of a conversation a model is shown."""

@@ -39,7 +39,7 @@ from langmem_plugin.conversation.config_keys import is_automated, ticket_of, wit
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, data_of, files_of
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
-from langmem_plugin.conversation.sessions.session_move import StandsStill, copy_sessions
+from langmem_plugin.conversation.sessions.session_move import copy_sessions, standing_still
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
@@ -47,7 +47,7 @@ from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
 from langmem_plugin.conversation.storage.session_messages import CountTokens
-from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn, Turns
+from langmem_plugin.conversation.turns.turns import Arrival, Open, Opened, Turn, Turns
 from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.opening import open_database, refuse_encrypted
@@ -130,7 +130,7 @@ def check_arguments(  # noqa: PLR0917 - all are needed
     if not callable(count_tokens):
         raise InvalidInput(f"count_tokens={count_tokens!r}: pass a function of a message that returns a number")
     if not isinstance(media, Media | Path | str):
-        raise InvalidInput(f"media={media!r}: pass a folder, 'beside', 'database', 'drop', 'leave' or a Media")
+        raise InvalidInput(f"media={media!r}: pass a folder, 'beside', 'database', 'drop' or a Media")
     if not callable(now) or not isinstance(instant := now(), datetime) or instant.tzinfo is None:
         raise InvalidInput("now must return aware datetimes: pass lambda: datetime.now(UTC)")
     if not isinstance(turn_timeout, timedelta):
@@ -196,7 +196,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self.deletion = SessionDeletion(self.database, self.media)
         self._reader = CheckpointReader(self.database, self.sessions, self.checkpoints)
         self._writes = RunWrites(self.database, self.sessions, self.checkpoints)
-        self._turns = Turns(self.database, self.sessions, self._writes.settle, turn_timeout, self.executor)
+        self._turns = Turns(self.database, self.sessions.open, self._writes.settle, turn_timeout, self.executor)
 
     def _refuse_encrypted(self) -> None:
         try:
@@ -276,18 +276,17 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     # Conversations
 
-    def turn(self, thread_id: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> Turn:
+    def turn(self, thread_id: str, arrival: Arrival | None = None, conversation: Open | None = None) -> Turn:
         """Begin a turn by `with` or `async with`: one of this thread at a time; its config names its session.
 
-        `arrival` is noted as the turn's ticket is drawn, and taken as the turn begins; `opening` replaces the usual way
-        to open
-        the session. Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
+        `arrival` is noted as the turn's ticket is drawn, and taken as the turn begins; `conversation` replaces the
+        usual way to open the session. Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
         """
-        return self._turns.turn(self.sessions.thread(thread_id), arrival, opening)
+        return self._turns.turn(self.sessions.thread(thread_id), arrival, conversation)
 
     def stand_still(self, thread: str) -> Turn:
         """Begin a turn in which no session of the thread begins or ends, so as to move them. Raises as `turn` does."""
-        return self._turns.turn(thread, opening=StandsStill())
+        return self._turns.turn(thread, conversation=standing_still)
 
     @while_open
     def current_session(self, thread_id: str) -> Session:
@@ -509,7 +508,7 @@ class SwitchedOffSaver(ConversationSaver):
         self,
         thread_id: str,
         arrival: Arrival | None = None,  # noqa: ARG002
-        opening: Conversations | None = None,  # noqa: ARG002
+        conversation: Open | None = None,  # noqa: ARG002
     ) -> Turn:
         """The turn of a run that leaves no trace; it waits for no other turn of the thread."""
         unremembered = nullcontext(Opened(without_trace(self.sessions.thread(thread_id))))

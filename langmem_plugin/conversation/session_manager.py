@@ -211,12 +211,6 @@ class SessionManager:
         """The messages so far in the session of a turn."""
         return _said(self._saver.get_tuple(config))
 
-    def add_to_turn(self, config: RunnableConfig, messages: Sequence[BaseMessage]) -> None:
-        """Add messages, which have ids, to the session of a turn: all of them or none."""
-        own: RunnableConfig = {"configurable": dict(config["configurable"])}
-        self._put(own, messages, self._saver.get_tuple(own))
-        self._saver.sessions.touch(own, None)
-
     def replace_last(self, config: RunnableConfig, message: BaseMessage) -> bool:
         """Replace the last message of a turn's session; return False, and do nothing, if it has another id."""
         own: RunnableConfig = {"configurable": dict(config["configurable"])}

@@ -4,11 +4,12 @@ conversation.
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn
+from langmem_plugin.conversation.turns.turns import Arrival, Opened, Turn
 from langmem_plugin.database.owners import person_of
 
 
@@ -18,25 +19,6 @@ class _Moved(Exception):
     def __init__(self, person: str) -> None:
         super().__init__(person)
         self.person = person
-
-
-class _OfPerson:
-    """A wrapper that opens a conversation only if it is the identifier's person's, checked in the transaction that
-    opens it.
-    """
-
-    def __init__(self, conversations: Conversations, identifier: str) -> None:
-        self._conversations = conversations
-        self._identifier = identifier
-
-    def prepare(self, thread: str) -> None:
-        self._conversations.prepare(thread)
-
-    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        person = person_of(connection, self._identifier)
-        if person != thread:
-            raise _Moved(person)
-        return self._conversations.open(connection, thread, ticket)
 
 
 class PersonTurns:
@@ -53,7 +35,7 @@ class PersonTurns:
     @contextmanager
     def _hold(self, identifier: str, person: str, arrival: Arrival | None) -> Iterator[Opened]:
         with ExitStack() as held:
-            turn, opening = None, _OfPerson(self._saver.sessions, identifier)
+            turn, opening = None, partial(self._open, identifier)
             while turn is None:
                 try:
                     turn = self._saver.turn(person, arrival, opening)
@@ -65,7 +47,7 @@ class PersonTurns:
     @asynccontextmanager
     async def _ahold(self, identifier: str, person: str, arrival: Arrival | None) -> AsyncIterator[Opened]:
         async with AsyncExitStack() as held:
-            turn, opening = None, _OfPerson(self._saver.sessions, identifier)
+            turn, opening = None, partial(self._open, identifier)
             while turn is None:
                 try:
                     turn = self._saver.turn(person, arrival, opening)
@@ -73,3 +55,9 @@ class PersonTurns:
                 except _Moved as moved:
                     turn, person = None, moved.person
             yield Opened(config, turn.awaits_answer)
+
+    def _open(self, identifier: str, connection: Connection, thread: str, ticket: int) -> Opened:
+        """Open a conversation only if it is the identifier's person's, checked in the transaction that opens it."""
+        if (person := person_of(connection, identifier)) != thread:
+            raise _Moved(person)
+        return self._saver.sessions.open(connection, thread, ticket)

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers import OwnerKey, is_group, usable
 from langmem_plugin.memory import MemoryService
@@ -89,7 +89,7 @@ class DocumentImporter:
         self._service = service
         self._owner_of = owner_of
         self._writer = PersonWriter(saver, service)
-        self._claims = ClaimRecords(lambda: saver.serde)
+        self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
 
     def run(
         self,
@@ -232,7 +232,7 @@ class DocumentImporter:
         self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, exported.File]]
     ) -> dict[str, Callable[[], bytes] | None]:
         kept: dict[str, Callable[[], bytes] | None] = {}
-        if self._saver.media.place in ("drop", "leave"):
+        if self._saver.media.place == "drop":
             return kept
         for digest in digests:
             place, record = files.get(digest, (f"file {digest[:12]}", None))
@@ -307,7 +307,7 @@ class DocumentImporter:
 
     def _incoming(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
-            there = {each.message_id for each in self._claims.of_thread(connection, run.owner)}
+            there = {each.message_id for each in self._claims.records(connection, run.owner)}
         for position, (place, record) in enumerate(run.records("incoming", exported.Incoming)):
             with run.report.skipping(place):
                 stored = record.message_id not in there
@@ -315,7 +315,7 @@ class DocumentImporter:
                     message = None if record.message is None else _written(from_json(record.message))
                     claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
                     with self._saver.database.write() as connection:
-                        stored = self._claims.keep(connection, run.owner, claim, position)
+                        stored = self._claims.keep_record(connection, run.owner, claim, position)
                 run.report.count("incoming", stored=stored)
 
 

@@ -17,7 +17,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
-from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -80,7 +80,7 @@ class Exporter:
     def __init__(self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]) -> None:
         self._saver = saver
         self._service = service
-        self._claims = ClaimRecords(lambda: saver.serde)
+        self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
         self._now = now
 
     def export(self, person: str | int) -> PersonExport:
@@ -159,7 +159,7 @@ class Exporter:
             yield "instructions", (exported.Instruction(**each.model_dump(exclude=_OWNER)) for each in instructions)
             said = self._service.history.of_no_session_here(connection, person)
             yield "said_elsewhere", (exported.Saying(**asdict(each)) for each in said)
-            yield "incoming", map(_incoming, self._claims.of_thread(connection, person))
+            yield "incoming", map(_incoming, self._claims.records(connection, person))
             files: dict[str, MediaReference | None] = {}
             threads: dict[str, str] = {}
             yield "sessions", self._sessions(connection, person, files, threads)

@@ -208,7 +208,8 @@ def test_a_session_without_any_checkpoint_that_can_be_read_is_archived_and_a_fre
 def test_a_value_that_cannot_be_read_is_as_if_it_had_never_been_set_and_can_be_put_right(fresh, database, caplog):
     note = "what the person likes " * 100
     say(graph_of(fresh(), note=note), "one")
-    damaged = [damage(database, value, row) for row in rows_of(database, value)]  # it may be stored for two writers
+    for row in rows_of(database, value):  # it may be stored for two writers
+        damage(database, value, row)
     saver = fresh()
     again = graph_of(saver)
     [session_id] = session_ids(saver)
@@ -220,9 +221,6 @@ def test_a_value_that_cannot_be_read_is_as_if_it_had_never_been_set_and_can_be_p
     assert events(caplog).count("session.damaged") == 1
     assert session_ids(saver) == [session_id]
     assert examine(saver)
-    for here, kept in damaged:
-        mend(database, value, here, kept)
-    assert say(graph_of(fresh()), "four")["note"] == note
     assert say(graph_of(fresh(), note="another"), "five")["note"] == "another"
 
 

@@ -848,21 +848,9 @@ def test_a_picture_that_is_damaged_in_one_session_is_found_in_another(without_fo
     assert saver.load_media(PHONE, reference) == PNG
 
 
-@pytest.mark.spec("C-8")
-def test_left_alone_messages_are_stored_as_they_are(database, clock):
-    said = human(*(block for block, *_ in SHAPES.values()))
-    with ConversationSaver(database, media=Media("leave"), now=clock) as saver:
-        graph = built(saver, Listening("photograph"), photograph)
-        graph.invoke({"messages": [said, {"role": "user", "content": [SHAPES["OpenAI"][0]]}]}, CONFIG)
-        first, second, *_ = graph.get_state(CONFIG).values["messages"]
-
-    assert first.content == said.content
-    assert second.content == [SHAPES["OpenAI"][0]]
-
-
 @for_each(
     ("given", "folder"),
-    [("drop", None), ("beside", "langmem-media"), ("elsewhere", "elsewhere"), ("database", None), ("leave", None)],
+    [("drop", None), ("beside", "langmem-media"), ("elsewhere", "elsewhere"), ("database", None)],
 )
 def test_the_setting_says_where_files_go(tmp_path, monkeypatch, given, folder):
     monkeypatch.setenv("LANGMEM_MEDIA", str(tmp_path / given) if given == "elsewhere" else given)

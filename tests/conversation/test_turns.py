@@ -31,7 +31,7 @@ class Phones:
         self.executor = ThreadPoolExecutor(max_workers=4)
         self.saver = ConversationSaver(self.database, executor=self.executor)
         self.turns = Turns(
-            self.database, self.saver.sessions, lambda _: None, timedelta(seconds=timeout), self.executor
+            self.database, self.saver.sessions.open, lambda _: None, timedelta(seconds=timeout), self.executor
         )
 
     def turn(self, phone: str):

@@ -30,7 +30,6 @@ from langmem_plugin.conversation.media.inline_removal import (
     content_without_inline,
     decoded,
     message_without_inline,
-    refuse_too_deep,
     state_without_inline,
 )
 from langmem_plugin.conversation.media.media_reference import MediaReference
@@ -97,8 +96,8 @@ class FileEncryption:
 PLAIN_FILES = FileEncryption(NO_ENCRYPTION, "")
 
 
-Kept = Path | Literal["database", "drop", "leave"]
-"""The place of the files: a folder; the database; nowhere; or the messages, which are then left as they are."""
+Kept = Path | Literal["database", "drop"]
+"""The place of the files: a folder, the database, or nowhere."""
 
 
 class Media:
@@ -123,7 +122,7 @@ class Media:
         match setting:
             case "beside":
                 return cls.beside(database)
-            case "database" | "drop" | "leave":
+            case "database" | "drop":
                 return cls(setting)
         return cls(Path(setting))
 
@@ -137,20 +136,14 @@ class Media:
 
         `brought` is told of each file whose data the message holds, not of those it only refers to.
         """
-        if self.place == "leave":
-            refuse_too_deep(message)
-            return message
         return message_without_inline(message, self._describing(brought))
 
     def reduced_content(self, blocks: list[Any], brought: "BroughtFiles | None" = None) -> list[Any]:
         """The content blocks of a message as they are stored: see `reduced`."""
-        return blocks if self.place == "leave" else content_without_inline(blocks, self._describing(brought))
+        return content_without_inline(blocks, self._describing(brought))
 
     def reduced_state(self, value: Any, brought: "BroughtFiles | None" = None) -> Any:
         """The value of a channel or a write as it is stored: only messages written as data change. See `reduced`."""
-        if self.place == "leave":
-            refuse_too_deep(value)
-            return value
         return state_without_inline(value, self._describing(brought))
 
     def keep(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, literal, or_, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, insert, literal, or_, select, update
 
 from langmem_plugin.conversation.config_keys import TURN
 from langmem_plugin.conversation.media.media_store import Media, bind_files_anew, hold_files
@@ -43,17 +43,12 @@ THREADS = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.
 _MOST_SHIFT = 1_000_000  # microseconds
 
 
-class StandsStill:
-    """The opening of a turn that moves sessions: none begins or ends, and the thread's former holder is shut out."""
-
-    def prepare(self, thread: str) -> None:
-        """Do nothing: nothing is needed."""
-
-    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        newest = session_rows.newest(connection, thread, lock=True)
-        if newest is not None:
-            session_rows.take(connection, newest, ticket)
-        return Opened({"configurable": {"thread_id": thread, TURN: ticket}})
+def standing_still(connection: Connection, thread: str, ticket: int) -> Opened:
+    """Open a turn that moves sessions: none begins or ends, and the thread's former holder is shut out."""
+    newest = session_rows.newest(connection, thread, lock=True)
+    if newest is not None:
+        session_rows.take(connection, newest, ticket)
+    return Opened({"configurable": {"thread_id": thread, TURN: ticket}})
 
 
 def move_sessions(
@@ -123,13 +118,8 @@ def set_current(connection: Connection, session_id: str, archived_at: datetime) 
 
 def move_claims(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
     """Move the source's threads whose key does not name an owner to the target; return the threads."""
-    claimed = [thread_owner.c.owner == source]
-    if only is not None:
-        claimed.append(thread_owner.c.thread.in_(only))
-    moved = connection.execute(
-        update(thread_owner).where(*claimed).values(owner=target).returning(thread_owner.c.thread)
-    )
-    return list(moved.scalars())
+    wanted = () if only is None else (thread_owner.c.thread.in_(only),)
+    return _moved(connection, thread_owner.c.owner, thread_owner.c.thread, source, target, *wanted)
 
 
 def move_incoming(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
@@ -140,38 +130,35 @@ def move_incoming(connection: Connection, source: str, target: str, only: Collec
     there = incoming.alias()
     known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == incoming.c.message_id)
     in_line = select(turn.c.ticket).where(turn.c.thread == source, turn.c.ticket == incoming.c.ticket)
-    over = or_(incoming.c.reply.is_not(None), ~in_line.exists())
-    moving = [incoming.c.thread == source, over, ~known.exists()]
-    if only is not None:
-        moving.append(incoming.c.message_id.in_(only))
-    moved = connection.execute(update(incoming).where(*moving).values(thread=target).returning(incoming.c.message_id))
-    message_ids = list(moved.scalars())
-    for part in in_parts(message_ids):
-        arrived = (incoming.c.thread == target, incoming.c.message_id.in_(part))
-        bind_anew(connection, incoming, arrived, {"thread": source})
-    if only is None:
-        _move_acknowledged(connection, source, target)
-    return message_ids
-
-
-def _move_acknowledged(connection: Connection, source: str, target: str) -> None:
-    """Move what a webhook acknowledged unanswered, since its key may go. Each message names its own recipient."""
-    moved = update(acknowledged).where(acknowledged.c.identifier == source).values(identifier=target)
-    delivery_ids = connection.execute(moved.returning(acknowledged.c.delivery_id)).scalars().all()
-    for part in in_parts(delivery_ids):
-        arrived = (acknowledged.c.identifier == target, acknowledged.c.delivery_id.in_(part))
-        bind_anew(connection, acknowledged, arrived, {"identifier": source})
+    wanted = [or_(incoming.c.reply.is_not(None), ~in_line.exists()), ~known.exists()]
+    if only is None:  # what a webhook acknowledged unanswered goes too, since its key may go
+        _moved(connection, acknowledged.c.identifier, acknowledged.c.delivery_id, source, target)
+    else:
+        wanted.append(incoming.c.message_id.in_(only))
+    return _moved(connection, incoming.c.thread, incoming.c.message_id, source, target, *wanted)
 
 
 def move_question(connection: Connection, source: str, target: str) -> bool:
     """Move the open question to the target, unless the target has one too. Return whether it moved."""
     there = question.alias()
     asked = select(there.c.thread).where(there.c.thread == target).exists()
-    moved = connection.execute(update(question).where(question.c.thread == source, ~asked).values(thread=target))
-    if moved.rowcount == 0:
-        return False
-    bind_anew(connection, question, (question.c.thread == target,), {"thread": source})
-    return True
+    return bool(_moved(connection, question.c.thread, question.c.thread, source, target, ~asked))
+
+
+def _moved(
+    connection: Connection,
+    holder: Column[Any],
+    key: Column[Any],
+    source: str,
+    target: str,
+    *wanted: ColumnElement[bool],
+) -> list[str]:
+    """Move rows from one holder to another, and encrypt them anew; return their keys."""
+    moving = update(holder.table).where(holder == source, *wanted).values({holder.name: target})
+    moved = list(connection.execute(moving.returning(key)).scalars())
+    for part in in_parts(moved):
+        bind_anew(connection, key.table, (holder == target, key.in_(part)), {holder.name: source})
+    return moved
 
 
 def is_there(connection: Connection, thread: str) -> bool:

@@ -55,7 +55,6 @@ class _Run:
 log = event_log(__name__)
 
 _EXPIRED_AT_ONCE = 50
-_MOST_HELD = 1_024  # threads
 _MOST_THREADS = 10_000
 _EXPIRED = "this conversation has ended and its question with it: send a new message"
 
@@ -80,7 +79,6 @@ class SessionStore:
         self.now = now
         self._contents = contents
         self._runs: LruCache[int, _Run] = LruCache(_MOST_RUNS)
-        self._held_lately: LruCache[str, bool] = LruCache(_MOST_HELD)
 
     # Finding the conversation and the session
 
@@ -152,7 +150,6 @@ class SessionStore:
         """Tell whether the config's run begins and needs a new session, and remember it for the rest of the run."""
         if not starts_run(config) or self._run(config) is not None:
             return False
-        self.terms.look(connection, self.now())
         over = found is None or session_rows.has_ended(connection, found, self.now(), self.silence)
         goes_on = None if over or found is None else found.session_id
         seen = newest_erasure(connection) if over else None
@@ -234,23 +231,16 @@ class SessionStore:
     # Turns
 
     def look(self, thread: str) -> Session | None:
-        """The thread's session, if it goes on and can be read; the state that a run needs is then decoded."""
+        """The thread's session, if it goes on and can be read."""
         with self._database.read() as connection:
-            self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
             goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
             return found if goes_on and found and self._contents.first_state(connection, found) else None
-
-    def prepare(self, thread: str) -> None:
-        """Look at the thread's session, unless this process held a turn of it lately and has it decoded."""
-        if self._held_lately.get(thread) is None or self.terms.are_due(self.now()):
-            self.look(thread)
 
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         """The session of a turn that begins, named in its config; the thread's former holder is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
         opened, first = self._opened(connection, thread, before)
-        self._held_lately.put(thread, True, 1)
         session_rows.take(connection, before or opened, ticket)
         return Opened(
             {

@@ -81,24 +81,11 @@ _FOR_EVER_HOLDS = timedelta(days=30)
 
 
 class NotedTerms:
-    """The terms that this process notes for its service: at the first use, and then about once an hour."""
+    """The terms that this process notes for its service: at the first write, and then about once an hour."""
 
     def __init__(self, own: Terms) -> None:
         self.own = own
-        self._seen_at: datetime | None = None
-        self._is_due = False
-
-    def are_due(self, now: datetime) -> bool:
-        """Tell whether it is time to read the noted terms from the database."""
-        return self._seen_at is None or abs(now - self._seen_at) >= _EVERY
-
-    def look(self, connection: Connection, now: datetime) -> None:
-        """Check which terms must be noted, in a reading transaction before one that writes: it reads committed rows."""
-        if not self.are_due(now):
-            return
-        rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
-        self._is_due = any(_is_due(name, rows.get(name), length, now) for name, length in self.own.items())
-        self._seen_at = None if self._is_due else now
+        self._noted_at: datetime | None = None
 
     def note(self, connection: Connection, now: datetime) -> None:
         """Note the terms in a transaction that writes, after it has locked its session.
@@ -106,14 +93,13 @@ class NotedTerms:
         In the other order two transactions of one person would wait for each other. A longer term of another service
         stays until it is out of date.
         """
-        if not self._is_due:
+        if self._noted_at is not None and abs(now - self._noted_at) < _EVERY:
             return
-        self._is_due = False
         rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
-        # In the same order for all, else two services would wait for each other.
-        for name, length in sorted(self.own.items()):
-            if _is_due(name, rows.get(name), length, now):
-                _put(connection, name, now, length)
+        due = [name for name, length in self.own.items() if _is_due(name, rows.get(name), length, now)]
+        for name in sorted(due):  # in the same order for all, else two services would wait for each other
+            _put(connection, name, now, self.own[name])
+        self._noted_at = None if due else now  # only once they are seen to be committed
 
 
 def noted(connection: Connection) -> Terms:

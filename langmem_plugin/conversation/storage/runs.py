@@ -245,8 +245,7 @@ class RunWrites:
                     session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
             except BaseException:
                 if opened is not None:
-                    # It may be on disk in spite of the error: reserved numbers must not be given again.
-                    opened.lease.forget()
+                    opened.lease.forget()  # it may be on disk in spite of the error
                 raise
             opened.messages.publish()
             self._sessions.wrote(config, session)
@@ -299,7 +298,6 @@ class RunWrites:
                 for part in parts:
                     part.work(checkpoints)
         except WriteConflict as error:
-            # Another process had taken a number reserved here: the reservation is dropped, and the next number is free.
             return self._attempt(parts, durable=durable, again=False) if again else error
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
             return error

@@ -1,7 +1,7 @@
 """The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,13 +23,11 @@ from langmem_plugin.conversation.config_keys import config_of
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.codec import (
-    InlineValue,
     MessageList,
     RowNumbers,
     StoredCheckpoint,
     StoredValue,
     StoredWrite,
-    ValueRow,
 )
 from langmem_plugin.conversation.storage.message_cache import RowLease
 from langmem_plugin.conversation.storage.session_messages import SessionMessages
@@ -40,31 +38,12 @@ from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PEN
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
-from langmem_plugin.lru import LruCache
-
-_LIMIT_BYTES = 8_000_000
-_ENTRY_BYTES = 8_000  # the further size of a decoded checkpoint
 
 Task = tuple[str, str, str]
 """A namespace, a checkpoint's id and a task's."""
 
 Place = tuple[str, int, str, str]
 """Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
-
-
-class CheckpointCache:
-    """The decoded checkpoints of all sessions; the least recently used go."""
-
-    def __init__(self) -> None:
-        self._entries: LruCache[Place, tuple[bytes, StoredCheckpoint]] = LruCache(_LIMIT_BYTES)
-
-    def get(self, place: Place, payload: bytes) -> StoredCheckpoint | None:
-        held, stored = self._entries.get(place) or (None, None)
-        return stored if held == payload else None
-
-    def put(self, place: Place, payload: bytes, stored: StoredCheckpoint) -> None:
-        inline = sum(len(value.typed[1]) for value in stored.channels.values() if isinstance(value, InlineValue))
-        self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +65,6 @@ class SessionCheckpoints:
     serde: SerializerProtocol
     lease: RowLease
     messages: SessionMessages
-    cache: CheckpointCache
 
     def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
         """The checkpoint with this id, or the newest of the namespace that can be read.
@@ -157,23 +135,6 @@ class SessionCheckpoints:
             except DamagedSession as error:
                 self.messages.pass_over(f"value of {name}", error)
         return loaded
-
-    def _kept_unread(self, parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
-        """The parent's channels whose value nobody could read: they keep the row, in case it is repaired."""
-        kept: dict[str, StoredValue] = {}
-        for name, held in parent.channels.items() if parent else ():
-            version = checkpoint["channel_versions"].get(name)
-            if (
-                isinstance(held, ValueRow)
-                and name not in checkpoint["channel_values"]
-                and version is not None
-                and version == _version(parent, name)
-            ):
-                try:
-                    self.messages.check(held)
-                except DamagedSession:
-                    kept[name] = held
-        return kept
 
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them.
@@ -255,7 +216,6 @@ class SessionCheckpoints:
             else:
                 held = self.messages.store_value(name, value, before)
             channels[name] = held
-        channels |= self._kept_unread(parent, checkpoint)
         body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
         facts = codec.dump(self.serde, metadata)
         payload, channels = codec.encode(codec.dump(self.serde, body), facts, channels, parent)
@@ -271,7 +231,6 @@ class SessionCheckpoints:
             self._move_to_end(self.lease.later_than(made))
         # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.cache.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.lease.stored(namespace, stored)
 
     def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
@@ -373,14 +332,8 @@ class SessionCheckpoints:
         self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
-        place = self._place(namespace, checkpoint_id)
-        stored = self.cache.get(place, payload)
-        if stored is None:
-            plain = CHECKPOINT.decrypted(self.connection, place, payload)
-            stored = codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
-            self.cache.put(place, payload, stored)
-        # A graph raises its versions in the dicts that it is given: they must not be the cached ones.
-        return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
+        plain = CHECKPOINT.decrypted(self.connection, self._place(namespace, checkpoint_id), payload)
+        return codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
 
     def _place(self, namespace: str, checkpoint_id: str) -> Place:
         return self.session.thread, self.session.number, namespace, checkpoint_id

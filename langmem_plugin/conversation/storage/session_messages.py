@@ -140,13 +140,6 @@ class SessionMessages:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
                 return codec.from_bytes(self.serde, VALUE.decrypted(self.connection, (*self._key, row), found[0]))
 
-    def check(self, stored: StoredValue) -> None:
-        """Raise DamagedSession as `value` does; the decoded messages stay in the cache."""
-        if isinstance(stored, MessageList):
-            self._decoded(stored.rows)
-        else:
-            self.value(stored)
-
     def store_value(self, channel: str, value: Any, before: StoredValue | None = None) -> StoredValue:
         """The stored form of a value: its messages as rows, large bytes as a row, the rest inline.
 

@@ -11,7 +11,6 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -157,6 +156,17 @@ class Claim:
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRecord:
+    """One message and its answer: `message` is there until it is answered, `reply` from then on."""
+
+    message_id: str
+    received_at: datetime
+    message: BaseMessage | None
+    reply: str | None
+    sent: bool
 
 
 class MessageClaims:
@@ -342,6 +352,46 @@ class MessageClaims:
         if rows:
             _TAKE.run_each(connection, rows)
 
+    def records(self, connection: Connection, thread: str) -> list[ClaimRecord]:
+        """The claims of a thread in order of arrival. An unreadable one is left out, with an ERROR."""
+        mine = select(incoming).where(incoming.c.thread == thread).order_by(incoming.c.position, incoming.c.message_id)
+        found = []
+        for row in connection.execute(mine):
+            key = (thread, row.message_id)
+            try:
+                kept = INCOMING.decrypted(connection, key, row.payload), REPLY.decrypted(connection, key, row.reply)
+                message, reply = (None if each is None else from_bytes(self._serde(), each) for each in kept)
+            except DamagedSession:
+                log.exception("message.unreadable")
+                continue
+            found.append(ClaimRecord(row.message_id, row.received_at, message, reply, row.sent))
+        return found
+
+    def keep_record(
+        self, connection: Connection, thread: str, record: ClaimRecord, position: int, *, masks: bool = True
+    ) -> bool:
+        """Keep a claim; return False if it is there already.
+
+        A message without an answer is answered together with the person's next one. Without `masks` the reply is kept
+        letter by letter, with its secrets.
+        """
+        key = (thread, record.message_id)
+        reply = without_secrets(record.reply) if record.reply and masks else record.reply
+        kept = [None if each is None else to_bytes(self._serde(), each) for each in (record.message, reply)]
+        values = {
+            "thread": thread,
+            "message_id": record.message_id,
+            "position": position,
+            "ticket": None,
+            "attempts": 0,
+            "received_at": record.received_at,
+            "payload": INCOMING.encrypted(connection, key, kept[0]),
+            "reply": REPLY.encrypted(connection, key, kept[1]),
+            "sent": record.sent,
+        }
+        statement = insert_unless_there(incoming, incoming.c.message_id)[connection.dialect.name]
+        return connection.execute(statement, values).first() is not None
+
     def packed(self, message: HumanMessage) -> bytes:
         return to_bytes(self._serde(), message)
 
@@ -407,74 +457,3 @@ _OPEN = Prepared(
     .where(_OF_THREAD, _UNANSWERED)
     .order_by(incoming.c.position, incoming.c.message_id)
 )
-
-
-log = event_log(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRecord:
-    """One message and its answer: `message` is there until it is answered, `reply` from then on."""
-
-    message_id: str
-    received_at: datetime
-    message: BaseMessage | None
-    reply: str | None
-    sent: bool
-
-
-class ClaimRecords:
-    """Reads and writes the claims of a thread; `serde` is the one that MessageClaims packs with."""
-
-    def __init__(self, serde: Callable[[], SerializerProtocol]) -> None:
-        self._serde = serde
-
-    def of_thread(self, connection: Connection, thread: str) -> list[ClaimRecord]:
-        """The claims of a thread in order of arrival. An unreadable one is left out, with an ERROR."""
-        mine = select(incoming).where(incoming.c.thread == thread).order_by(incoming.c.position, incoming.c.message_id)
-        found = []
-        for row in connection.execute(mine):
-            key = (thread, row.message_id)
-            try:
-                message = self._unpacked(INCOMING.decrypted(connection, key, row.payload))
-                reply = self._unpacked(REPLY.decrypted(connection, key, row.reply))
-            except DamagedSession:
-                log.exception("message.unreadable")
-                continue
-            found.append(ClaimRecord(row.message_id, row.received_at, message, reply, row.sent))
-        return found
-
-    def reply(self, connection: Connection, thread: str, message_id: str) -> str | None:
-        """The answer that is kept under one id; None if there is none."""
-        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
-        return None if row is None else self._unpacked(REPLY.decrypted(connection, (thread, message_id), row[0]))
-
-    def keep(
-        self, connection: Connection, thread: str, record: ClaimRecord, position: int, *, masks: bool = True
-    ) -> bool:
-        """Keep a claim; return False if it is there already.
-
-        A message without an answer is answered together with the person's next one. Without `masks` the reply is kept
-        letter by letter, with its secrets.
-        """
-        key = (thread, record.message_id)
-        reply = without_secrets(record.reply) if record.reply and masks else record.reply
-        values = {
-            "thread": thread,
-            "message_id": record.message_id,
-            "position": position,
-            "ticket": None,
-            "attempts": 0,
-            "received_at": record.received_at,
-            "payload": INCOMING.encrypted(connection, key, self._packed(record.message)),
-            "reply": REPLY.encrypted(connection, key, self._packed(reply)),
-            "sent": record.sent,
-        }
-        statement = insert_unless_there(incoming, incoming.c.message_id)[connection.dialect.name]
-        return connection.execute(statement, values).first() is not None
-
-    def _packed(self, value: BaseMessage | str | None) -> bytes | None:
-        return None if value is None else to_bytes(self._serde(), value)
-
-    def _unpacked(self, stored: bytes | None) -> Any:
-        return None if stored is None else from_bytes(self._serde(), stored)

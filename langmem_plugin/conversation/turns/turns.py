@@ -106,16 +106,11 @@ class Opened:
     awaits_answer: bool = False
 
 
-class Conversations(Protocol):
-    """Opens the session of a turn."""
+Open = Callable[[Connection, str, int], Opened]
+"""A function of (connection, thread, ticket) that opens the session of a turn.
 
-    def prepare(self, thread: str) -> None:
-        """Read what can be read before the place is taken, without holding up other writers."""
-        ...
-
-    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        """Open the session in the transaction that makes the ticket the first; from then on only its run may write."""
-        ...
+It is called in the transaction that makes the ticket the first; from then on only this turn's run may write.
+"""
 
 
 class Arrival(Protocol):
@@ -134,18 +129,15 @@ class Arrival(Protocol):
 class _Opening:
     """The opening and the arrival of one turn."""
 
-    conversations: Conversations
+    conversation: Open
     arrival: Arrival | None
-
-    def prepare(self, thread: str) -> None:
-        self.conversations.prepare(thread)
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         if self.arrival is not None:
             self.arrival.drawn(connection, thread, ticket)
 
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        opened = self.conversations.open(connection, thread, ticket)
+        opened = self.conversation(connection, thread, ticket)
         if self.arrival is not None:
             self.arrival.begun(connection, thread, ticket)
         else:  # a program's own turn may begin its run much later, or write before it
@@ -172,13 +164,13 @@ class Turns:
     def __init__(
         self,
         database: Database,
-        conversations: Conversations,
+        conversation: Open,
         settle: Callable[[RunnableConfig], None],
         timeout: timedelta,
         executor: Executor,
     ) -> None:
         self._database = database
-        self._conversations = conversations
+        self._conversation = conversation
         self._settle = settle
         self._timeout = timeout.total_seconds()
         self._executor = executor
@@ -194,9 +186,9 @@ class Turns:
         self._stopped = threading.Event()  # set after the last turn: until then tickets are renewed
         self._renewing: threading.Thread | None = None
 
-    def turn(self, thread: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> "Turn":
-        """A turn of this thread; `opening` opens it in another way than the usual."""
-        opens = _Opening(opening or self._conversations, arrival)
+    def turn(self, thread: str, arrival: Arrival | None = None, conversation: Open | None = None) -> "Turn":
+        """A turn of this thread; `conversation` opens its session in another way than the usual."""
+        opens = _Opening(conversation or self._conversation, arrival)
         return Turn(self._hold(thread, opens), self._ahold(thread, opens))
 
     def close(self) -> None:
@@ -269,7 +261,6 @@ class Turns:
     def _take(self, thread: str, opening: _Opening, thread_id: int | None = None) -> tuple[int, Opened | None]:
         """A new ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
-        opening.prepare(thread)
         with self._database.write(durable=False) as connection:
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
@@ -293,7 +284,6 @@ class Turns:
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
                 return None
-        opening.prepare(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):

@@ -9,7 +9,7 @@ from fastapi import Header
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from langmem_plugin.conversation.turns.message_claims import ClaimRecord, ClaimRecords
+from langmem_plugin.conversation.turns.message_claims import ClaimRecord
 from langmem_plugin.web.api.calls import Call
 from langmem_plugin.web.api.problems import Refused
 
@@ -39,14 +39,14 @@ def once(call: Call, key: str, wanted: BaseModel, make: Callable[[], Any]) -> An
     memory, person, route = call.memory, call.person(), call.request.scope["route"]
     claim = f"idempotency:{call.caller.token_id}:{sha256(key.encode()).hexdigest()}"
     asked = sha256(f"{route.path}\n{wanted.model_dump_json()}".encode()).hexdigest()
-    records = ClaimRecords(lambda: memory.saver.serde)
+    claims = memory.channel.claims
 
     def kept() -> Response | None:
         with memory.database.read() as connection:
-            found = records.reply(connection, person, claim)
+            found = claims.answer_in(connection, person, claim)
         if found is None:
             return None
-        answer = json.loads(found)
+        answer = json.loads(found.text)
         if answer["asked"] != asked:
             told = "this Idempotency-Key was sent with another request: use a new one for each"
             raise Refused(422, "idempotency-key-used", "The key is another request's", told)
@@ -61,7 +61,7 @@ def once(call: Call, key: str, wanted: BaseModel, make: Callable[[], Any]) -> An
             answer = {"asked": asked, "status": status, "headers": dict(call.response.headers), "body": body}
             record = ClaimRecord(claim, memory.service.now(), None, json.dumps(answer), sent=True)
             with memory.database.write() as connection:
-                _refuse_done(is_new=records.keep(connection, person, record, position=0, masks=False))
+                _refuse_done(is_new=claims.keep_record(connection, person, record, position=0, masks=False))
     except _DoneMeanwhile:
         return kept()
     return Response(body, status, answer["headers"], "application/json")

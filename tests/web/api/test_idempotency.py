@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming
 from tests.cases import for_each
 
@@ -49,7 +50,7 @@ def test_a_key_is_one_callers_and_one_requests(anna, ben, about_anna):
 @pytest.mark.spec("U-3", "C-13")
 def test_what_failed_is_done_when_it_is_sent_again(anna, memory, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("langmem_plugin.web.api.idempotency.ClaimRecords.keep", _killed)
+        patched.setattr(MessageClaims, "keep_record", _killed)
         refused = anna.refused("POST", "instructions", json={"instruction": "Answer in short"}, headers=KEY)
     assert refused["status"] == 500
     assert anna("GET", "instructions")["instructions"] == []
