@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4362,
     "channels": 760,
     "cli": 1750,
-    "conversation": 5713,
+    "conversation": 5716,
     "database": 3068,
     "facts": 3150,
     "identifiers": 252,
