@@ -52,6 +52,7 @@ from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.extracted_fact import RuleExtraction
 from langmem_plugin.writing.extraction import Extraction
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from langmem_plugin.writing.jobs import ExtractionJobs
@@ -59,7 +60,6 @@ from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance
-from langmem_plugin.writing.rule_extraction import RuleExtraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

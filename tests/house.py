@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1750,
     "conversation": 5716,
     "database": 3068,
-    "facts": 3150,
+    "facts": 3080,
     "identifiers": 252,
     "insight": 705,
     "languages": 250,
@@ -37,7 +37,7 @@ ROOMS = {
     "root": 1685,
     "store": 800,
     "web": 3650,
-    "writing": 1700,
+    "writing": 1600,
 }
 CROWDED = {"cli": 24, "database": 3053}
 ALIKE = {("facts", "subject", "subjects")}

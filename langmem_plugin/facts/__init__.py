@@ -1,5 +1,6 @@
 """The facts that a sentence states and whom they are about, found by rules: no model, no database."""
 
+from langmem_plugin.facts.attributes import FactType, Slot, Statement
 from langmem_plugin.facts.classification import Classification, classify
 from langmem_plugin.facts.new_against_old import (
     Relation,
@@ -10,7 +11,6 @@ from langmem_plugin.facts.new_against_old import (
     resting_on,
 )
 from langmem_plugin.facts.reading import statement_of, statements
-from langmem_plugin.facts.statement import FactType, Slot, Statement
 
 __all__ = [
     "Classification",

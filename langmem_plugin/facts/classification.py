@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from langmem_plugin.facts.attributes import FactType, Statement
 from langmem_plugin.facts.clauses import after_leads, is_automated
 from langmem_plugin.facts.guards import laughs
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.patterns import begins, language_of
 from langmem_plugin.facts.reading import is_errand, statements
-from langmem_plugin.facts.statement import FactType, Statement
 from langmem_plugin.facts.tokens import Sentence, Token, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language

@@ -123,11 +123,11 @@ class _Said:
         guards, lead = self.language.guards, self.message[self._clause_start() : self.start]
         joined = self.language.name == "he"  # "that" is written onto the next word
         own = self.quote.removeprefix("ש") if joined else self.quote
-        that = re.search(rf"(?<!\w)(?:{guards.that})\s*\Z", lead)
+        that = re.search(rf"(?<!\w)(?:{guards['that']})\s*\Z", lead)
         if that is None or (joined and own == self.quote) or not self._first_person(own.partition(" ")[0]):
             return False
         matrix = lead[: that.start()]
-        known = rf"(?<!\w)(?:{guards.owns}|{guards.experts})(?!\w)"
+        known = rf"(?<!\w)(?:{guards['owns']}|{guards['experts']})(?!\w)"
         return any(map(str.isalpha, matrix)) and re.search(known, matrix) is None
 
     def _asked(self) -> bool:
@@ -136,16 +136,16 @@ class _Said:
         """
         start = self._clause_start()
         clause = self.message[start : self.end]
-        asks = re.match(rf"\s*(?:{self.language.guards.asks})\s*", clause)
+        asks = re.match(rf"\s*(?:{self.language.guards['asks']})\s*", clause)
         return asks is not None and start + asks.end() >= self.start
 
     def _supposed(self) -> bool:
         clause = self.message[self._clause_start() : self.end].lstrip()
-        return re.match(rf"(?:{self.language.guards.supposes})\b(?!\W*$)", clause) is not None
+        return re.match(rf"(?:{self.language.guards['supposes']})\b(?!\W*$)", clause) is not None
 
     def by_another(self, claim: Claim) -> str | None:
         """Return the reason where the words, or the wish, are another's, and the fact does not say whose."""
-        if re.match(rf"(?:(?:y|and|que|that) )?(?:{self.language.guards.third})(?!\w)", self.quote):
+        if re.match(rf"(?:(?:y|and|que|that) )?(?:{self.language.guards['third']})(?!\w)", self.quote):
             return "is said of somebody else"
         if self._of_another(claim.text):
             return "is said of somebody else"
@@ -179,7 +179,7 @@ class _Said:
         clause = self.message[self._clause_start() : self.end]
         language = self.language
         found = re.match(rf"\W*(?:\w+ )??(?P<who>{_people(language)})(?!\w)", clause) or re.match(
-            rf"\W*(?P<who>[^\W\d_]+) (?:{language.guards.third})(?!\w)", clause
+            rf"\W*(?P<who>[^\W\d_]+) (?:{language.guards['third']})(?!\w)", clause
         )
         if found is None or not language.selves.isdisjoint(_words(clause[: found.start("who")])):
             return False  # "אני בת 52"
@@ -200,7 +200,7 @@ class _Said:
 
     def _first_person(self, said: str) -> bool:
         language = self.language
-        begun = re.split(rf"(?<!\w)(?:{language.guards.that}|{'|'.join(language.joins)})(?!\w)", said)
+        begun = re.split(rf"(?<!\w)(?:{language.guards['that']}|{'|'.join(language.joins)})(?!\w)", said)
         own = language.selves | language.objects | language.possessives
         named = any(word.partition("'")[0] in own or _bare(word) in language.selves for word in _words(said))
         return named or any(re.fullmatch(language.first_person, words[0]) for part in begun if (words := _words(part)))
@@ -217,13 +217,13 @@ class _Said:
     def denied(self, fact: str) -> str | None:
         """Return the reason where the clause of the quote denies something that the fact does not, or denies a denial."""
         nearest = max(self._clauses(), key=lambda clause: len(_stems(clause) & _stems(fact)), default="")
-        clause = re.sub(rf"(?<!\w)(?:{self.language.guards.denies_not})", " ", nearest)
+        clause = re.sub(rf"(?<!\w)(?:{self.language.guards['denies_not']})", " ", nearest)
         if re.search(r"(?<!\w)(?:not that|no es que|לא ש)(?!\w)", clause):
             return "denies a denial"
         after = re.match(r" (?:no|not|לא)(?=[,.;!]|$)", self.message[self.end :])  # "alergias no, gracias"
         if after or (_denials(clause, self.language) and not _says_denial(fact, clause, self.language)):
             return "leaves out that it is not so"
-        if re.search(rf"(?<!\w)(?:{self.language.guards.unreal})(?!\w)", clause) and not _found("unreal_told", fact):
+        if re.search(rf"(?<!\w)(?:{self.language.guards['unreal']})(?!\w)", clause) and not _found("unreal_told", fact):
             return "leaves out that it is only wished"
         return None
 
@@ -317,7 +317,7 @@ def _is_correction(message: str) -> bool:
 
 @cache
 def _correcting() -> re.Pattern[str]:
-    words = "|".join(each.guards.corrects for each in LANGUAGES)
+    words = "|".join(each.guards["corrects"] for each in LANGUAGES)
     return re.compile(rf"(?:^|(?<=\n))\*(?=\w)|(?<!\w)(?:{words})(?!\w)")
 
 
@@ -433,7 +433,7 @@ def _is_number(word: str) -> bool:
 
 def _denials(clause: str, language: Language) -> set[str]:
     joined = "ו?" if language.name == "he" else ""
-    return set(re.findall(rf"(?<!\w){joined}(?:{language.guards.denies})(?!\w)", clause))
+    return set(re.findall(rf"(?<!\w){joined}(?:{language.guards['denies']})(?!\w)", clause))
 
 
 def _says_denial(fact: str, clause: str, spoken: Language) -> bool:
@@ -448,7 +448,7 @@ def _says_denial(fact: str, clause: str, spoken: Language) -> bool:
     return any(
         found.group()[:_STEM] not in held or " " in found.group()
         for each in (language, language_of(clause, clause))
-        for found in re.finditer(rf"(?<!\w)(?:{each.guards.denying})(?!\w)", told)
+        for found in re.finditer(rf"(?<!\w)(?:{each.guards['denying']})(?!\w)", told)
     )
 
 
@@ -527,7 +527,7 @@ def _found(kind: str, message: str) -> re.Match[str] | None:
 @cache
 def _pattern(kind: str, more: str = "") -> re.Pattern[str]:
     """Return a pattern of the words of one kind of every language: people mix them."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(getattr(each.guards, kind) for each in LANGUAGES)}){more}")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(each.guards[kind] for each in LANGUAGES)}){more}")
 
 
 def _flat(text: str) -> str:

@@ -40,7 +40,6 @@ class _Date:
     used: int
     start: datetime
     unit: Unit
-    relative: bool
     needs_preposition: bool = False
     through: datetime | None = None
     """The last day of several: "3-10 July"."""
@@ -110,7 +109,7 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
             used = _begins(words, cells)
             if used and (best is None or used > best.used):
                 unit = _LETTERS[named[-1]]
-                best = _Date(used, _moved(today, unit, int(named[:-1])), unit, relative=True)
+                best = _Date(used, _moved(today, unit, int(named[:-1])), unit)
     if best is not None:
         return best
     for named, step in (("last", -1), ("next", 1), ("this", 0)):
@@ -118,16 +117,14 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
         if used and used < len(words):
             for unit in _UNITS[1:]:
                 if _begins(words[used:], language.times[unit]):
-                    return _Date(used + 1, _moved(today, unit, step), unit, relative=True)
+                    return _Date(used + 1, _moved(today, unit, step), unit)
             day = language.weekdays.get(words[used])
             if day is not None and step:
                 days = (day - today.weekday()) % 7 or 7
-                return _Date(
-                    used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day", relative=True
-                )
+                return _Date(used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day")
             month = language.months.get(words[used])
             if month is not None:
-                return _Date(used + 1, _month_near(today, month, ahead=step > 0), "month", relative=True)
+                return _Date(used + 1, _month_near(today, month, ahead=step > 0), "month")
     return None
 
 
@@ -144,7 +141,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
         used = _begins(words[at:], language.times[unit])
         after = _begins(words[at + used :], language.times.get("ago", ())) if used else 0
         if used and (before or after):
-            return _Date(at + used + after, _moved(today, unit, -int(counted[0])), unit, relative=True)
+            return _Date(at + used + after, _moved(today, unit, -int(counted[0])), unit)
     return None
 
 
@@ -179,17 +176,16 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
             at + (year is not None),
             start,
             "day" if day else "month",
-            relative=year is None,
             needs_preposition=plain_may,
         )
     year = _year(first)
     if year is not None:
-        return _Date(1, today.replace(year=year, month=1, day=1), "year", relative=False, needs_preposition=True)
+        return _Date(1, today.replace(year=year, month=1, day=1), "year", needs_preposition=True)
     weekday = language.weekdays.get(first)
     if weekday is not None:
         days = (weekday - today.weekday()) % 7
         start = today + timedelta(days=(days or 7) if ahead else days - 7 if days else 0)
-        return _Date(1, start, "day", relative=True, needs_preposition=True)
+        return _Date(1, start, "day", needs_preposition=True)
     return None
 
 
@@ -203,7 +199,7 @@ def _numeric(word: str, today: datetime) -> _Date | None:
                 start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)
             except ValueError:
                 return None
-            return _Date(1, start, "day", relative=False)
+            return _Date(1, start, "day")
     return None
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal
 
-from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
 from langmem_plugin.facts.marks import accents_differ, adds, names
-from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words

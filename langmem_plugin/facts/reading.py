@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
 from langmem_plugin.facts.clauses import after_leads, is_automated, is_invented
 from langmem_plugin.facts.guards import Claim, laughs, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
@@ -15,7 +15,6 @@ from langmem_plugin.facts.patterns import Line, begins, language_of
 from langmem_plugin.facts.reader import Finding, Reader, is_timed
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.standing_orders import instructions_in
-from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.tokens import Token, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language

@@ -5,7 +5,7 @@ what the person tells of themselves ("I always eat lunch at noon") are none.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from types import SimpleNamespace
@@ -78,41 +78,11 @@ def _words_of(language: Language) -> OrderWords:
     )
 
 
-@dataclass(frozen=True)
-class Until:
-    """The end of an order, as it was said: exactly one of the fields is set, `last` with the month as a day of it.
+Ending = Callable[[datetime], datetime]
+"""The instant from which on an order that was said at another, in the person's own time zone, holds no more.
 
-    Days are ended with the last one included: "until Friday" goes on through Friday.
-    """
-
-    days: int | None = None
-    minutes: int | None = None
-    weekday: int | None = None
-    last: date | None = None
-    day_of: tuple[int, int] | None = None  # month, day
-    end_of: str | None = None  # week, month, year
-
-    def instant(self, at: datetime) -> datetime:
-        """Return the instant from which on an order said at `at`, in the person's own time zone, holds no more."""
-        today = at.date()
-        if self.minutes is not None:
-            return at + timedelta(minutes=self.minutes)
-        if self.days is not None:
-            ends = today + timedelta(days=self.days)
-        elif self.weekday is not None:
-            ends = today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
-        elif self.last is not None:
-            ends = self.last
-        elif self.day_of is not None:
-            this = today.replace(month=self.day_of[0], day=self.day_of[1])
-            ends = this if this >= today else this.replace(year=today.year + 1)
-        elif self.end_of == "week":
-            ends = today + timedelta(days=6 - today.weekday())
-        elif self.end_of == "month":
-            ends = (today.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
-        else:
-            ends = date(today.year, 12, 31)
-        return datetime.combine(ends + timedelta(days=1), time.min, at.tzinfo)
+Days are ended with the last one included: "until Friday" goes on through Friday.
+"""
 
 
 @dataclass(frozen=True)
@@ -127,14 +97,14 @@ class Spoken:
     quote: str
     condition: str | None = None
     priority: int | None = None
-    until: Until | None = None
+    until: Ending | None = None
     names: bool = False
 
     def ends(self, at: datetime) -> datetime | None:
         """Return the instant when an order said at `at`, in the person's own time zone, ends; None for
         one without an end.
         """
-        return None if self.until is None else self.until.instant(at)
+        return None if self.until is None else self.until(at)
 
 
 def instruction_in(text: str) -> Spoken | None:
@@ -195,7 +165,7 @@ class _Reading:
     """True where something said that the order is to last."""
     conditions: list[str] = field(default_factory=list)
     priority: int | None = None
-    until: Until | None = None
+    until: Ending | None = None
     forbids: bool = False
 
     def cut_openings(self) -> None:
@@ -322,37 +292,49 @@ def _about(topic: str, words: OrderWords) -> str:
     return f'topic is "{topic}"'
 
 
-def _until(found: re.Match[str], words: OrderWords) -> Until | None:
+def _until(found: re.Match[str], words: OrderWords) -> Ending | None:
     """Return the end that a text gives; None for a date that does not exist."""
     said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
+
+    def ends(at: datetime) -> datetime:
+        if "many" in said or "one" in said:
+            many = said.get("many", "")
+            unit = words.units[said.get("unit") or said["one"]]
+            count = int(many) if many.isdecimal() else words.numbers[many] if many else 1
+            span = timedelta(days=30 * count) if unit == "months" else timedelta(**{unit: count})
+            if unit in ("minutes", "hours"):
+                return at + span
+            last = at.date() + span
+        else:
+            last = _last_day(said, words, at.date())
+        return datetime.combine(last + timedelta(days=1), time.min, at.tzinfo)
+
     try:
-        return _ends(said, words)
+        ends(datetime(2024, 1, 1))  # noqa: DTZ001 - any day of a leap year will do
     except (ValueError, KeyError):
         return None
+    return ends
 
 
-def _ends(said: dict[str, str], words: OrderWords) -> Until:
+def _last_day(said: Mapping[str, str], words: OrderWords, today: date) -> date:
     if "tomorrow" in said or "today" in said:
-        return Until(days=1 if "tomorrow" in said else 0)
+        return today + timedelta(days="tomorrow" in said)
     if "weekday" in said:
-        return Until(weekday=WEEKDAY_NUMBERS[said["weekday"]])
+        return today + timedelta(days=(WEEKDAY_NUMBERS[said["weekday"]] - today.weekday() - 1) % 7 + 1)
     if "iso" in said:
-        return Until(last=date.fromisoformat(said["iso"]))
+        return date.fromisoformat(said["iso"])
     if "day" in said:
         month, day = _MONTHS[said["month"]], int(said["day"])
         date(2024, month, day)
-        return Until(day_of=(month, min(day, 28) if month == 2 else day))
-    if "many" in said or "one" in said:
-        many = said.get("many", "")
-        unit = words.units[said.get("unit") or said["one"]]
-        count = int(many) if many.isdecimal() else words.numbers[many] if many else 1
-        span = timedelta(days=30 * count) if unit == "months" else timedelta(**{unit: count})
-        return Until(minutes=span // timedelta(minutes=1)) if unit in ("minutes", "hours") else Until(days=span.days)
+        this = today.replace(month=month, day=min(day, 28) if month == 2 else day)
+        return this if this >= today else this.replace(year=today.year + 1)
     period = said.get("period") or said["next"]
-    for name, spelling in words.periods.items():
-        if spelling in period:
-            return Until(end_of=name)
-    raise KeyError(period)
+    name = next((name for name, spelling in words.periods.items() if spelling in period), None)
+    if name == "week":
+        return today + timedelta(days=6 - today.weekday())
+    if name == "month":
+        return (today.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
+    return date(today.year, 12, 31)
 
 
 def _times(found: re.Match[str]) -> str | None:

@@ -28,47 +28,6 @@ def meanings(cells: Mapping[str, str]) -> dict[str, str]:
     return {word: meant for meant, cell in cells.items() for word in words(cell)}
 
 
-@dataclass(frozen=True)
-class GuardWords:
-    """Patterns, held against plain text, of words after which a fact is not believed, whoever read it.
-
-    `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact also
-    those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
-    that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts`
-    tell a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third`
-    begins what is said of somebody else, `asks` what the speaker asks of themselves, `supposes` a mere idea. Right
-    behind `hangs` stands another's thought or one that holds not yet, behind `that` the speaker's own word only where
-    one of `owns` is before it. `unreal` is only wished, planned or possible; a fact that says so has a word of
-    `unreal_told`. `plays` is a part that is played. `when` names a time, beside the calendar's words, `since` one that
-    is long ago; `laughs` makes the reader without a model silent.
-    """
-
-    denies: str
-    denies_not: str
-    denying: str
-    corrects: str
-    idle: str
-    jokes: str
-    keeps_not: str
-    speaks: str
-    cites: str
-    experts: str
-    wants: str
-    not_me: str
-    asks: str
-    supposes: str
-    hangs: str
-    that: str
-    owns: str
-    unreal: str
-    unreal_told: str
-    plays: str
-    laughs: str
-    third: str
-    when: str
-    since: str
-
-
 @dataclass(frozen=True, eq=False)
 class Language:
     """One language. Every word is plain: lower case, no accents or vowel points, contractions written out.
@@ -88,6 +47,17 @@ class Language:
     say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where it
     is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
     `writing_to` only where it goes on with "that" or with the speaker.
+
+    `guards` are patterns, held against plain text, of words after which a fact is not believed, whoever read it.
+    `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact also
+    those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it. `keeps_not` asks
+    that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a colon; `experts`
+    tell a person about the person. `wants` is another's wish, `not_me` takes back that it is about the speaker, `third`
+    begins what is said of somebody else, `asks` what the speaker asks of themselves, `supposes` a mere idea. Right
+    behind `hangs` stands another's thought or one that holds not yet, behind `that` the speaker's own word only where
+    one of `owns` is before it. `unreal` is only wished, planned or possible; a fact that says so has a word of
+    `unreal_told`. `plays` is a part that is played. `when` names a time, beside the calendar's words, `since` one that
+    is long ago; `laughs` makes the reader without a model silent.
     """
 
     name: str
@@ -177,7 +147,7 @@ class Language:
     binding: frozenset[str]
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
-    guards: GuardWords
+    guards: Mapping[str, str]
     orders: Mapping[str, Any]
     changes: Mapping[str, str]
     life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
@@ -190,7 +160,6 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("people", "attributes", "day_kinds"), named),
     **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
     "no_values": lambda cells: {name: words(cell) for names, cell in cells.items() for name in names.split("|")},
-    "guards": lambda cells: GuardWords(**cells),
     "times": lambda cells: {name: phrases(cell) for name, cell in cells.items()},
     "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},
     "life_events": lambda cells: {tuple(name.split("/")): phrases(cell) for name, cell in cells.items()},

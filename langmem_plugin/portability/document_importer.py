@@ -35,8 +35,8 @@ from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport, Record
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
 from langmem_plugin.portability.records import ImportReport, first_error
-from langmem_plugin.writing import job_records
-from langmem_plugin.writing.job_records import JobRecord
+from langmem_plugin.writing import jobs as job_records
+from langmem_plugin.writing.jobs import JobRecord
 
 OneRecord = TypeVar("OneRecord", bound=Record)
 

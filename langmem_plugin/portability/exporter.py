@@ -37,7 +37,7 @@ from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport
-from langmem_plugin.writing import job_records
+from langmem_plugin.writing import jobs as job_records
 
 log = event_log(__name__)
 

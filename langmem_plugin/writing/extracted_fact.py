@@ -1,6 +1,7 @@
 """A fact that was read in somebody's words and is not stored yet, and how far it can be trusted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
@@ -114,3 +115,27 @@ class Extractor(Protocol):
     def close(self) -> None:
         """Stop waiting for any answer."""
         ...
+
+
+class ReadsStatements(Protocol):
+    """The reader of statements in a text; its "yesterday" is counted from `said_at`."""
+
+    def __call__(self, text: str, *, said_at: datetime) -> Sequence[Statement]: ...
+
+
+class RuleExtraction:
+    """The reader by rules alone: offline, with no model and no key."""
+
+    def __init__(self, statements: ReadsStatements) -> None:
+        self._statements = statements
+
+    def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
+        return [
+            fact
+            for each in said
+            for statement in self._statements(each.text, said_at=each.said_at)
+            if (fact := ExtractedFact.believed(statement, each)) is not None
+        ]
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to wait for."""

@@ -5,6 +5,7 @@ far as it can be checked: a quote that nobody said, a yes to nothing, and what a
 is dropped. What it mistypes in a field that may be missing costs that field.
 """
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -22,14 +23,56 @@ from pydantic import (
 )
 
 from langmem_plugin.facts import FactType, Slot, Statement
-from langmem_plugin.foreign_text import one_line
+from langmem_plugin.foreign_text import ANGLES, one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.references.said.utterance import agrees
 from langmem_plugin.writing.extracted_fact import SURE, ExtractedFact
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable
-from langmem_plugin.writing.verbatim import found_in
+
+_DOUBLE, _SINGLE = "“”„‟«»″״＂", "‘’‚‛′׳`´＇"
+_SAME = {ord(each): '"' for each in _DOUBLE} | {ord(each): "'" for each in _SINGLE} | ANGLES
+_AROUND = " \t\r\n.,;:!?…\"'"
+
+
+def found_in(quote: str, text: str) -> str | None:
+    """Return the place in the text as the person wrote it; None where they did not say it, or it is no whole word."""
+    wanted, _ = _plain(quote)
+    wanted = wanted.strip(_AROUND)
+    if not any(map(str.isalnum, wanted)):
+        return None
+    plain, places = _plain(text)
+    start = plain.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if not _splits_word(plain, start) and not _splits_word(plain, end):
+            return text[places[start] : places[end - 1] + 1]
+        start = plain.find(wanted, start + 1)
+    return None
+
+
+def _plain(text: str) -> tuple[str, Sequence[int]]:
+    """Return the text in one spelling, and where each of its letters stands in it."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, letter in enumerate(text):
+        if letter.isspace():
+            if letters and letters[-1] == " ":
+                continue
+            letters.append(" ")
+        elif unicodedata.category(letter) == "Cf":  # marks of direction are not seen
+            continue
+        else:
+            small = letter.lower()
+            letters.append((small if len(small) == 1 else letter).translate(_SAME))
+        places.append(place)
+    return "".join(letters), places
+
+
+def _splits_word(text: str, place: int) -> bool:
+    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+
 
 log = event_log(__name__)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langmem_plugin.facts.standing_orders import Until, instruction_in, instructions_in, order_of
+from langmem_plugin.facts.standing_orders import instruction_in, instructions_in, order_of
 from langmem_plugin.memory.instructions.conditions import parsed
 from tests.cases import for_each
 
@@ -68,21 +68,22 @@ def test_what_to_call_somebody_is_marked_as_a_fact_too():
 @for_each(
     ("until", "ends"),
     [
-        (Until(days=0), "2026-03-05T00:00"),
-        (Until(days=7), "2026-03-12T00:00"),
-        (Until(minutes=90), "2026-03-04T16:30"),
-        (Until(weekday=2), "2026-03-12T00:00"),  # on a Wednesday the next one is meant
-        (Until(weekday=3), "2026-03-06T00:00"),
-        (Until(day_of=(3, 1)), "2027-03-02T00:00"),
-        (Until(day_of=(12, 31)), "2027-01-01T00:00"),
-        (Until(end_of="week"), "2026-03-09T00:00"),
-        (Until(end_of="month"), "2026-04-01T00:00"),
-        (Until(end_of="year"), "2027-01-01T00:00"),
+        ("for today", "2026-03-05T00:00"),
+        ("for the next 7 days", "2026-03-12T00:00"),
+        ("for 90 minutes", "2026-03-04T16:30"),
+        ("until Wednesday", "2026-03-12T00:00"),  # on a Wednesday the next one is meant
+        ("until Thursday", "2026-03-06T00:00"),
+        ("until March 1", "2027-03-02T00:00"),
+        ("until December 31", "2027-01-01T00:00"),
+        ("until the end of the week", "2026-03-09T00:00"),
+        ("until the end of the month", "2026-04-01T00:00"),
+        ("until the end of the year", "2027-01-01T00:00"),
     ],
 )
 def test_an_end_is_the_last_day_that_was_named_where_the_person_is(until, ends):
-    assert f"{until.instant(WEDNESDAY):%Y-%m-%dT%H:%M}" == ends
-    assert until.instant(WEDNESDAY).tzinfo == WEDNESDAY.tzinfo
+    found = instruction_in(f"from now on be brief {until}").ends(WEDNESDAY)
+    assert f"{found:%Y-%m-%dT%H:%M}" == ends
+    assert found.tzinfo == WEDNESDAY.tzinfo
 
 
 @pytest.mark.spec("I-1")

@@ -28,7 +28,7 @@ from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
-from langmem_plugin.facts.is_redacted import without_secrets
+from langmem_plugin.facts.sensitive import without_secrets
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 

@@ -16,7 +16,7 @@ from langmem_plugin.people.everybody import Order, looked_for
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.changes import recent_of_all
 from langmem_plugin.web.console.desk import AtDesk, Desk
-from langmem_plugin.writing import job_records
+from langmem_plugin.writing import jobs as job_records
 from langmem_plugin.writing.jobs import ExtractionJobs
 
 router = APIRouter()

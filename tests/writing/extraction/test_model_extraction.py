@@ -12,10 +12,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langmem_plugin import PhoneMemory
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.background import GivenUp
-from langmem_plugin.writing.model_extraction import ModelExtraction
+from langmem_plugin.writing.extracted_fact import RuleExtraction
+from langmem_plugin.writing.model_extraction import ModelExtraction, found_in
 from langmem_plugin.writing.own_words import Said
-from langmem_plugin.writing.rule_extraction import RuleExtraction
-from langmem_plugin.writing.verbatim import found_in
 from tests.cases import for_each
 from tests.writing.extraction.conftest import BY_HAND, Extracting, fact, kept
 
