@@ -38,7 +38,7 @@ from langmem_plugin.identifiers import normalised
 from langmem_plugin.insight import Insight
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import opened_stores
-from langmem_plugin.memory.write.key_value import KeyValues
+from langmem_plugin.memory.write.key_value import KeyValueMemory
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
@@ -140,7 +140,7 @@ class Parts:
                 fenced=self.writing.fenced,
                 executor=self.executor,
             )
-            self.key_value = KeyValues(self.service, self.people.resolve)
+            self.key_value = lambda phone: KeyValueMemory(self.service, self.people.resolve(phone))
             self.channel = Channel(self, self.commands, self.context)
             self.reports = TurnReports(self, self.context)
             self.insight = opened.enter_context(

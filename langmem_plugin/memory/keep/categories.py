@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record, record_all
@@ -365,44 +365,19 @@ def stored_as(connection: Connection, owner: OwnerKey, names: Collection[str]) -
     return [stored for stored, name in spellings(connection, owner).items() if plain(name) in names]
 
 
-def recategorize(connection: Connection, owner: OwnerKey, name: str, category: str | None) -> int:
-    """Give the memories of the category `name`, in whatever state, another one or none; return how many were changed.
+def recategorize(connection: Connection, owner: OwnerKey, name: str, category: str | None) -> None:
+    """Give the memories of the category `name`, in whatever state, another one or none.
 
     Their texts stay as they were said: only their revisions rise. Damaged ones stay as they are.
     """
-    stored = stored_as(connection, owner, {plain(name)})
-    held = select(memory.c.memory_id).where(memory.c.owner == owner)
-    ids = [
-        each
-        for part in in_parts(stored)
-        for each in connection.execute(held.where(memory.c.category.in_(part))).scalars()
-    ]
-    if not ids:
-        return 0
-    number, _ = begin_change(connection, owner, len(ids))
-    changed: list[str] = []
-    for part in in_parts(ids):
-        changed += _part(connection, owner, part, category, number - len(ids) + 1 + len(changed))
-    record_all(connection, [Done("memory.changed", owner, each) for each in changed])
-    return len(changed)
-
-
-def _part(
-    connection: Connection, owner: OwnerKey, ids: Collection[str], category: str | None, change: int
-) -> list[str]:
-    encryption = encryption_of(connection)
-    rows = all_rows(connection, select(*memory_rows.STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids)))
-    written: list[dict[str, Any]] = []
-    for row in rows:
-        made = memory_rows.as_memory(row, encryption)
-        if made is None:
-            continue
+    encryption, mine = encryption_of(connection), select(*memory_rows.STORED).where(memory.c.owner == owner)
+    spelled = in_parts(stored_as(connection, owner, {plain(name)}))
+    rows = [row for part in spelled for row in all_rows(connection, mine.where(memory.c.category.in_(part)))]
+    held = [made for row in rows if (made := memory_rows.as_memory(row, encryption)) is not None]
+    number, _ = begin_change(connection, owner, len(held))
+    for change, made in enumerate(held, number + 1 - len(held)):
         after = made.model_copy(update={"category": category, "revision": made.revision + 1})
-        values = memory_rows.as_values(after, encryption) | {"change": change + len(written)}
-        del values["owner"], values["memory_id"]
-        written.append({f"new_{name}": value for name, value in values.items()} | {"of_id": made.id})
-    if written:
-        columns: dict[str, Any] = {name.removeprefix("new_"): bindparam(name) for name in written[0] if name != "of_id"}
-        here = (memory.c.owner == owner, memory.c.memory_id == bindparam("of_id"))
-        connection.execute(update(memory).where(*here).values(columns), written)
-    return [each["of_id"] for each in written]
+        values = memory_rows.as_values(after, encryption) | {"change": change}
+        here = (memory.c.owner == owner, memory.c.memory_id == made.id)
+        connection.execute(update(memory).where(*here).values(values))
+    record_all(connection, [Done("memory.changed", owner, made.id) for made in held])

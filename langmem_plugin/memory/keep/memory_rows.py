@@ -2,16 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Text, cast, or_, select, type_coerce
+from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
 
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.database.schema import in_parts, to_store
+from langmem_plugin.database.schema import to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
@@ -26,7 +26,7 @@ from langmem_plugin.memory.keep.rows import (
     unseal,
     words_alone,
 )
-from langmem_plugin.memory.models import LIVE, Memory, Status, as_tags, bare
+from langmem_plugin.memory.models import Memory, as_tags, bare
 
 
 def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, key: str | None) -> bytes:
@@ -39,29 +39,6 @@ def digest_of(encryption: Encryption, owner: OwnerKey, salt: bytes, text: str, k
     if encryption.encrypts:
         return blinded_digest(encryption, owner, said)
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=salt, digest_size=16).digest()
-
-
-def ids_of_digests(
-    connection: Connection,
-    owner: OwnerKey,
-    digests: Sequence[bytes],
-    now: datetime,
-    *,
-    statuses: Sequence[Status] = LIVE,
-) -> dict[str, bytes]:
-    """Return those of the digests that the owner's memories in one of these states have, by memory id."""
-    found: dict[str, bytes] = {}
-    for part in in_parts(digests):
-        # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
-        same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(part))
-        with_digest = select(memory.c.memory_id, memory.c.text_digest).where(
-            memory.c.owner == owner,
-            memory.c.memory_id.in_(same),
-            memory.c.status.in_(statuses),
-            valid(now),
-        )
-        found.update((memory_id, digest) for memory_id, digest in connection.execute(with_digest))
-    return found
 
 
 log = event_log(__name__)
@@ -82,7 +59,6 @@ _INSTANTS = (
 _SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
 _WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
 _BLINDED = ("key", "category", "source_id")
-FOUND_BY = ("sealed", *_BLINDED, "slot", "tags")  # of an encrypted row, what only its owner's key makes
 # The other parts of an encrypted row, believed only as they were when it was sealed.
 _BESIDE = (
     *_WORDS,
@@ -245,7 +221,7 @@ def _within(levels: int, value: Any) -> Any:
 
 
 MARK = "store"
-_PARTS = {"namespace", "key", "value", "text", "ttl"}
+_PARTS = {"namespace", "key", "value", "text"}
 
 
 def mark_of(metadata: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -28,7 +28,6 @@ from langmem_plugin.memory.keep.memory_rows import (
     checked,
     corrected,
     digest_of,
-    ids_of_digests,
     valid,
     validated,
 )
@@ -284,7 +283,13 @@ class MemoryRepository:
         if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
             return set()
         digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
-        return set(ids_of_digests(connection, owner, digests, now, statuses=statuses))
+        found: set[str] = set()
+        for part in in_parts(digests):
+            # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
+            same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(part))
+            of_them = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(same))
+            found.update(connection.scalars(of_them.where(memory.c.status.in_(statuses), valid(now))))
+        return found
 
     def ids_of_slots(
         self,

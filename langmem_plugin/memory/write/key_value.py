@@ -1,13 +1,12 @@
 """Memories by name: one value per key, with results that an agent's tool can return as they are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.owners import owner_key
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import Classification, classify
-from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.find.tokenizer import telling, words_of
 from langmem_plugin.memory.keep.repository import NewMemory
@@ -171,17 +170,6 @@ class KeyValueMemory:
         with self._service.database.read() as connection:
             now, wanted = self._service.now(), None if key is None else key.strip()
             return self._service.repository.keyed(connection, self._owner, valid_at=now, key=wanted)
-
-
-class KeyValues:
-    """The memories with keys of all owners: `memory.key_value(phone)` gives those of one person."""
-
-    def __init__(self, service: MemoryService, person_of: Callable[[str | int], OwnerKey]) -> None:
-        self._service = service
-        self._person_of = person_of
-
-    def __call__(self, phone: str | int) -> KeyValueMemory:
-        return KeyValueMemory(self._service, self._person_of(phone))
 
 
 def inject_memory_context(memory_list: Sequence[Mapping[str, Any]], max_entries: int = 10) -> str:
