@@ -31,7 +31,7 @@ ROOMS = {
     "memory": 9600,
     "offline": 675,
     "people": 1110,
-    "portability": 2420,
+    "portability": 2395,
     "privacy": 605,
     "references": 3230,
     "root": 1685,

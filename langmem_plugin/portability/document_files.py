@@ -185,9 +185,8 @@ def _read_tables(held: zipfile.Path) -> dict[str, Any]:
         raise UnreadableImport(f"there is no {DOCUMENT}: this is no export, or not all of it")
     document: dict[str, Any] = {name: head.get(name) for name in _HEAD}
     document["consent"] = {str(row.pop("permission", None)): row for row in _rows(held, "consent")}
-    for name in ("settings", "verdicts"):
-        if (row := next(_rows(held, name), None)) is not None:
-            document[name] = row
+    if (settings := next(_rows(held, "settings"), None)) is not None:
+        document["settings"] = settings
     for name in LISTS:
         document[name] = list(_rows(held, name))
     messages: dict[object, list[dict[str, Any]]] = {}

@@ -23,7 +23,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.categories import Category
 from langmem_plugin.memory.keep.memory_rows import checked, validated
-from langmem_plugin.memory.keep.usage_log import Use, Verdicts, begin_verdicts, verdicts_of
+from langmem_plugin.memory.keep.usage_log import Use
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
 from langmem_plugin.memory.models import Memory, worded
@@ -122,7 +122,6 @@ class DocumentImporter:
 
     def _settings(self, run: _Run) -> None:
         settings, consent = run.single("settings", exported.Settings), run.single("consent", exported.Consent)
-        counts = run.single("verdicts", exported.Verdicts)
         if settings is not None and settings.time_zone is not None and zone_named(settings.time_zone) is None:
             run.report.skip("settings", "this is no time zone that is known here")
             settings = settings.model_copy(update={"time_zone": None})
@@ -142,11 +141,6 @@ class DocumentImporter:
                 if is_new:
                     consents.keep(connection, run.owner, given)
                 run.report.count("consent", stored=is_new)
-            if counts is not None and (verdicts := Verdicts(**counts.model_dump())) != Verdicts():
-                is_new = verdicts_of(connection, run.owner) == Verdicts()
-                if is_new:
-                    begin_verdicts(connection, run.owner, verdicts)
-                run.report.count("verdicts", stored=is_new)
 
     def _identifiers(self, run: _Run) -> None:
         for place, record in run.records("identifiers", exported.Identifier):

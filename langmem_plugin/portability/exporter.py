@@ -31,7 +31,7 @@ from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.keep.usage_log import logged, verdicts_of
+from langmem_plugin.memory.keep.usage_log import logged
 from langmem_plugin.memory.models import LIVE
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability import person_export as exported
@@ -147,7 +147,6 @@ class Exporter:
             name = person_records.name_of(connection, person)
             yield "settings", exported.Settings.model_validate({**set_by_them, "name": name})
             yield "consent", exported.Consent.model_validate(asdict(consents.consent_in(connection, person)))
-            yield "verdicts", exported.Verdicts(**asdict(verdicts_of(connection, person)))
             linked = person_records.identifiers(connection, person)
             yield "identifiers", (exported.Identifier(identifier=each, linked_at=at) for each, at in linked)
             categories = self._service.categories.all_of(connection, person)

@@ -68,15 +68,6 @@ class Consent(Record):
     sensitive: Permission = Permission()
 
 
-class Verdicts(Record):
-    """How often the person was asked whether to remember something, and what became of it."""
-
-    asked: Count = 0
-    confirmed: Count = 0
-    declined: Count = 0
-    lapsed: Count = 0
-
-
 class Message(Record):
     """`role`, `text` and `said_at` are for readers; `message` is all of it in LangChain's form, which is read back."""
 
@@ -221,7 +212,6 @@ class PersonExport(Record):
     person: Name
     settings: Settings = Settings()
     consent: Consent = Consent()
-    verdicts: Verdicts = Verdicts()
     identifiers: list[Identifier] = Field(default_factory=list)
     categories: list[Category] = Field(default_factory=list)
     memories: list[Memory] = Field(default_factory=list)
@@ -237,7 +227,7 @@ class PersonExport(Record):
 
 
 _FIELDS = PersonExport.model_fields.items()
-SINGLE = ("settings", "consent", "verdicts")
+SINGLE = ("settings", "consent")
 """The parts that are one record; all others are lists."""
 LISTS: dict[str, type[Record]] = {
     name: get_args(each.annotation)[0] for name, each in _FIELDS if get_origin(each.annotation) is list

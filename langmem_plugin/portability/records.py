@@ -85,7 +85,7 @@ ImportedRecords = Iterable[ImportedRecord]
 
 Kind = Literal[
     "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier",
-    "settings", "consent", "verdicts", "extraction", "incoming",
+    "settings", "consent", "extraction", "incoming",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import begin_change, owned
+from langmem_plugin.memory.keep.rows import owned
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,6 @@ def count_verdicts(connection: Connection, owner: OwnerKey, more: Verdicts) -> N
     summed = {each.name: each + values[each.name] for each in _COUNTS}
     inserted = upsert(connection, table).values(owner=owner, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["owner"], set_=summed))
-
-
-def begin_verdicts(connection: Connection, owner: OwnerKey, counts: Verdicts) -> None:
-    """Add to what was counted for an owner who may have nothing yet."""
-    begin_change(connection, owner)
-    count_verdicts(connection, owner, counts)
 
 
 def verdicts_of(connection: Connection, owner: OwnerKey | None = None) -> Verdicts:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -40,7 +39,7 @@ _BETWEEN = re.compile('[. "״\u00a0\u202f]')
 _ALL_MARKS = re.compile(f"[{_MARKS}]")
 _LONGEST_HEAD = 60
 _LONGEST_NAME = 200
-_YEAR_DIGITS = 4
+_YEAR_DIGITS, _MONTHS = 4, 12
 _GENERATED = "\u200e"  # an iPhone's mark in front of what WhatsApp itself writes in a message's place
 
 _PLACE = "https://maps."  # a position that somebody sent
@@ -119,28 +118,19 @@ def _is_file(line: str) -> bool:
 
 
 def _order(entries: Sequence[_Entry]) -> DateOrder:
-    """Return the order in which the dates of a chat are read: the one in which fewer are no date, or go back in time.
-
-    Only with slashes does anybody write the month first. Raises InvalidInput where both orders fit, and differ.
+    """Return the order in which the dates of a chat are read. Only with slashes does anybody write the month first, and
+    then a number above 12 tells. Raises InvalidInput where none does.
     """
     if all(len(entry.head["a"]) == _YEAR_DIGITS for entry in entries):
         return "year-first"
     if all(entry.head["between"] != _SLASH for entry in entries):
         return "day-first"
-    orders: tuple[DateOrder, ...] = ("day-first", "month-first")
-    days = {order: [_day(entry, order) for entry in entries] for order in orders}
-    faults = {order: _faults(days[order]) for order in orders}
-    if faults["day-first"] == faults["month-first"] and days["day-first"] != days["month-first"]:
+    day_first, month_first = (sum(int(entry.head[each]) > _MONTHS for entry in entries) for each in "ab")
+    if day_first == month_first and any(int(entry.head["a"]) != int(entry.head["b"]) for entry in entries):
         raise InvalidInput(
             "the chat's dates do not say whether the day or the month comes first: say --dates day-first or month-first"
         )
-    return min(orders, key=lambda order: faults[order])
-
-
-def _faults(days: Sequence[date | None]) -> tuple[int, int]:
-    """Return how many are no date, and how often they go back in time."""
-    read = [each for each in days if each is not None]
-    return len(days) - len(read), sum(after < before for before, after in pairwise(read))
+    return "month-first" if month_first > day_first else "day-first"
 
 
 def _day(entry: _Entry, order: DateOrder) -> date | None:
