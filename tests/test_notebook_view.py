@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, resolve
 from langmem_plugin.notebook_view import LONGEST, LONGEST_OF_MANY, MOST, Listed, Mark, Name, Share, card, table
-from langmem_plugin.people.people import Person
 from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("U-7")
@@ -78,12 +77,6 @@ def test_a_column_that_nobody_fills_is_left_out_and_nothing_is_said_to_be_nothin
     html = table([{"a": 1, "b": None, "c": ""}, {"a": 2, "b": None, "d": 0}])
     assert re.findall(r"<th>(\w)</th>", html) == ["a", "d"]
     assert "nothing" in Tags(table([])).text
-
-
-def test_a_persons_phone_is_in_no_notebook():
-    html = Person(ERIN, (ERIN, "whatsapp:972501234567"))._repr_html_()
-    assert "50123" not in html
-    assert "…567" in html
 
 
 def test_a_resolution_shows_what_was_shown_said_and_meant():

@@ -20,7 +20,7 @@ from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import Action, record
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.owners import person_in, person_of
@@ -228,7 +228,7 @@ def owner_of(memory: "PhoneMemory", memory_id: str, phone: str | None) -> OwnerK
 
 
 def note_read(
-    saver: ConversationSaver, action: Action = "operator.read", *, subject: str, owner: str | None = None
+    saver: ConversationSaver, action: str = "operator.read", *, subject: str, owner: str | None = None
 ) -> None:
     """Note the reading in the audit log, before an operator is shown what people said or what is remembered of them."""
     region = saver.sessions.region

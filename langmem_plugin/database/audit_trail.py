@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, bindparam, insert, select
@@ -20,45 +20,6 @@ PERSON = "person"
 TOOL = "tool"
 PROGRAM = "program"  # the program that calls the verbs of this package
 
-Action = Literal[
-    "session.created",
-    "session.ended",
-    "session.expired",
-    "session.restored",
-    "session.deleted",
-    "memory.stored",
-    "memory.changed",
-    "memory.superseded",
-    "memory.archived",
-    "memory.forgotten",
-    "memory.restored",
-    "memory.purged",
-    "memory.erased",
-    "instruction.added",
-    "instruction.changed",
-    "instruction.removed",
-    "category.added",
-    "category.changed",
-    "category.removed",
-    "consent.given",
-    "consent.withdrawn",
-    "operator.read",
-    "data.exported",
-    "data.imported",
-    "person.named",
-    "person.linked",
-    "person.unlinked",
-    "person.merged",
-    "person.parted",
-    "person.moved",
-    "erasure.asked",
-    "erasure.restored",
-    "erasure.done",
-    "keys.rotated",
-    "token.made",
-    "token.revoked",
-]
-
 _actor: ContextVar[str | None] = ContextVar("langmem_actor", default=None)
 _secrets: "WeakKeyDictionary[Engine, bytes]" = WeakKeyDictionary()
 
@@ -68,7 +29,7 @@ _DIGEST_BYTES = 16
 class Done(NamedTuple):
     """An action: `owner` and `content` are hashed before they are stored, `subject` is stored."""
 
-    action: Action
+    action: str
     owner: str | None = None
     subject: str | None = None
     content: str | None = None
@@ -94,7 +55,7 @@ def acts_from_now_on(actor: str) -> None:
 
 def record(
     connection: Connection,
-    action: Action,
+    action: str,
     *,
     owner: str | None = None,
     subject: str | None = None,

@@ -47,17 +47,6 @@ def identifiers_of(connection: Connection, person: str) -> list[OwnerKey]:
     return [OwnerKey(each) for each in (person, *found)]
 
 
-def all_linked(connection: Connection) -> dict[str, list[str]]:
-    """Return the identifiers of people with more than one, by the person's key."""
-    found: dict[str, list[str]] = {}
-    rows = connection.execute(
-        select(table.c.person, table.c.identifier).order_by(table.c.person, table.c.linked_at, table.c.identifier)
-    )
-    for person, identifier in rows:
-        found.setdefault(person, [person]).append(identifier)
-    return found
-
-
 def is_known(connection: Connection, person: str) -> bool:
     """Tell whether anything is stored under this key."""
     return any(connection.execute(select(each).where(each == person).limit(1)).first() for each in _KNOWN)

@@ -1,8 +1,8 @@
 """People: one person may have several identifiers, and every verb takes any of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -16,7 +16,6 @@ from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
-from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.people import link_codes, links, person_records
 from langmem_plugin.people.merging import Check, Merge, Merging, merge_of, merges_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
@@ -24,22 +23,6 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 log = event_log(__name__)
 
 _LONGEST_NAME = 100
-_Identifiers = list[IdentifierKey]
-
-
-@dataclass(frozen=True)
-class Person:
-    """A person; `identifiers` begins with their key."""
-
-    key: str
-    identifiers: tuple[str, ...]
-
-    def cells(self) -> Cells:
-        # Masked, because notebooks are kept, and shown to others.
-        return {"person": masked(self.key), "identifiers": [masked(each) for each in self.identifiers]}
-
-    def _repr_html_(self) -> str:
-        return card("A person", self.cells())
 
 
 class People:
@@ -132,7 +115,7 @@ class People:
             person_records.keep_name(connection, person, given or None)
             record(connection, "person.named", owner=person, content=given or None)
 
-    def identifiers(self, who: str | int) -> _Identifiers:
+    def identifiers(self, who: str | int) -> list[IdentifierKey]:
         """Return the identifiers of the person, their key first."""
         key = normalised(who, self._region)
         with self._database.read() as connection:
@@ -269,12 +252,6 @@ class People:
         else:
             self.undo(merge_id)
 
-    def list(self) -> "_People":
-        """Return the people with more than one identifier."""
-        with self._database.read() as connection:
-            found = links.all_linked(connection)
-        return [Person(key, tuple(identifiers)) for key, identifiers in found.items()]
-
     def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> str | None:
         with self._database.read() as connection:
             has_nothing = self._has_nothing(connection, person, identifier)
@@ -295,37 +272,25 @@ class People:
 
     def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> str | None:
         """Merge; return the merge's id, None if they are one person already or the condition does not hold."""
-        while True:
-            with self._database.read() as connection:
-                pair = person_of(connection, person), person_of(connection, other)
-            if pair[0] == pair[1]:
-                return None
-            attempt = _Attempt(person, other, pair, condition)
+        before = None
+        while (pair := self._keys_of(person, other)) != before and pair[0] != pair[1]:
             kept, moving = reversed(pair) if pair[1] == self._keeps else pair
-            merge_id = self.merging.merge(kept, moving, attempt.may_go_on)
-            if not attempt.came_late:
+            still = partial(self._still, person, other, pair, condition)
+            if (merge_id := self.merging.merge(kept, moving, still)) is not None:
                 return merge_id
+            before = pair  # another pair by then: one of them was merged with somebody else meanwhile
+        return None
+
+    def _keys_of(self, *identifiers: str) -> tuple[OwnerKey, ...]:
+        with self._database.read() as connection:
+            return tuple(person_of(connection, each) for each in identifiers)
+
+    @staticmethod
+    def _still(person: str, other: str, pair: tuple[str, ...], condition: Check, connection: Connection) -> bool:
+        return (person_of(connection, person), person_of(connection, other)) == pair and condition(connection)
 
     def _linkable(self, who: str | int) -> IdentifierKey:
         key = normalised(who, self._region)
         if is_group(key):
             raise InvalidInput(f"{masked(key)} is a group, which is nobody: link what its members write from")
         return key
-
-
-class _Attempt:
-    """One attempt to merge two people, which notices if they were merged with others before its transaction began."""
-
-    def __init__(self, person: str, other: str, pair: tuple[str, str], condition: Check) -> None:
-        self._identifiers = person, other
-        self._pair = pair
-        self._condition = condition
-        self.came_late = False
-
-    def may_go_on(self, connection: Connection) -> bool:
-        one, another = self._identifiers
-        self.came_late = (person_of(connection, one), person_of(connection, another)) != self._pair
-        return not self.came_late and self._condition(connection)
-
-
-_People = list[Person]

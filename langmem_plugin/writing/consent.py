@@ -7,7 +7,7 @@ from typing import Unpack
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.audit_trail import Action, record
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
@@ -165,7 +165,7 @@ class Consents:
             for name in PERMISSIONS:
                 was, is_now = getattr(before, name).allowed is True, getattr(held, name).allowed is True
                 if was is not is_now:
-                    what: Action = "consent.given" if is_now else "consent.withdrawn"
+                    what: str = "consent.given" if is_now else "consent.withdrawn"
                     record(connection, what, owner=person, subject=name, content=words)
         allowed = [name for name in PERMISSIONS if getattr(held, name).allowed]
         log.info("consent.set", extra={"person": masked(person), "allowed": ", ".join(allowed) or "nothing"})

@@ -107,7 +107,7 @@ def test_no_door_leads_to_who_was_erased(memory, anna):
     assert list(memory.saver.list({"configurable": {"thread_id": ANNA}})) == []
     assert {each.config["configurable"]["thread_id"] for each in memory.saver.list(None)} <= {*BENS}
     assert memory.people.identifiers(ANNA) == [ANNA]
-    assert memory.people.list()[0].key == BEN
+    assert len(memory.people.identifiers(BEN)) > 1
     assert memory.people.time_zone(ANNA).key == "Asia/Jerusalem"  # of the phone's country, as of anybody's
     assert memory.consent.of(ANNA).extraction.allowed is None
     assert memory.consent.word_of(ANNA) is None

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, select, text, tuple_, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
-from langmem_plugin.database.audit_trail import Action, record
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import (
     AT_ONCE,
     TAKEN,
@@ -153,7 +153,7 @@ def one_at_a_time(connection: Connection, thread: str) -> None:
 
 
 def end(
-    connection: Connection, thread: str, now: datetime, *, number: int | None = None, why: Action = "session.ended"
+    connection: Connection, thread: str, now: datetime, *, number: int | None = None, why: str = "session.ended"
 ) -> bool:
     """Archive the current session (with `number`, only that one). Return False if there is none."""
     only = _END if number is None else _END.where(session.c.number == number)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, func, or_, select, true, update
 
-from langmem_plugin.database.audit_trail import Action, Done, record, record_all
+from langmem_plugin.database.audit_trail import Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.prepared_statements import Prepared
@@ -51,7 +51,7 @@ MOST_OF_A_SLOT = 100  # number of memories weighed against a new fact
 _MOST_FORGOTTEN = 100  # number of memories looked at to take the last one back
 
 
-_BECAME: Mapping[Status, Action] = {
+_BECAME: Mapping[Status, str] = {
     "superseded": "memory.superseded",
     "archived": "memory.archived",
     "forgotten": "memory.forgotten",
@@ -105,7 +105,7 @@ class MemoryRepository:
         connection: Connection,
         owner: OwnerKey,
         drafts: Sequence[tuple[Memory, Vector | None]],
-        noted: Action | None = "memory.stored",
+        noted: str | None = "memory.stored",
     ) -> list[Memory]:
         """Store the drafts in order, under another id where one is taken; one without a vector is embedded later."""
         if not drafts:
@@ -568,7 +568,7 @@ def _compared() -> Select[Any]:
     return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(memory, OF_MEMORY)
 
 
-def _what_was_done(before: Memory, after: Memory) -> Action:
+def _what_was_done(before: Memory, after: Memory) -> str:
     if before.status == after.status:
         return "memory.changed"
     if after.status == "active" and before.status not in LIVE:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.database.audit_trail import Action, record
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
@@ -94,7 +94,7 @@ class Call:
             self.note("operator.read", person, what)
         return person
 
-    def note(self, action: Action, person: str | None, what: str | None = None) -> None:
+    def note(self, action: str, person: str | None, what: str | None = None) -> None:
         """Note an action in the audit log."""
         with self.memory.database.write() as connection:
             record(connection, action, owner=person, subject=what)

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.database.audit_trail import Action, acting, record
+from langmem_plugin.database.audit_trail import acting, record
 from langmem_plugin.errors import NotAuthorized
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -55,7 +55,7 @@ class Desk:
     refs: PersonRefs
     caller: Caller
 
-    def note(self, subject: str, action: Action = "operator.read", person: str | None = None) -> None:
+    def note(self, subject: str, action: str = "operator.read", person: str | None = None) -> None:
         """Note in the audit log what the operator is about to be shown, or does."""
         with self.memory.database.write() as connection:
             record(connection, action, owner=person or None, subject=subject)
@@ -77,7 +77,7 @@ class PersonDesk(Desk):
     def zone(self) -> ZoneInfo:
         return self.memory.people.time_zone(self.person)
 
-    def note(self, subject: str, action: Action = "operator.read", person: str | None = None) -> None:
+    def note(self, subject: str, action: str = "operator.read", person: str | None = None) -> None:
         super().note(subject, action, person or self.person)
 
     def go(self, place: str) -> RedirectResponse:
