@@ -24,7 +24,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner, turn
 from langmem_plugin.database.deletion_in_slices import delete_in_slices
-from langmem_plugin.database.one_process import alone_or_not
+from langmem_plugin.database.one_process import alone
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.upkeep_tables import operation
 from langmem_plugin.errors import LangMemError
@@ -103,8 +103,8 @@ class Housekeeping:
         Does nothing, and returns None, while another sweep runs, in any process. Raises StoreUnavailable; what was done
         before stays done.
         """
-        with alone_or_not(self._database, "sweep") as alone:
-            return self._swept() if alone else None
+        with alone(self._database, "sweep", waits=False) as is_alone:
+            return self._swept() if is_alone else None
 
     def _swept(self) -> Swept:
         """Sweep each kind in turn; if it is closed meanwhile, return what was done until then."""

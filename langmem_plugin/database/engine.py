@@ -52,8 +52,8 @@ _RUNS = text(
     r" AND (type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%')"
 )
 _COLUMNS = text(
-    r"SELECT m.name AS of_table, p.name AS of_column FROM sqlite_master AS m, pragma_table_info(m.name) AS p"
-    r" WHERE m.type = 'table' AND m.name LIKE 'langmem\_%' ESCAPE '\'"
+    r"SELECT m.name AS of_table, group_concat(p.name) AS names FROM sqlite_master AS m, pragma_table_info(m.name) AS p"
+    r" WHERE m.type = 'table' AND m.name LIKE 'langmem\_%' ESCAPE '\' GROUP BY m.name"
 )
 
 
@@ -71,14 +71,13 @@ def refuse_what_runs(connection: Connection) -> None:
 
 def refuse_other_tables(connection: Connection) -> None:
     """Raise ConfigurationError where a migrated file lacks a table or a column."""
-    there = {(found.of_table, found.of_column) for found in connection.execute(_COLUMNS)}
-    wanted = {(table.name, column.name) for table in metadata.tables.values() for column in table.columns}
-    if missing := sorted(wanted - there):
-        table, column = missing[0]
-        raise ConfigurationError(
-            f"the database says that it is of this version, and has no {table}.{column}: something else made"
-            " or changed it; restore a backup, or name another file"
-        )
+    there = {found.of_table: found.names.split(",") for found in connection.execute(_COLUMNS)}
+    for table in metadata.tables.values():
+        if missing := set(table.columns.keys()) - set(there.get(table.name, ())):
+            raise ConfigurationError(
+                f"the database says that it is of this version, and has no {table}.{min(missing)}: something else made"
+                " or changed it; restore a backup, or name another file"
+            )
 
 
 BULK_WORK = timedelta(minutes=10)

@@ -21,37 +21,25 @@ _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.05, 1.0
 
 
 @contextlib.contextmanager
-def alone(database: Database, name: str, of: str = "") -> Iterator[None]:
-    """Keep all other processes out of blocks of this name on this database. Waits as long as needed; not re-entrant.
+def alone(database: Database, name: str, of: str = "", *, waits: bool = True) -> Iterator[bool]:
+    """Keep all other processes out of blocks of this name on this database; not re-entrant.
 
-    On PostgreSQL several may be inside for different `of`.
+    Waits as long as needed. If it does not wait, it gives False and enters anyway where another process is inside. On
+    PostgreSQL several may be inside for different `of`.
     """
     if not database.is_sqlite:
-        with _lease(database, f"{name} {of}", waits=True):
-            yield
-    else:
-        with FileLock(f"{database.path}-{name}.lock", mode=0o600) if database.path else contextlib.nullcontext():
-            yield
-
-
-@contextlib.contextmanager
-def alone_or_not(database: Database, name: str) -> Iterator[bool]:
-    """Keep others out as `alone` does, without waiting: give False, and enter anyway, where another process
-    is inside.
-    """
-    if not database.is_sqlite:
-        with _lease(database, f"{name} ", waits=False) as held:
+        with _lease(database, f"{name} {of}", waits=waits) as held:
             yield held
-    elif database.path is None:
-        yield True
-    else:
-        with contextlib.ExitStack() as held_file:
+        return
+    with contextlib.ExitStack() as held_file:
+        is_alone = True
+        if database.path is not None:
+            lock = FileLock(f"{database.path}-{name}.lock", timeout=-1 if waits else 0, mode=0o600)
             try:
-                held_file.enter_context(FileLock(f"{database.path}-{name}.lock", timeout=0, mode=0o600))
+                held_file.enter_context(lock)
             except Timeout:
-                yield False
-            else:
-                yield True
+                is_alone = False
+        yield is_alone
 
 
 class _Lease:

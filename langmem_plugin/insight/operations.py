@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, delete, select, update
 
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.database import Database
-from langmem_plugin.database.one_process import alone_or_not
+from langmem_plugin.database.one_process import alone
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import operation as table
 from langmem_plugin.database.upkeep_tables import upkeep
@@ -64,8 +64,8 @@ class Alerts:
         """Return what has changed since any process looked; nothing where another process is looking. Raises
         StoreUnavailable.
         """
-        with alone_or_not(self._database, "alerts") as alone:
-            found = self._changed() if alone else []
+        with alone(self._database, "alerts", waits=False) as is_alone:
+            found = self._changed() if is_alone else []
         for each in found:
             log.warning(each.event, extra={name: value for name, value in each.to_dict().items() if name != "event"})
         return found

@@ -199,11 +199,11 @@ def test_one_process_at_a_time_does_what_it_does_alone(url, monkeypatch):
     with Database(url) as one, Database(url) as other:
         with one_process.alone(one, "sweep"):
             time.sleep(1.5)  # it is renewed
-            with one_process.alone_or_not(other, "sweep") as held:
+            with one_process.alone(other, "sweep", waits=False) as held:
                 assert not held
-            with one_process.alone_or_not(other, "audit") as held:
+            with one_process.alone(other, "audit", waits=False) as held:
                 assert held
-        with one_process.alone_or_not(other, "sweep") as held:
+        with one_process.alone(other, "sweep", waits=False) as held:
             assert held
         one_process._Lease(one, "sweep ").take()  # and then its process is killed
         begun = time.monotonic()

@@ -97,6 +97,8 @@ def _loaded(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
     """Return the loaded model and tokenizer; they have no threads, so that a forked child may use them too."""
     import onnxruntime  # noqa: PLC0415 - heavy: imported only where embedding is done
 
+    if hashlib.sha256(weights.read_bytes()).hexdigest() != _WEIGHTS_SHA256:
+        raise ConfigurationError(f"{weights} is not the file this version was made for: reinstall phone-memory")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -115,6 +117,4 @@ def weights_file() -> Path:
     path = folder / file if folder else None
     if path is None or not path.is_file():
         raise ConfigurationError(f"{file} of the package {package} is not installed: reinstall phone-memory")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != _WEIGHTS_SHA256:
-        raise ConfigurationError(f"{path} is not the file this version was made for: reinstall phone-memory")
     return path
