@@ -89,11 +89,10 @@ def reindex(where: Where) -> Told:
 
 
 def _indexed(service: MemoryService, owner: OwnerKey, bar: Progress) -> bool:
-    assert service.index is not None  # noqa: S101 - there are owners of one
-    index, task = service.index, bar.add_task(masked(owner), total=None)
+    task = bar.add_task(masked(owner), total=None)
 
     def show(done: int) -> None:
-        bar.update(task, completed=done, total=done + index.waiting(owner))
+        bar.update(task, completed=done)
 
     whole = service.reindex(owner, show)
     if whole:

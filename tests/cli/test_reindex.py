@@ -52,7 +52,7 @@ def test_one_owners_index_is_made_with_progress_and_is_used_from_then_on(
     with MemoryService(database_url, embeddings=offline_model) as memory:
         stores = opened_stores(store, memory.database)
         with MemoryService(memory.database, embeddings=offline_model, open_collection=stores) as indexed:
-            assert indexed.index.waiting(ANNA) == 0
+            assert indexed.reindex(ANNA)
             assert indexed.reindex(ANNA) is True
     assert "index.incomplete" not in events(caplog)
 

@@ -1,12 +1,9 @@
 """Vector collections in a Chroma database of our own: opened by one process, made anew when damaged."""
 
 import contextlib
-import json
 import re
 import sqlite3
-import threading
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, cast
@@ -21,62 +18,6 @@ from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.stores import ForeignDocument, VectorsById
 
-_AT_ONCE = 2**20
-
-
-class FileChecksums:
-    """The checksums of `watched` folders inside `folder`, with their files; the notes are kept beside them."""
-
-    def __init__(self, folder: Path, watched: Callable[[Path], bool]) -> None:
-        self._folder = folder
-        self._watched = watched
-        self._notes = folder / "checksums.json"
-        self._seen: dict[str, tuple[tuple[int, int], int]] = {}  # file -> size and time of change, checksum
-        self._lock = process_forks.Lock()
-
-    def note(self) -> None:
-        """Note that the files are right as they are now; only those that changed since are read."""
-        with self._lock:
-            present = {name: self._checksum(name) for name in self._names()}
-            self._seen = {name: self._seen[name] for name in present}
-            made = self._notes.with_suffix(".new")
-            made.touch(mode=0o600)
-            made.write_text(json.dumps(present))
-            made.replace(self._notes)
-
-    def damaged(self) -> list[Path]:
-        """Return the folders that do not hold what was noted of them; one without a note is trusted."""
-        with self._lock:
-            self._seen = {}
-            try:
-                noted: dict[str, int] = json.loads(self._notes.read_text()) if self._notes.exists() else {}
-            except ValueError:
-                noted = {}
-            present = {name: self._checksum(name) for name in self._names()}
-        differing = {
-            Path(name).parent for name in noted.keys() | present.keys() if noted.get(name) != present.get(name)
-        }
-        known = {Path(name).parent for name in noted} & {Path(name).parent for name in present}
-        return [self._folder / each for each in sorted(differing & known)]
-
-    def _names(self) -> Iterator[str]:
-        folders = [each for each in self._folder.iterdir() if each.is_dir() and self._watched(each)]
-        for folder in folders:
-            yield from (str(file.relative_to(self._folder)) for file in folder.iterdir())
-
-    def _checksum(self, name: str) -> int:
-        file = self._folder / name
-        state = file.stat()
-        at = (state.st_size, state.st_mtime_ns)
-        if name not in self._seen or self._seen[name][0] != at:
-            checksum = 0
-            with file.open("rb") as opened:
-                while part := opened.read(_AT_ONCE):
-                    checksum = zlib.crc32(part, checksum)
-            self._seen[name] = at, checksum
-        return self._seen[name][1]
-
-
 try:
     import chromadb
     from chromadb.api.client import Client
@@ -89,23 +30,23 @@ except ImportError as error:
 log = event_log(__name__)
 
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database
-_CLOSING_SECONDS, _PATIENCE_SECONDS = 5.0, 5.0
+_PATIENCE_SECONDS = 5.0
 _PAGE = 1_000
 
 
 class ChromaCollections:
-    """The collections of one database, which is opened anew when its file was replaced, deleted or is damaged."""
+    """The collections of one database, which is opened anew when its file was replaced, deleted or is damaged.
+
+    One call at a time: Chroma must not be closed while another thread is in it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / "chroma.sqlite3"
-        # Chroma ends the process when it reads vectors with flipped bits.
-        self._vectors = FileChecksums(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
-        self._opening = process_forks.Lock()
-        self._files = process_forks.Lock()  # guards the folders of the collections
+        self._calls = process_forks.Lock()
         self._lock: FileLock | None = None
-        self._client: _OpenClient | None = None
+        self._client: Client | None = None
         self._inode: int | None = None
         self._is_of_parent = False
         process_forks.register(after_in_child=self._leave_to_parent)
@@ -114,19 +55,36 @@ class ChromaCollections:
         """Open the collection. Raises ConfigurationError for one of this name that is of another
         distance or dimension.
         """
-        with self._opening:
+        with self._calls:
             self._hold_folder()
             try:
-                return self._collection(name, embeddings)
+                with _named_errors():
+                    return self._collection(name, embeddings)
             except StoreUnavailable as error:
                 if not _damaged(error):
                     raise
                 log.warning("index.damaged", exc_info=True)
                 self._delete_files()
+            with _named_errors():
                 return self._collection(name, embeddings)
 
+    @contextlib.contextmanager
+    def calling(self, opened: Client | None = None) -> Iterator[Client]:
+        """Give the client, for one call. With `opened`, raises StoreUnavailable where it was closed meanwhile.
+
+        Raises TimeoutError where another process has the folder, or a program that is none of ours has locked the
+        database: Chroma would wait for it, however long, and stop every thread of this process.
+        """
+        with self._calls, _named_errors():
+            if opened in (None, self._client):
+                self._hold_folder()
+                client = self._current_client()
+            if opened not in (None, self._client):
+                raise StoreUnavailable("the Chroma database was closed meanwhile: open it anew")
+            yield client
+
     def close(self) -> None:
-        with self._opening:
+        with self._calls:
             if self._is_of_parent:
                 return
             self._close_client()
@@ -136,76 +94,60 @@ class ChromaCollections:
 
     def foreign_documents(self, name: str) -> list[ForeignDocument]:
         """Return the documents that are not ours, as OpenCollection says. Ours have their id for a text."""
-        with self._opening:
-            self._hold_folder()
-            self.check_lock()
-            with self._current_client().call() as client:
-                if name not in {each.name for each in client.list_collections()}:
-                    return []
-                return list(_foreign(client.get_collection(name)))
+        with self.calling() as client:
+            if name not in {each.name for each in client.list_collections()}:
+                return []
+            return list(_foreign(client.get_collection(name)))
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
         """Remove documents that are not ours, as OpenCollection says; the collection goes as well if
         nothing else is in it.
         """
-        with self._opening:
-            self._hold_folder()
-            self.check_lock()
-            with self._current_client().call() as client:
-                made = client.get_collection(name)
-                for start in range(0, len(document_ids), _PAGE):
-                    made.delete(ids=list(document_ids[start : start + _PAGE]))
-                if not made.count():
-                    client.delete_collection(name)
+        with self.calling() as client:
+            made = client.get_collection(name)
+            for start in range(0, len(document_ids), _PAGE):
+                made.delete(ids=list(document_ids[start : start + _PAGE]))
+            if not made.count():
+                client.delete_collection(name)
             self._close_client()
             with self._reading() as connection:
                 connection.execute("VACUUM")  # what SQLite has deleted is still in the file
             self.remove_left_folders()
 
     def remove_left_folders(self) -> None:
-        """Remove the folders of deleted collections, which Chroma leaves with their vectors where they were.
-
-        Raises TimeoutError where another program has locked the database.
-        """
-        folders = [each for each in self._folder.iterdir() if each.is_dir() and _holds_vectors(each)]
+        """Remove the folders of deleted collections, which Chroma leaves with their vectors where they were."""
+        folders = [each for each in self._folder.iterdir() if _holds_vectors(each)]
         with self._reading() as connection:  # read only now: a collection is in the database before it has a folder
             used = {name for (name,) in connection.execute("SELECT id FROM segments")}
-        with self._files:
-            for folder in folders:
-                if folder.name not in used and folder.exists():
-                    rmtree(folder)
-        self.note_files()
+        for folder in folders:
+            if folder.name not in used:
+                rmtree(folder)
 
-    def check_lock(self) -> None:
-        """Raise TimeoutError where a program that is none of ours has locked the database.
-
-        Chroma would wait for it, however long, and stop every thread of this process when it opens or writes.
-        """
-        self._readable()
-
-    def note_files(self) -> None:
-        """Note the state of the files after a write, and keep them from other users."""
-        with self._files:
-            self._keep_private()
-            self._vectors.note()
+    def keep_private(self) -> None:
+        """Close Chroma's files to other users, as it makes them readable. Other files in the folder are left alone."""
+        for path in self._folder.iterdir():
+            if path.name.startswith(self._file.name):
+                with contextlib.suppress(FileNotFoundError):  # the journal comes and goes
+                    path.chmod(0o600)
+            elif _holds_vectors(path):
+                path.chmod(0o700)
+                for file in path.iterdir():
+                    file.chmod(0o600)
 
     def _collection(self, name: str, embeddings: VectorsById) -> VectorStore:
-        self.check_lock()
-        opened = self._current_client()
-        with opened.call() as client:
-            store = _Collection(self, opened, client, name, embeddings)
-            made = client.get_collection(name)
-            if embeddings.strict:
-                first = made.get(limit=1, include=["documents"])
-                if any(map(_is_foreign, first["ids"], first["documents"] or ())):
-                    # Making the index would delete them.
-                    raise StoreUnavailable(
-                        f"the Chroma collection {name!r} holds documents of another application: they are taken over "
-                        "when the service is opened, or by `adopt_collection`"
-                    )
-                self._refuse_another(made, embeddings.dimension)
-        with self._files:
-            self._keep_private()
+        client = self._current_client()
+        store = _Collection(self, client, name, embeddings)
+        made = client.get_collection(name)
+        if embeddings.strict:
+            first = made.get(limit=1, include=["documents"])
+            if any(map(_is_foreign, first["ids"], first["documents"] or ())):
+                # Making the index would delete them.
+                raise StoreUnavailable(
+                    f"the Chroma collection {name!r} holds documents of another application: they are taken over "
+                    "when the service is opened, or by `adopt_collection`"
+                )
+            self._refuse_another(made, embeddings.dimension)
+        self.keep_private()
         return store
 
     def _refuse_another(self, made: chromadb.Collection, expected: int) -> None:
@@ -235,21 +177,16 @@ class ChromaCollections:
             lock.acquire(blocking=False)
             self._lock = lock
 
-    def _current_client(self) -> "_OpenClient":
+    def _current_client(self) -> Client:
         if self._client is not None and self._inode != _inode(self._file):
             self._close_client()
-        if self._client is None:
+        if self._client is None or not self._readable():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self._readable():  # a client that fails to open is kept by chromadb, and fails for ever
                 log.warning("index.damaged")
                 self._delete_files()
-            for folder in self._vectors.damaged():
-                log.warning("index.damaged", extra={"folder": folder.name})
-                rmtree(folder)
             self._file.touch(mode=0o600)  # Chroma would make it for everybody to read
-            with _named_errors():
-                client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
-            self._client = _OpenClient(client)
+            self._client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
             self._inode = _inode(self._file)
         return self._client
 
@@ -283,97 +220,43 @@ class ChromaCollections:
         for path in self._folder.iterdir():
             if path.name.startswith(self._file.name):
                 path.unlink()
-            elif path.is_dir() and _holds_vectors(path):
+            elif _holds_vectors(path):
                 rmtree(path)
-
-    def _keep_private(self) -> None:
-        """Close Chroma's files to other users, as it makes them readable. Other files in the folder are left alone."""
-        for path in self._folder.iterdir():
-            if path.name.startswith(self._file.name):
-                with contextlib.suppress(FileNotFoundError):  # the journal comes and goes
-                    path.chmod(0o600)
-            elif path.is_dir() and _holds_vectors(path):
-                path.chmod(0o700)
-                for file in path.iterdir():
-                    file.chmod(0o600)
-
-
-class _OpenClient:
-    """An open client, closed when the last call in it has ended; from then on calls are refused."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self._changed = threading.Condition()
-        self._calls = 0
-        self._closed = False
-
-    @contextlib.contextmanager
-    def call(self) -> Iterator[Client]:
-        """Give the client. Raises StoreUnavailable for what Chroma raises, and when another thread has
-        closed the client.
-        """
-        with self._changed:
-            if self._closed:
-                raise StoreUnavailable("the Chroma database was closed meanwhile: open it anew")
-            self._calls += 1
-        try:
-            with _named_errors():
-                yield self._client
-        finally:
-            with self._changed:
-                self._calls -= 1
-                self._changed.notify_all()
-
-    def close(self) -> None:
-        """Close the client; if a call hangs in it, it stays open to the end of the process."""
-        with self._changed:
-            self._closed = True
-            if self._changed.wait_for(lambda: not self._calls, _CLOSING_SECONDS):
-                self._client.close()
-            else:
-                log.warning("index.left_open")
 
 
 class _Collection(Chroma):
-    def __init__(
-        self, database: ChromaCollections, opened: _OpenClient, client: Client, name: str, embeddings: VectorsById
-    ) -> None:
+    def __init__(self, database: ChromaCollections, client: Client, name: str, embeddings: VectorsById) -> None:
         super().__init__(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
         self._database = database
-        self._opened = opened
+        self._opened = client
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return documents by id; the inherited method fails for documents without metadata, and
         reads more than ids.
         """
-        with self._opened.call():
+        with self._database.calling(self._opened):
             return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:  # type: ignore[override]
         """Return the nearest, without the stored texts, which are the ids again: that takes half the time."""
-        with self._opened.call():
+        with self._database.calling(self._opened):
             found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
         return [Document(page_content=each, id=each) for each in found["ids"][0]]
 
     def add_texts(self, texts: Iterable[str], *arguments: Any, **named: Any) -> list[str]:
-        with self._writing():
-            return super().add_texts(texts, *arguments, **named)
+        with self._database.calling(self._opened):
+            added = super().add_texts(texts, *arguments, **named)
+            self._database.keep_private()
+        return added
 
     def delete(self, ids: list[str] | None = None, **named: Any) -> None:
-        with self._writing():
+        with self._database.calling(self._opened):
             super().delete(ids, **named)
 
     def delete_collection(self) -> None:
-        with self._writing():
+        with self._database.calling(self._opened):
             super().delete_collection()
-        self._database.remove_left_folders()
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[None]:
-        self._database.check_lock()
-        with self._opened.call():
-            yield
-        self._database.note_files()
+            self._database.remove_left_folders()
 
 
 @contextlib.contextmanager

@@ -126,15 +126,6 @@ class IndexProgress:
         unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 
-    def waiting(self, owner: OwnerKey) -> int:
-        """Return how many memories have changes that were not followed."""
-        with self._database.read() as connection:
-            progress = self.of(connection, owner)
-            if progress is None:
-                return 0
-            counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
-            return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
-
     def held(self, owner: OwnerKey, indexed: int) -> Iterator[dict[str, Vector]]:
         """Give page by page what the index holds if it has followed to `indexed`, but for damaged
         vectors; none is empty.
@@ -155,11 +146,6 @@ class IndexProgress:
             if vectors:
                 yield vectors
             after = memory_ids[-1]
-
-    def size(self, owner: OwnerKey) -> int:
-        """Return how many vectors the index holds."""
-        progress = self.read(owner)
-        return 0 if progress is None else sum(map(len, self.held(owner, progress.followed)))
 
     def mark(self, owner: OwnerKey, change: int, generation: int) -> None:
         """Note how far the index has followed; negative while it is made from scratch."""

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -36,12 +35,10 @@ log = event_log(__name__)
 
 Answer = TypeVar("Answer")
 
-_OPEN = 32  # collections
 _FOLLOW_AFTER = 200  # changes: fewer are compared exactly in no time
 _TOO_FAR_BEHIND = 2_000  # changes: with more to compare, the index is not asked
 _ANSWER_SECONDS = 0.5
 _UPKEEP_SECONDS = 600.0  # the longest step, examining a whole collection, takes a minute for a million vectors
-_PAUSES = (0.0, 2.0, 8.0)  # a locked store may be free again soon, and need not be made anew
 _NEXT_REPAIR_SECONDS = 30.0
 
 
@@ -75,13 +72,12 @@ class _Collection:
 
 
 class _Collections:
-    """The open collections by name, the least recently used dropped. Every method serves any thread."""
+    """The open collections by name. Every method serves any thread."""
 
     def __init__(self, open_collection: OpenCollection, dimension: Callable[[], int]) -> None:
         self._open_collection = open_collection
         self._dimension = dimension
-        self._open: OrderedDict[str, _Collection] = OrderedDict()
-        self._lock = process_forks.Lock()
+        self._open: dict[str, _Collection] = {}
         process_forks.register(after_in_child=self._forget_all)
         self._questions, self._upkeep = TimedCalls("langmem-index"), TimedCalls("langmem-index-upkeep")
 
@@ -121,20 +117,19 @@ class _Collections:
 
     def forget(self, name: str) -> None:
         """Drop the collection; it is opened anew when it is next asked."""
-        with self._lock:
-            self._open.pop(name, None)
+        self._open.pop(name, None)
 
     def examined(self, name: str) -> int | None:
         """Return the generation for which the collection was examined; None if it is not open."""
-        with self._lock:
-            return self._open[name].examined if name in self._open else None
+        opened = self._open.get(name)
+        return None if opened is None else opened.examined
 
     def note_examined(self, name: str, generation: int) -> bool:
         """Note the examined generation; False if the collection is no longer open."""
-        with self._lock:
-            if name in self._open:
-                self._open[name].examined = generation
-            return name in self._open
+        opened = self._open.get(name)
+        if opened is not None:
+            opened.examined = generation
+        return opened is not None
 
     def close(self) -> None:
         """Close the stores where their factory can do that."""
@@ -144,16 +139,10 @@ class _Collections:
         self._open.clear()
 
     def _opened(self, name: str, *, strict: bool) -> _Collection:
-        with self._lock:
-            if name in self._open:
-                self._open.move_to_end(name)
-                return self._open[name]
-        vectors = VectorsById(self._dimension(), strict=strict)
-        opened = _Collection(self._open_collection(name, vectors), vectors)  # outside of the lock: this may take long
-        with self._lock:
-            self._open[name] = opened
-            while len(self._open) > _OPEN:
-                self._open.popitem(last=False)
+        opened = self._open.get(name)
+        if opened is None:
+            vectors = VectorsById(self._dimension(), strict=strict)
+            opened = self._open[name] = _Collection(self._open_collection(name, vectors), vectors)
         return opened
 
 
@@ -260,26 +249,13 @@ class VectorIndex:
         Raises ConfigurationError where a collection of its name is another's.
         """
         with timing(self._database.operations, "index") as call:
-            caught_up = self._caught_up(owner, report) or self._caught_up(owner, report)  # examines what has failed
+            caught_up = self._caught_up(owner, report) or self._caught_up(owner, report, anew=True)
             call.failed = not caught_up and not self._background.closing.is_set()
         return caught_up
 
     def owners(self) -> list[OwnerKey]:
         """Return the owners who have a collection, of whatever model."""
         return self._progress.indexed_owners()
-
-    def waiting(self, owner: OwnerKey) -> int:
-        """Return how many memories have changes that the owner's collection has not followed."""
-        return self._progress.waiting(owner)
-
-    def is_there(self, name: str) -> bool:
-        """Tell whether the named collection can be asked."""
-        return self._collections.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
-
-    def size(self, name: str) -> int:
-        """Return how many vectors the named collection holds, once it has followed its owner; 0 if it cannot."""
-        owners = [owner for owner, its_name in self.names.items() if its_name == name]
-        return sum(self._progress.size(owner) for owner in owners if self.catch_up(owner))
 
     @contextlib.contextmanager
     def removing(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[None]:
@@ -338,30 +314,21 @@ class VectorIndex:
 
     def _follow(self, owner: OwnerKey) -> None:
         try:
-            mended = self._mended(owner)
+            mended = self.catch_up(owner)
         except ConfigurationError:
             mended = False
             log.exception("index.mistake", extra={"owner": masked(owner)})
         if not mended:
             self._not_before[owner] = time.monotonic() + _NEXT_REPAIR_SECONDS
 
-    def _mended(self, owner: OwnerKey) -> bool:
-        for pause in _PAUSES:
-            if self._background.closing.wait(pause):
-                return True
-            progress = self._progress.read(owner)
-            if progress is None or not progress.generation or self.is_there(self._name(owner, progress)):
-                break
-        return self.catch_up(owner)
-
-    def _caught_up(self, owner: OwnerKey, report: Callable[[int], object]) -> bool:
+    def _caught_up(self, owner: OwnerKey, report: Callable[[int], object], *, anew: bool = False) -> bool:
         done, at, after = 0, (0, 0), (0, "")
         while not self._background.closing.is_set():
             with self._progress.alone(owner):
                 progress = self._progress.read(owner)
                 if progress is None:
                     return True
-                if (progress := self._sound_or_begun_anew(owner, progress)) is None:
+                if (progress := self._sound_or_begun_anew(owner, progress, anew=anew)) is None:
                     return False
                 if at != (progress.mark, progress.generation):  # the beginning, or another process has been here
                     after = (progress.followed + 1, "")
@@ -384,8 +351,8 @@ class VectorIndex:
     def _is_examined(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
         return self._collections.examined(self._name(owner, progress)) == progress.generation
 
-    def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
-        """Tell whether the collection, as it is opened now, can still be used."""
+    def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool | None:
+        """Tell whether the collection, as it is opened now, can still be used; None where it cannot be asked now."""
         if not (progress.whole or progress.unfinished):
             return False
         if self._is_examined(owner, progress):
@@ -394,14 +361,15 @@ class VectorIndex:
         holds = self._collections.tried(name, lambda opened: self._progress.is_held(opened.store, owner, followed))
         if holds is False:
             log.warning("index.incomplete")
-        return holds is True and self._collections.note_examined(name, progress.generation)
+        return holds and self._collections.note_examined(name, progress.generation)
 
-    def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress) -> OwnerProgress | None:
+    def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress, *, anew: bool) -> OwnerProgress | None:
         """Return the progress of a usable collection, else that of an empty one to fill; None where there
-        can be none now.
+        can be none now. One that cannot be asked is begun `anew` at the second try: it may be locked.
         """
-        if self._is_sound(owner, progress):
-            return progress
+        sound = self._is_sound(owner, progress)
+        if sound or (sound is None and not anew):
+            return progress if sound else None
         if progress.generation and not self._dropped(owner, [self._name(owner, progress)]):
             log.warning("index.left_behind")
         begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
@@ -435,9 +403,6 @@ class VectorIndex:
 
     def _name(self, owner: OwnerKey, progress: OwnerProgress) -> str:
         return self.names.get(owner) or _hashed(owner, progress.salt, self._model, progress.generation)
-
-
-_NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 def _hashed(owner: OwnerKey, salt: bytes, model: str, generation: int) -> str:

@@ -49,10 +49,8 @@ class SessionMemories:
     """The memories of sessions, for operators. With an `owner` a verb is about that owner's part of the session.
 
     Without an owner it is about all of the session, whoever stored it: such a verb crosses owners, and is never for
-    a person's request. What is stored by session alone belongs to an owner of the session's name. The name of a
-    vector store's collection that is always kept for an owner (`always_indexed`) is, without an owner, that one's
-    in `collection_exists`, `get_collection_size` and `delete_collection`. Every verb raises InvalidInput for a
-    session without a name.
+    a person's request. What is stored by session alone belongs to an owner of the session's name. Every verb raises
+    InvalidInput for a session without a name.
     """
 
     def __init__(
@@ -177,29 +175,23 @@ class SessionMemories:
             return [each for each in sessions if each.strip()]
 
     def collection_exists(self, name: str, *, owner: str | int | None = None) -> bool:
-        """Tell whether the session has memories; for one in a vector store, whether it is there and can be asked."""
-        owner = self._key(owner)
-        index = self._index_of(name, owner)
-        return index.is_there(name) if index is not None else self.get_collection_size(name, owner=owner) > 0
+        """Tell whether the session has memories."""
+        return self.get_collection_size(name, owner=owner) > 0
 
     def get_collection_size(self, name: str, *, owner: str | int | None = None) -> int:
-        """Return how many memories the session has; of a vector store's, how many vectors, brought up to date."""
+        """Return how many memories the session has."""
         owner = self._key(owner)
-        index = self._index_of(name, owner)
-        if index is not None:
-            return index.size(name)
+        _check(name)
         with self._database.read() as connection:
             return self._size(connection, name, owner)
 
     def delete_collection(self, name: str, *, owner: str | int | None = None) -> int:
         """Forget every memory of the session, mark it as dropped, and return how many there were.
 
-        Memories that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
-        store's: what is in it is decided by its owner's memories.
+        Memories that wait for a person's word or have expired go, and count, as well.
         """
         owner = self._key(owner)
-        if self._index_of(name, owner) is not None:
-            raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
+        _check(name)
         now = self._now()
         with self._database.write(patience=BULK_WORK) as connection:
             of_session = matching(connection, owner, _of(name), LIVE, None)
@@ -230,12 +222,6 @@ class SessionMemories:
 
     def _size(self, connection: Connection, session_id: str, owner: OwnerKey | None) -> int:
         return self._repository.count(connection, owner, _of(session_id), valid_at=self._now())
-
-    def _index_of(self, name: str, owner: OwnerKey | None) -> VectorIndex | None:
-        """Return the vector index, if this is the name of one of its collections."""
-        _check(name)
-        is_collection = self._index is not None and owner is None and name in self._index.names.values()
-        return self._index if is_collection else None
 
     def _follow(self, owners: Iterable[OwnerKey]) -> None:
         """Bring the index of these owners up to date now, not only when they are next asked about."""

@@ -51,11 +51,11 @@ class InChroma:
     def held(self):
         if self.open._client is None:
             return set()
-        with self.open._client.call() as client:
+        with self.open.calling() as client:
             return {memory_id for collection in client.list_collections() for memory_id in collection.get()["ids"]}
 
     def lose(self):
-        with self.open._client.call() as client:
+        with self.open.calling() as client:
             for collection in client.list_collections():
                 client.delete_collection(collection.name)
 
@@ -223,3 +223,11 @@ def answers(memory):
     before = memory.stores.asked
     assert found(memory) == ["My assistant is David"]
     return memory.stores.asked > before
+
+
+def vectors_in(memory, name):
+    """How many vectors Chroma holds under the name, once they have followed the owner; and its metadata."""
+    assert memory.reindex(ANNA)
+    with memory.index._collections._open_collection.calling() as client:
+        made = client.get_collection(name)
+        return made.count(), made.metadata

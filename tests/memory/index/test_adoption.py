@@ -18,7 +18,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, until
+from tests.memory.index.conftest import ANNA, until, vectors_in
 
 pytestmark = [pytest.mark.spec("EDGE-010", "M-4"), pytest.mark.slow]
 
@@ -80,7 +80,7 @@ def test_documents_become_memories_that_are_found_and_indexed(store, start, fold
         assert found.memory.created_at == datetime(2025, 11, 3, 10, 0, 0, 123456, tzinfo=UTC)
         assert (found.memory.fact_type, found.memory.source_type) == ("fact", "api_import")
         assert found.memory.metadata == {"adopted_from": NAME}
-        assert until(lambda: memory.get_collection_size(NAME) == 3)
+        assert until(lambda: vectors_in(memory, NAME)[0] == 3)
         assert texts(memory, BEN) == []
     assert events(caplog).count("collection.adopted") == 1
     assert b"peanuts" not in b"".join(each.read_bytes() for each in folder.iterdir() if each.is_file())
@@ -92,7 +92,7 @@ def test_the_vectors_of_what_was_taken_over_are_left_in_no_file(store, start, fo
     store()
     [before] = folders(folder)
     with start() as memory:
-        assert memory.get_collection_size(NAME) == 3
+        assert vectors_in(memory, NAME)[0] == 3
         ours = folders(folder)
         assert len(ours) == 1
         assert before not in ours
@@ -111,7 +111,7 @@ def test_it_is_done_once_and_what_was_forgotten_does_not_come_back(store, start,
         memory.forget(ANNA, forgotten.id)
     with caplog.at_level(logging.INFO), start() as memory:
         assert memory.count(ANNA) == 2
-        assert memory.get_collection_size(NAME) == 2
+        assert vectors_in(memory, NAME)[0] == 2
     assert events(caplog).count("collection.adopted") == 0
 
 
@@ -167,7 +167,7 @@ def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(sto
     assert subprocess.run([sys.executable, "-c", killed], check=False).returncode == 9
     with start() as memory:
         assert texts(memory) == sorted(FACTS)
-        assert until(lambda: memory.get_collection_size(NAME) == 3)
+        assert until(lambda: vectors_in(memory, NAME)[0] == 3)
 
 
 def test_of_two_that_open_it_at_once_one_takes_over(store, start, caplog):
@@ -263,7 +263,7 @@ def test_what_lies_in_another_distance_or_dimension_is_taken_over_too(store, sta
     store(**other)
     with start() as memory:
         assert texts(memory) == sorted(FACTS)
-        until(lambda: not memory.index.waiting(ANNA))
+        assert memory.reindex(ANNA)
         assert memory.search(ANNA, "peanuts")[0].memory.text == "Dana is allergic to peanuts"
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from chromadb.config import Settings
 
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
-from tests.memory.index.conftest import ANNA, found, until
+from tests.memory.index.conftest import ANNA, found, until, vectors_in
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
@@ -24,37 +24,25 @@ def named(opened):
 
 
 def test_it_exists_from_the_start_and_holds_the_owners_vectors(named):
-    assert (named.collection_exists(NAME), named.get_collection_size(NAME)) == (True, 0)
+    assert named.stores.held() == set()
     kept = named.remember(ANNA, "My assistant is David")
     secret = named.remember(ANNA, "The safe in the bedroom opens with 4711", private=True)
     named.remember("+972501234568", "I park on level 3")
     assert until(lambda: named.stores.held() == {kept.id})
-    assert named.get_collection_size(NAME) == 1
     assert found(named) == [kept.text]
     assert found(named, "how do I open the safe?") == [secret.text]
     named.forget(ANNA, kept.id)
     assert until(lambda: named.stores.held() == set())
-    assert named.get_collection_size(NAME) == 0
 
 
 @pytest.mark.spec("P-4")
 def test_it_outlives_its_owner_without_a_trace_of_them(named):
-    named.remember(ANNA, "My assistant is David")
-    assert named.get_collection_size(NAME) == 1
+    kept = named.remember(ANNA, "My assistant is David")
+    assert until(lambda: named.stores.held() == {kept.id})
     named.erase(ANNA)
     assert named.stores.held() == set()
-    assert (named.collection_exists(NAME), named.get_collection_size(NAME)) == (True, 0)
-    named.remember(ANNA, "I park on level 3")
-    assert named.get_collection_size(NAME) == 1
-
-
-@pytest.mark.spec("M-2")
-def test_it_is_not_dropped_as_a_session_is(named):
-    with pytest.raises(InvalidInput):
-        named.delete_collection(NAME)
-    named.create_memory("s1", "one", owner=ANNA)
-    assert named.get_collection_size("s1", owner=ANNA) == 1
-    assert named.get_collection_size(NAME) == 1
+    again = named.remember(ANNA, "I park on level 3")
+    assert until(lambda: named.stores.held() == {again.id})
 
 
 @pytest.fixture
@@ -83,13 +71,11 @@ def there(tmp_path):
 
 def test_a_fresh_folder_is_private_and_the_collection_compares_by_cosine(at_home, tmp_path):
     with at_home() as memory:
-        made = memory.index._collections._open_collection._client._client.get_collection(NAME)
-        assert made.metadata == {"hnsw:space": "cosine"}
         memory.remember(ANNA, "My assistant is David")
-        assert memory.get_collection_size(NAME) == made.count() == 1
+        assert vectors_in(memory, NAME) == (1, {"hnsw:space": "cosine"})
     assert (tmp_path / "memory").stat().st_mode & 0o777 == 0o700
     with at_home() as memory:
-        assert memory.get_collection_size(NAME) == 1
+        assert vectors_in(memory, NAME)[0] == 1
 
 
 @pytest.fixture
@@ -108,7 +94,7 @@ def test_files_of_the_index_are_for_nobody_else_to_read(at_home, tmp_path, usual
     with at_home() as memory:
         vectors = np.random.default_rng(4).standard_normal((1_100, 384)).tolist()  # Chroma writes them to disk
         memory.remember_many(ANNA, [(f"note {number}", {}) for number in range(1_100)], embeddings=vectors)
-        assert memory.get_collection_size(NAME) == 1_100
+        assert vectors_in(memory, NAME)[0] == 1_100
         assert any(each.name == "data_level0.bin" for each in folder.rglob("*"))
         ours = [each for each in tmp_path.rglob("*") if each.name not in ("memory", "notes.txt")]
         modes = {str(each.relative_to(tmp_path)): each.stat().st_mode & 0o777 for each in ours}
@@ -124,7 +110,7 @@ def test_a_collection_that_exists_already_is_used_with_what_is_in_it(at_home, th
     made.add(ids=["old"], embeddings=[[0.1] * 384], documents=["TestCorp owes 5000"], metadatas=[{"type": "fact"}])
     with at_home() as memory:
         memory.remember(ANNA, "My assistant is David")
-        assert memory.get_collection_size(NAME) == 2
+        assert vectors_in(memory, NAME)[0] == 2
         assert [each.text for each in memory.list_memories(ANNA)] == ["My assistant is David", "TestCorp owes 5000"]
         assert memory.reindex(ANNA) is True
 
@@ -152,10 +138,9 @@ class Halved:
 def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the_background(at_home, offline_model):
     with at_home() as memory:
         memory.remember_many(ANNA, [(f"note {number}", {}) for number in range(70)])
-        assert memory.get_collection_size(NAME) == 70
+        assert vectors_in(memory, NAME)[0] == 70
     with at_home(Halved(offline_model)) as memory:
-        assert memory.get_collection_size(NAME) == 0
+        assert vectors_in(memory, NAME)[0] == 0
         memory.reembedding.run_in_background()
         assert until(lambda: memory.reembedding.waiting() == 0)
-        assert until(lambda: memory.get_collection_size(NAME) == 70)
-        assert memory.index._collections._open_collection._client._client.get_collection(NAME).count() == 70
+        assert until(lambda: vectors_in(memory, NAME)[0] == 70)

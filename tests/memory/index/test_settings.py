@@ -11,7 +11,7 @@ from langmem_plugin import ConfigurationError, PhoneMemory, Settings
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.memory import MemoryService
 from tests.cases import for_each
-from tests.memory.index.conftest import ANNA, until
+from tests.memory.index.conftest import ANNA
 
 pytestmark = [pytest.mark.spec("M-4", "U-8"), pytest.mark.slow]
 
@@ -36,7 +36,7 @@ def test_both_settings_reach_the_memory(place, offline_model):
         assert service.count(ANNA, statuses=["archived"]) == 10
         assert service.large_owners() == [ANNA]
         service.recall(ANNA, "who helps me at work?")
-        assert until(lambda: service.index.waiting(ANNA) == 0)
+        assert service.reindex(ANNA)
 
 
 @for_each("index_after", [20, 21])
