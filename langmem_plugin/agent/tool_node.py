@@ -25,7 +25,7 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.references.meant.resolver import ledger_of, results_of
-from langmem_plugin.references.shown.items import ItemEntry, leaves
+from langmem_plugin.references.shown.items import ItemEntry, is_code, leaves
 from langmem_plugin.references.shown.tool_results import ResultList, reads
 from langmem_plugin.references.tokens import key_words, normal
 
@@ -184,7 +184,7 @@ def _shown(lists: Sequence[ResultList]) -> list[ItemEntry]:
 
 
 def _ids(args: Mapping[str, Any], shown: Sequence[ItemEntry]) -> Iterator[tuple[str, str]]:
-    identifying = {key for entry in shown for key, value in entry.item.items() if _is_identity(entry, value)}
+    identifying = {key for entry in shown for key, value in entry.item.items() if _is_identity(entry, key, value)}
     for name, value in args.items():
         if name in identifying or not _IDS.isdisjoint(key_words(name)[-1:]):
             for _, leaf in leaves(value, name):
@@ -192,8 +192,11 @@ def _ids(args: Mapping[str, Any], shown: Sequence[ItemEntry]) -> Iterator[tuple[
                     yield name, str(leaf).strip()
 
 
-def _is_identity(entry: ItemEntry, value: object) -> bool:
-    return isinstance(value, (str, int)) and normal(str(value)) in entry.identity
+def _is_identity(entry: ItemEntry, key: str, value: object) -> bool:
+    """Tell whether a value is an id by the name of its field, or is a code in the item's first field: "L-77120"."""
+    if not isinstance(value, (str, int)):
+        return False
+    return normal(str(value)) in entry.identity or (key == next(iter(entry.item)) and is_code(str(value)))
 
 
 def _is_shown(name: str, value: str, shown: Sequence[ItemEntry], messages: Sequence[BaseMessage]) -> bool:
@@ -215,7 +218,7 @@ def _holds(texts: Iterable[str], value: str) -> bool:
 
 def _worded(name: str, value: str, shown: Sequence[ItemEntry]) -> str:
     told = [
-        f"{one_line(str(entry.item[key]))[:_LONGEST]} {one_line(entry.proper_name)[:_LONGEST]}".strip()
+        f"{one_line(str(entry.item[key]))[:_LONGEST]} {one_line(_named(entry, key))[:_LONGEST]}".strip()
         for entry in shown
         if (key := _key_for(name, entry)) is not None
     ]
@@ -230,9 +233,15 @@ def _worded(name: str, value: str, shown: Sequence[ItemEntry]) -> str:
 def _key_for(name: str, entry: ItemEntry) -> str | None:
     """Return the field of an item that an argument takes: of the same name, or the item's own id if its kind fits."""
     singular = name.removesuffix("s")
-    if singular in entry.item:
-        return singular
-    kind = key_words(name)[:-1]
-    if "id" in entry.item and (not kind or set(kind) & entry.kind_words):
-        return "id"
-    return None
+    for same in (singular, singular.removesuffix("_id")):
+        if same in entry.item:
+            return same
+    *kind, last = key_words(name) or ("",)
+    fits = set(kind) & entry.kind_words if kind else last in _IDS
+    return next((key for key, value in entry.item.items() if fits and _is_identity(entry, key, value)), None)
+
+
+def _named(entry: ItemEntry, key: str) -> str:
+    """Return the item's name, else its first text beside the field that identifies it."""
+    texts = (value for name, value in entry.item.items() if name != key and isinstance(value, str))
+    return entry.proper_name or next((text for text in texts if any(map(str.isalpha, text))), "")

@@ -1,6 +1,7 @@
 """A call that changes something by an id that nobody showed is answered with what was shown, and not done."""
 
 import asyncio
+import json
 
 import pytest
 from langchain.agents import create_agent
@@ -69,6 +70,23 @@ def test_what_was_shown_can_be_bought_and_what_was_not_is_refused_with_what_was(
     assert bought == []
     assert text("buy_lamp dome") == "success: bought"
     assert bought == ["l-2"]
+
+
+@for_each(
+    ("items", "args", "told"),
+    [
+        ([{"ferry_id": "F-1", "vessel": "Aris"}, {"ferry_id": "F-2", "vessel": "Sea Jet"}], {"id": "2"}, "F-1 Aris, F-2 Sea Jet"),
+        ([{"listing": "L-7", "title": "Pedal"}, {"listing": "L-8", "title": "Amp"}], {"listing": "L-9"}, "L-7 Pedal, L-8 Amp"),
+        ([{"listing": "L-7", "title": "Pedal"}], {"listing_ids": ["L-7", "L-9"]}, "L-7 Pedal"),
+        ([{"ref": "FL-3", "address": "12 Lock Row"}], {"ref": "FL-1"}, "FL-3 12 Lock Row"),
+        ([{"day": "2026-11-03", "rain": "2 mm"}], {"day": "2026-11-04"}, None),
+        ([{"seat": "12A", "name": "Ann"}], {"seat": "14C"}, None),
+    ],
+)  # fmt: skip
+def test_whatever_the_id_is_called_what_was_shown_is_named(memory, items, args, told):
+    found = ToolMessage(json.dumps(items), tool_call_id="1", name="find_lamps")
+    error = refused(memory, args, [*SHOWN[:2], found])
+    assert (error is None) if told is None else f"shown: {told}. Nothing was done" in error.content
 
 
 def refused(memory, args, messages, name="buy_lamp", tool=buy_lamp, changing=None):

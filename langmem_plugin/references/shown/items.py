@@ -195,7 +195,7 @@ class ItemEntry:
         for key, value in leaves(self.item):
             words = key_words(key)
             text = str(value)[:_LONGEST_CODE] if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-            if words and any(map(str.isdigit, text)) and (words[-1] in _NUMBERING or _is_code(text)):
+            if words and any(map(str.isdigit, text)) and (words[-1] in _NUMBERING or is_code(text)):
                 found.append(text)
         return tuple(found)
 
@@ -221,9 +221,14 @@ def _is_text(value: object, limit: int) -> bool:
     return isinstance(value, str) and 0 < len(value) < limit
 
 
-def _is_code(text: str) -> bool:
-    """Tell whether a text looks like a code: "A-1042" does; "12.50", "7:40" and "2 rooms" do not."""
-    return not any(mark in text for mark in " :.,/") and any(letter.isalpha() for letter in text)
+def is_code(text: str) -> bool:
+    """Tell whether a text looks like a code: "A-1042" does; "12.50", "7:40", "12A" and "2 rooms" do not."""
+    return (
+        not any(mark in text for mark in " :.,/")
+        and any(letter.isalpha() for letter in text)
+        and any(map(str.isdigit, text))
+        and figure_of(text) is None
+    )
 
 
 def has_identity(item: Mapping[str, Any]) -> bool:
