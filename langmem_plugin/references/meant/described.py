@@ -195,7 +195,7 @@ class Pointed:
 
 def in_focus(ledger: Ledger) -> ItemEntry | None:
     """Return the one item that the talk is about: the last one picked from what is shown, or one shown alone."""
-    newest = next((each for each in reversed(ledger.shown_lists) if each.kind not in ("beside", "parts")), None)
+    newest = next((each for each in reversed(ledger.shown_lists) if each.kind != "parts"), None)
     alone = newest.entries[0] if newest is not None and len(newest.entries) == 1 else None
     if ledger.chosen:
         last = ledger.chosen[-1]  # a tool may have told more of it since

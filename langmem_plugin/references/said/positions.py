@@ -6,7 +6,6 @@ from langmem_plugin.references.said.utterance import Sentence, Word
 from langmem_plugin.references.tokens import is_stop
 
 _LONGEST_RANGE = 50
-_WORDS = frozenset("aieoyהול")  # letters that are also words
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,7 @@ def _numbers(sentence: Sentence, place: int) -> Position | None:
     start = first + 1 if marked else first
     while marked and sentence.at(start).any_of("the", "marker"):
         start += 1
-    if (
-        not _is_number(sentence.at(start))
-        or ("one" in sentence.at(start) and not marked)
-        or (not marked and _is_word(sentence, start))
-    ):
+    if not _is_number(sentence.at(start)) or ("one" in sentence.at(start) and not marked):
         return None
     inside = sentence.at(start - 1).text == "-" and "digit" in sentence.at(start - 2)
     run = None if inside else _run(sentence, start)
@@ -148,14 +143,6 @@ def _run(sentence: Sentence, start: int) -> tuple[tuple[int, ...], int, bool] | 
         else:
             numbers.append(following.number)
         end = link + 1
-
-
-def _is_word(sentence: Sentence, place: int) -> bool:
-    """Tell whether a letter is a word here: "a" and "I" are letters only beside another letter, or before a bracket."""
-    word, after = sentence.at(place), sentence.at(place + 1)
-    if "letter" not in word or word.text not in _WORDS:
-        return False
-    return not (after.text == ")" or (after.any_of("and", "range") and "letter" in sentence.at(place + 2)))
 
 
 def _counts(sentence: Sentence, place: int) -> bool:
@@ -298,7 +285,7 @@ def _ordinals(sentence: Sentence, place: int) -> Position | None:
     sort = "last" if min(numbers) < 0 else "ordinal"
     said = Position(place, end_of_run, sort, tuple(dict.fromkeys(numbers)))
     before = sentence.at(place - 1)
-    start = place - 1 if "the" in before or _merged(sentence, place) else place
+    start = place - 1 if "the" in before else place
     if before.any_of("owner") or sentence.at(start - 1).any_of("owner", "than"):
         return replace(said, sort="")
     return _counted(sentence, said, start) or _of_a_noun(sentence, said, start) or _bare(sentence, said, start)
@@ -393,12 +380,7 @@ def _bare(sentence: Sentence, said: Position, start: int) -> Position:
 def _is_definite(sentence: Sentence, place: int) -> bool:
     word = sentence.at(place)
     article = bool(word.prefix) and word.prefix[-1] in sentence.language.articles
-    return article or sentence.at(place - 1).any_of("the", "this") or _merged(sentence, place)
-
-
-def _merged(sentence: Sentence, place: int) -> bool:
-    """Tell whether the article is joined to the preposition behind an "except": "todos menos del último"."""
-    return "ofthe" in sentence.at(place - 1) and "except" in sentence.at(place - 2)
+    return article or sentence.at(place - 1).any_of("the", "this")
 
 
 def _shown(sentence: Sentence, place: int) -> bool:

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList, aligned, named_in, sharing, spoken_of, told_of
-from langmem_plugin.references.shown.text_lists import ListLine, TextList, plain_lines, read_lists
+from langmem_plugin.references.shown.text_lists import ListLine, TextList, read_lists
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
 from langmem_plugin.references.tokens import atoms, words_of
 
@@ -18,8 +18,6 @@ MOST_LINES = 300
 RECENT = 60
 """The number of lists that a reply or an utterance can reach back to."""
 _LONGEST_ASKED = 300
-_OPENING = 30  # letters at the beginning of a line that identify it
-_FEWEST_LINES = 3
 _MOST_TOLD = 30  # items that are looked for in a reply's sentences
 _MOST_NAMED = 8  # items in a reply that speaks of known ones
 
@@ -55,8 +53,6 @@ class Ledger:
     """The last reply of the assistant."""
     asked: str = ""
     """The last message of the person."""
-    known: dict[str, ItemEntry] = field(default_factory=dict)
-    """The entries with an identity, by all that they hold."""
 
     def copy(self) -> "Ledger":
         return Ledger(*(copy(getattr(self, each.name)) for each in fields(self)))
@@ -107,16 +103,9 @@ class Ledger:
         if message.status == "error":
             return
         for result_list in result_lists(message, tool):
-            self._recognise(result_list)
             self.result_lists.append(result_list)
             if not result_list.weak:
                 self.pending.append(result_list)
-
-    def _recognise(self, result_list: ResultList) -> None:
-        """Take an item that was shown before, equal in all, for the same entry."""
-        for place, entry in enumerate(result_list.entries):
-            if entry.identity:
-                result_list.entries[place] = self.known.setdefault(entry.signature, entry)
 
     def _show(
         self,
@@ -146,9 +135,7 @@ class Ledger:
         lists = [each for each in lists if not each.headings]
         if self.pending:
             candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
-            if not lists and (lines := _unmarked(plain_lines(reply)[:MOST_LINES], candidates)):
-                lists = [TextList(lines)]
-            if any(self._show_results(each, reply, candidates) for each in sorted(lists, key=_size, reverse=True)):
+            if any(self._show_results(each, candidates) for each in sorted(lists, key=_size, reverse=True)):
                 self.pending.clear()
             elif lists:
                 self.settle()
@@ -162,7 +149,7 @@ class Ledger:
         else:
             self._speak_of_older(reply)
 
-    def _show_results(self, text_list: TextList, reply: str, candidates: list[ItemEntry]) -> bool:
+    def _show_results(self, text_list: TextList, candidates: list[ItemEntry]) -> bool:
         """Note a list of what tools have just given: which item stands on each line. Return whether any does."""
         lines, sources = text_list.lines[:MOST_LINES], tuple(self.pending)
         if len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
@@ -176,7 +163,6 @@ class Ledger:
         for result_list in sources:
             if not any(id(entry) in shown for entry in result_list.entries):
                 self._show(result_list.entries, "all", (result_list,))
-        self._show_beside(reply, lines, [entry for entry in candidates if id(entry) not in shown])
         self._show_lines(text_list, lines, matched, sources)
         return True
 
@@ -213,22 +199,6 @@ class Ledger:
         listed = self._show(entries, "list", used, labels)
         listed.captions = [line.text for line in lines]
         listed.title, listed.label, listed.lettered = text_list.title, text_list.label, text_list.lettered
-
-    def _show_beside(self, reply: str, lines: list[ListLine], left: list[ItemEntry]) -> None:
-        """Note items of the same result that only the sentences around a list name: they have no place in it."""
-        if not self.pending or not left:
-            return
-        listed = [line.text[:_OPENING] for line in lines]
-        around = "\n".join(
-            raw for raw in reply.splitlines() if "|" not in raw and not any(text in raw for text in listed)
-        )
-        told = told_of(around, [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS])
-        found = [entry for entry in left if id(entry) in told]
-        if found:
-            sources = tuple(each for each in self.pending if any(entry in each.entries for entry in found))
-            beside = ShownList(found, [None] * len(found), self.turn, "beside", sources)
-            beside.captions = [told[id(entry)] for entry in found]
-            self.shown_lists.append(beside)
 
     def _show_details(self, lines: list[ListLine], entry: ItemEntry, sources: tuple[ResultList, ...]) -> bool:
         """Note a reply that spells out one item: its parts or fields, not other things. Return whether it does."""
@@ -267,17 +237,6 @@ class Ledger:
         if 0 < len(fresh) <= _MOST_NAMED:
             sources = [each for each in recent if any(entry in each.entries for entry in fresh)]
             self._show(fresh, "prose", tuple(sources[-1:]))
-
-
-def _unmarked(lines: list[ListLine], candidates: Sequence[ItemEntry]) -> list[ListLine]:
-    """Return lines that stand for an item each, though nothing marks them as a list; [] if too few do. A line between
-    them is a head: "Fri May 8".
-    """
-    if len(candidates) < _FEWEST_LINES or len(lines) < _FEWEST_LINES:
-        return []
-    told = [place for place, entry in enumerate(aligned(lines, candidates)) if entry is not None]
-    between = told[-1] - told[0] + 1 if told else 0
-    return [lines[place] for place in told] if len(told) >= _FEWEST_LINES and len(told) * 2 > between else []
 
 
 def _size(text_list: TextList) -> tuple[bool, int]:

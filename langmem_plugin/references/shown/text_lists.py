@@ -197,11 +197,6 @@ def called(text: str) -> str:
     return name if 0 < len(name.split()) <= _LONGEST_NAME else ""
 
 
-def plain_lines(text: str) -> list[ListLine]:
-    """Return lines without a sign of a list, which may still be one: "Mon 9:00 – dentist"."""
-    return [ListLine(None, _plain(row.strip())) for row in text.splitlines() if row.strip()]
-
-
 def _number(match: re.Match[str]) -> int | None:
     for group in ("number", "keycap", "paren", "square", "hash"):
         if match[group]:
