@@ -12,7 +12,11 @@ from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.database.people_tables import person_name as name_table
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.people import links
+
+log = event_log(__name__)
 
 
 def identifiers(connection: Connection, person: str) -> list[tuple[str, datetime]]:
@@ -38,7 +42,11 @@ def keep_identifier(connection: Connection, person: str, identifier: str, linked
 def name_of(connection: Connection, person: str) -> str | None:
     """Return the name that an operator gave to the person."""
     stored = connection.execute(select(name_table.c.name).where(name_table.c.person == person)).scalar()
-    return PERSON_NAME.decrypted(connection, (person,), stored) or None
+    try:
+        return PERSON_NAME.decrypted(connection, (person,), stored) or None
+    except DecryptionRefused:
+        log.warning("person.name_unreadable", extra={"person": masked(person)})
+        return None
 
 
 def keep_name(connection: Connection, person: str, name: str | None) -> None:

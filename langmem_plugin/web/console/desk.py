@@ -89,7 +89,8 @@ class PersonDesk(Desk):
         """The page; `noted` is the part of the person's data that the operator is shown."""
         if noted:
             self.note(noted)
-        return super().page(template, status=status, person=self.person, zone=self.zone, **values)
+        values |= {"person": self.person, "given_name": self.memory.people.name(self.person), "zone": self.zone}
+        return super().page(template, status=status, **values)
 
 
 async def _signed_in(request: Request) -> AsyncIterator[Desk]:

@@ -61,7 +61,6 @@ def _who(
         identifiers=people.identifiers(at.person),
         merges=people.merges(at.person),
         person_language=people.language(at.person),
-        given_name=people.name(at.person),
         stored=asdict(at.memory.exporter.holdings(at.person)),
         page_link=page_link,
         parted=parted,

@@ -128,7 +128,9 @@ def _channel(key: str) -> str:
 def show_recent(at: AtDesk) -> Response:
     """Show the latest changes of everybody, each of which can be undone."""
     at.note("recent")
-    return at.page("recent_of_all.html", changes=recent_of_all(at.memory.service))
+    changes = recent_of_all(at.memory.service)
+    names = {person: at.memory.people.name(person) for person, *_ in changes}
+    return at.page("recent_of_all.html", changes=changes, names=names)
 
 
 @router.get("/jobs")
