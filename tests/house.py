@@ -30,13 +30,13 @@ ROOMS = {
     "mcp_server": 524,
     "memory": 9600,
     "offline": 669,
-    "people": 1075,
+    "people": 1082,
     "portability": 2395,
     "privacy": 605,
     "references": 3187,
     "root": 1684,
     "store": 800,
-    "web": 3650,
+    "web": 3639,
     "writing": 1600,
 }
 CROWDED = {"cli": 24, "database": 3053}
