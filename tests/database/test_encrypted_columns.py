@@ -7,7 +7,7 @@ from sqlalchemy import JSON, LargeBinary, Text
 
 from langmem_plugin.database.conversation_tables import incoming, message
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, ENCRYPTED, EXTRACTED_FACTS
-from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey
+from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerKey, RowCipher
 from langmem_plugin.database.memory_tables import (
     extraction_job,
     history_message,
@@ -92,7 +92,7 @@ def test_the_place_of_a_value_is_its_column_and_the_whole_key_of_its_row(each):
 
 NAME, FACTS = CLIENT_NAME, EXTRACTED_FACTS
 KEY = OwnerKey(b"1234", b"k" * 32)
-CIPHER = OwnerCipher(lambda _: KEY, lambda _, key_id: KEY if key_id == KEY.key_id else None)
+CIPHER = RowCipher(lambda _: KEY, lambda _, key_id: KEY if key_id == KEY.key_id else None)
 
 
 @pytest.mark.spec("P-1")

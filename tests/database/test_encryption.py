@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.database.encryption import Place, encryption_of
 from langmem_plugin.database.encryption.master_keys import MasterKeys, new_master_key
-from langmem_plugin.database.encryption.row_cipher import OwnerCipher, OwnerKey
+from langmem_plugin.database.encryption.row_cipher import OwnerKey, RowCipher
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError, DecryptionRefused
 from langmem_plugin.settings import Settings
@@ -59,7 +59,7 @@ def test_a_value_that_was_copied_to_another_place_is_refused(database_url, key, 
 @given(st.binary(max_size=60), st.integers(0, 200), st.integers(1, 255))
 def test_a_changed_byte_is_refused(plain, at, change):
     key = OwnerKey(b"1234", b"k" * 32)
-    cipher = OwnerCipher(lambda _: key, lambda _, key_id: key if key_id == key.key_id else None)
+    cipher = RowCipher(lambda _: key, lambda _, key_id: key if key_id == key.key_id else None)
     stored = bytearray(cipher.encrypt(HERE, plain))
     stored[at % len(stored)] ^= change
     with pytest.raises(DecryptionRefused):

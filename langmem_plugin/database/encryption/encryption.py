@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, RootTransaction, Transaction
 
-from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey, RowCipher
+from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerKey, RowCipher
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.lru import LruCache
 
@@ -56,7 +56,7 @@ class Encryption:
     def __init__(self, store: "KeyStore | None" = None) -> None:
         self._store = store
         self._fresh: LruCache[str, tuple[OwnerKey, float]] = LruCache(_KEPT_BYTES)
-        self.cipher: RowCipher = PLAINTEXT if store is None else OwnerCipher(self._key_to_write, self._key_to_read)
+        self.cipher = PLAINTEXT if store is None else RowCipher(self._key_to_write, self._key_to_read)
         self.store_id = None if store is None else store.store_id
         self._here = _OfThread()
 

@@ -6,7 +6,7 @@ tag. The place is the associated data: its parts with their lengths, so that no 
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -33,50 +33,34 @@ class OwnerKey(NamedTuple):
     secret: bytes
 
 
-class RowCipher(Protocol):
-    """Without encryption both give the value as it is, and `decrypt` refuses one that is encrypted."""
+class RowCipher:
+    """`key_to_write` gives an owner's key, made if need be; `key_to_read` the one of an id, None where it is gone.
 
-    encrypts: bool
-
-    def encrypt(self, place: Place, plain: bytes) -> bytes: ...
-
-    def decrypt(self, place: Place, stored: bytes) -> bytes:
-        """Raises DecryptionRefused for what was not encrypted for this place."""
-        ...
-
-
-class _Plaintext:
-    encrypts = False
-
-    def encrypt(self, place: Place, plain: bytes) -> bytes:  # noqa: ARG002
-        return plain
-
-    def decrypt(self, place: Place, stored: bytes) -> bytes:
-        if is_encrypted(stored):
-            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS", lacks_key=True)
-        return stored
-
-
-PLAINTEXT: RowCipher = _Plaintext()
-
-
-class OwnerCipher:
-    """`key_to_write` gives an owner's key, made if need be; `key_to_read` the one of an id, None where it is gone."""
-
-    encrypts = True
+    Without them values are stored as they are, and one that is encrypted is refused.
+    """
 
     def __init__(
-        self, key_to_write: Callable[[str], OwnerKey], key_to_read: Callable[[str, bytes], OwnerKey | None]
+        self,
+        key_to_write: Callable[[str], OwnerKey] | None = None,
+        key_to_read: Callable[[str, bytes], OwnerKey | None] = lambda *_: None,
     ) -> None:
+        self.encrypts = key_to_write is not None
         self._key_to_write = key_to_write
         self._key_to_read = key_to_read
 
     def encrypt(self, place: Place, plain: bytes) -> bytes:
+        if self._key_to_write is None:
+            return plain
         key = self._key_to_write(place.owner)
         nonce = os.urandom(_NONCE)
         return MARK + key.key_id + nonce + AESGCM(key.secret).encrypt(nonce, plain, _bound_to(place))
 
     def decrypt(self, place: Place, stored: bytes) -> bytes:
+        """Raises DecryptionRefused for what was not encrypted for this place."""
+        if not self.encrypts and is_encrypted(stored):
+            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS", lacks_key=True)
+        if not self.encrypts:
+            return stored
         if not is_encrypted(stored):
             raise DecryptionRefused(
                 f"{place.table}.{place.column} holds a value that is not encrypted: restore it from a backup"
@@ -94,6 +78,9 @@ class OwnerCipher:
             raise DecryptionRefused(
                 f"{place.table}.{place.column} is not what was encrypted for this row: restore it from a backup"
             ) from error
+
+
+PLAINTEXT = RowCipher()
 
 
 def is_encrypted(stored: bytes) -> bool:
