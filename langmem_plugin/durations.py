@@ -27,14 +27,3 @@ def duration(given: Any) -> Any:
 
 def none_if_never(given: Any) -> Any:
     return None if isinstance(given, str) and given.strip().casefold() in _NEVER else given
-
-
-def told(length: timedelta | None) -> str:
-    """Return the length in words, in the largest unit that fits."""
-    if length is None:
-        return "never"
-    seconds = length.total_seconds()
-    for name, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= size and seconds % size == 0:
-            return f"{seconds / size:g}{name}"
-    return f"{seconds:g}s"
