@@ -15,7 +15,7 @@ _CONSTRUCT = 3  # letters that identify the forms of a Hebrew noun
 
 def groups(lists: Sequence[ShownList]) -> list[list[ShownList]]:
     """Return the lists of each turn that showed any, newest first, without parts and single items told in sentences."""
-    several = [each for each in lists if each.kind != "headings" and (len(each.entries) > 1 or each.numbered)]
+    several = [each for each in lists if len(each.entries) > 1 or each.numbered]
     by_turn = [list(group) for _, group in groupby(several, key=lambda each: each.turn)]
     return by_turn[::-1][:_MOST_GROUPS]
 

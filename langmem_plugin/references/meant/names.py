@@ -178,10 +178,6 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
     owns = possessive and not sentence.at(each.end).any_of("and", "break")  # "Effie's address"
     if each.listed.of_data and ((each.whole and (each.size > 1 or named_so)) or owns):
         return "owner" not in sentence.at(each.start - 1)
-    if each.listed.kind == "headings":  # "the overlays" are no heading "UI overlay"
-        name = normal(each.entry.proper_name)
-        if not all(word.text in name for word in sentence.words[each.start : each.end]):
-            return False
     start = each.start
     while sentence.at(start - 1).any_of("the", "this") and not sentence.at(start - 1).any_of("act"):
         start -= 1
@@ -223,11 +219,7 @@ def _is_meant(sentence: Sentence, each: Named) -> bool:
         or (each.listed.of_data and (before.any_of("act", "object") or sentence.is_order(start - 1)))
     ):
         return True
-    if (
-        each.size == 1
-        and not each.listed.of_data
-        and (each.listed.kind == "headings" or "this" in sentence.at(each.start - 1))
-    ):
+    if each.size == 1 and not each.listed.of_data and "this" in sentence.at(each.start - 1):
         return False
     opens = all(word.any_of("polite", "break") for word in sentence.words[sentence.clause(start)[0] : start])
     says_more = after.any_of("copula", "polite", "it") or (each.listed.of_data and after.text == ",")

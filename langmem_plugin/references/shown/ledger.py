@@ -129,10 +129,6 @@ class Ledger:
     def _read_reply(self, reply: str) -> None:
         self.reply = reply
         lists = read_lists(reply)
-        for each in lists:
-            if each.headings:
-                self._show_lines(each, each.lines[:MOST_LINES], [None] * len(each.lines[:MOST_LINES]), ())
-        lists = [each for each in lists if not each.headings]
         if self.pending:
             candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
             if any(self._show_results(each, candidates) for each in sorted(lists, key=_size, reverse=True)):
@@ -193,9 +189,6 @@ class Ledger:
             for place, (line, entry) in enumerate(zip(lines, matched, strict=True), 1)
         ]
         labels = [line.number for line in lines]
-        if text_list.headings:
-            self.shown_lists.append(ShownList(entries, labels, self.turn, "headings", place=self.place))
-            return
         listed = self._show(entries, "list", used, labels)
         listed.captions = [line.text for line in lines]
         listed.title, listed.label, listed.lettered = text_list.title, text_list.label, text_list.lettered

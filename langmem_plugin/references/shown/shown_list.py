@@ -172,22 +172,7 @@ def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
         ]
         best = max(full or rivals, key=lambda entry: len(held & entry.atoms))
         found.append(Mention(best, position))
-    return _without_inner(found, spoken)
-
-
-def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
-    """Drop each mention of a name inside a longer name that is mentioned."""
-    spans = []
-    for mention in found:
-        length = max(
-            (len(name) for name in mention.entry.name_text if spoken.find(f" {name} ") == mention.position), default=0
-        )
-        spans.append((mention.position, mention.position + length))
-    return [
-        mention
-        for mention, (start, end) in zip(found, spans, strict=True)
-        if not any(other != (start, end) and other[0] <= start and end <= other[1] for other in spans)
-    ]
+    return found
 
 
 def name_position(spoken: str, low: str, entry: ItemEntry) -> int:

@@ -62,8 +62,6 @@ class TextList:
     label: str = ""
     lettered: bool = False
     indent: int = 0
-    headings: bool = False
-    """True if its entries are the headings of a text, which can be named but have no place."""
 
     @property
     def numbered(self) -> bool:
@@ -74,15 +72,12 @@ def read_lists(text: str) -> list[TextList]:
     """Return every list of a text with at least two entries, in order; [] if it shows none."""
     text = _FENCED.sub("\n", text)
     found = [each for each in _Reader(text).lists if len(each.lines) > 1]
-    found += [TextList(lines, headings=True) for lines in [_headings(text)] if len(lines) > 1]
     return found or [TextList(lines) for lines in [_inline(text)] if lines]
 
 
 def read_lines(text: str) -> list[ListLine]:
     """Return the entries of a text's longest list, numbered ones before bullets; one numbered entry is a list too."""
-    found = [each for each in read_lists(text) if not each.headings] or [
-        each for each in _Reader(text).lists if each.numbered and "\n" in text
-    ]
+    found = read_lists(text) or [each for each in _Reader(text).lists if each.numbered and "\n" in text]
     return max(found, key=lambda each: (each.numbered, len(each.lines))).lines if found else []
 
 
@@ -166,15 +161,6 @@ class _Reader:
 
     def _heading(self) -> str:
         return _plain(" ".join(self._title.values()))[:_LONGEST_TITLE]
-
-
-def _headings(text: str) -> list[ListLine]:
-    found = [
-        next((part for part in match.groups() if part), "")
-        for row in text.splitlines()
-        if (match := _HEADING.match(row))
-    ]
-    return [ListLine(None, _plain(each), called=called(each)) for each in found if each]
 
 
 def _labels(rows: list[str]) -> frozenset[str]:
