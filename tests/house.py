@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1082,
     "portability": 2395,
     "privacy": 605,
-    "references": 3187,
+    "references": 3149,
     "root": 1676,
     "store": 800,
     "web": 3639,
