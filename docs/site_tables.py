@@ -10,7 +10,15 @@ from typer.core import TyperGroup
 
 from langmem_plugin import Settings, logs
 from langmem_plugin.cli import app
-from langmem_plugin.durations import told
+
+
+def told(length: timedelta) -> str:
+    """Return the length in words, in the largest unit that fits."""
+    seconds = length.total_seconds()
+    for name, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g}{name}"
+    return f"{seconds:g}s"
 
 
 def settings() -> Iterator[str]:
