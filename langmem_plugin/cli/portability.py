@@ -99,6 +99,8 @@ def import_person(
     kind = form if form != "auto" else _kind_of(source, is_chat=bot is not None)
     names = {} if phone_of is None else _names_in(phone_of)
     if kind == "langgraph-saver":
+        if phone is not None:
+            raise InvalidInput("its threads are of several people: say by --phone-of which thread is whose")
         return _threads(where, source, names, create=create)
     if kind == "langmem":
         if names:

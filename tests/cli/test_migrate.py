@@ -68,6 +68,7 @@ def test_a_stock_database_is_migrated_with_a_mapping_and_a_report(run, database_
     [
         (("none.db", "--from", "langgraph-saver"), "there is no none.db"),
         (("mapping.csv", "--from", "langgraph-saver"), "no SQLite database"),
+        (("mapping.csv", "--from", "langgraph-saver", "--phone", ERIN), "which thread is whose"),
         (("mapping.csv",), "cannot be told"),
         (("mapping.csv", "--from", "mem0", "--phone-of", "bad.csv"), "bad.csv:2: a line is `name there,phone here`"),
         (("mapping.csv", "--from", "mem0", "--phone-of", "two.csv"), "two.csv:2: 'a' stands for another phone above"),

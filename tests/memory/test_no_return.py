@@ -345,3 +345,11 @@ def test_after_a_restoring_the_message_of_the_correction_does_not_undo_it(memory
 
     assert memory.remember(ERIN, NEW, said_at=corrected_at).outcome == "duplicate"
     assert texts(memory) == [OLD]
+
+
+@pytest.mark.spec("W-6", "M-17")
+def test_what_is_history_at_once_in_a_batch_takes_nobodys_place_and_loses_none(memory, clock):
+    told = [("I live in Haifa", 10), ("I live in Eilat", 5), ("I live in Jaffa", 12)]
+    memory.remember_many(ERIN, [(text, {"said_at": clock() + timedelta(days=day)}) for text, day in told])
+    assert texts(memory) == ["I live in Jaffa"]
+    assert texts(memory, ERIN, "superseded") == ["I live in Eilat", "I live in Haifa"]

@@ -275,7 +275,7 @@ class Reconciler:
                 decision = advised(draft, decision, held.concerning(draft, hinted[number]), told)
             if decision.in_question:
                 drafts[number] = draft = _waiting(draft, decision.in_question)
-            if decision.same is None:
+            if decision.same is None and decision.newer is None:  # what is history at once takes nobody's place
                 held.add(draft)
             if draft.memory.status != "pending":
                 held.drop(decision.over)
