@@ -1,12 +1,13 @@
 """The parts of this room, put together for one database."""
 
 from collections.abc import Callable
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from typing import Self
 
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.insight.analytics import Analytics, MemoryAnalytics
-from langmem_plugin.insight.operations import Alerts, OperationFigures, OperationFlusher, checked_hours, figures
+from langmem_plugin.insight.operations import MOST_HOURS, Alerts, OperationFigures, OperationFlusher, figures
 from langmem_plugin.insight.recommendations import Recommendation, Recommendations
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
@@ -50,9 +51,10 @@ class Insight:
 
         Raises InvalidInput for other than 1 hour to 7 days.
         """
-        length = checked_hours(hours)
+        if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= MOST_HOURS:
+            raise InvalidInput(f"figures are kept for 1 to {MOST_HOURS} hours, not for {hours!r}")
         self._flusher.flush()
-        return figures(self._service.database, since=self._service.now() - length)
+        return figures(self._service.database, since=self._service.now() - timedelta(hours=hours))
 
     def close(self) -> None:
         """Store the last figures."""

@@ -14,7 +14,7 @@ from langmem_plugin.database.one_process import alone
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import operation as table
 from langmem_plugin.database.upkeep_tables import upkeep
-from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.operation_timing import Latencies
 
@@ -136,7 +136,7 @@ ALERTED_MS: Mapping[str, float] = {"inject": 500, "search": 1_000, "extract": 30
 LEAST_SUCCESS = 0.95
 """The part of an operation's calls that has to succeed within five minutes."""
 _CLOSING_SECONDS = 5.0
-_MOST_HOURS = 24 * 7
+MOST_HOURS = 24 * 7
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,6 @@ class OperationFigures:
     p95_ms: float
     threshold_ms: float | None
     ok: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class OperationFlusher:
@@ -247,13 +244,6 @@ def latencies_since(connection: Connection, since: datetime) -> dict[str, Latenc
     for row in connection.execute(select(table).where(table.c.minute >= since)):
         found.setdefault(row.name, Latencies()).add(_stored(row))
     return found
-
-
-def checked_hours(hours: int) -> timedelta:
-    """Return the hours as a duration. Raises InvalidInput for less than 1 hour or more than is kept."""
-    if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= _MOST_HOURS:
-        raise InvalidInput(f"figures are kept for 1 to {_MOST_HOURS} hours, not for {hours!r}")
-    return timedelta(hours=hours)
 
 
 def _add(connection: Connection, name: str, minute: datetime, more: Latencies) -> None:

@@ -1,7 +1,7 @@
 """The memories of a person that are worth a look: unused, said twice, out of date, or unsure. It changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -46,9 +46,6 @@ class Recommendation:
         """Tell whether the memory held until a day that has passed: nobody need be asked."""
         return self.proposal == _AS_HISTORY
 
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "memory_ids": list(self.memory_ids)}
-
 
 class Recommendations:
     """Recommendations for one owner at a time, at most fifty of each kind."""
@@ -92,9 +89,10 @@ class Recommendations:
             return self._service.repository.by_ids(connection, owner, found)
 
     def _duplicates(self, owner: OwnerKey, now: datetime) -> Iterable[tuple[Memory, Memory]]:
-        """Return the pairs that say the same, among those whose vectors are nearest."""
-        pairs = self._near(owner, now)
+        """Return the pairs that say the same, among those of the newest memories whose vectors are nearest."""
         with self._service.database.read() as connection:
+            newest = self._service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)
+            pairs = _nearest_pairs(newest)
             wanted = list(dict.fromkeys(each for one, other in pairs for each in (one, other)))
             held = {each.id: each for each in self._service.repository.by_ids(connection, owner, wanted)}
         found = []
@@ -102,13 +100,6 @@ class Recommendations:
             if one in held and other in held and _says_the_same(held[one], held[other]):
                 found.append(_the_one_to_keep_first(held[one], held[other]))
         return found[:_MOST_OF_A_KIND]
-
-    def _near(self, owner: OwnerKey, now: datetime) -> list[tuple[str, str]]:
-        """Return the pairs of the newest memories, the nearest first."""
-        service = self._service
-        with service.database.read() as connection:
-            held = service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)
-        return _nearest_pairs(held)
 
 
 def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:

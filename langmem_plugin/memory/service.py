@@ -159,7 +159,7 @@ class MemoryService:
         self.remember, self.remember_many = writer.remember, writer.remember_many
         self.take_in = writer.take_in
         self.supersede, self.update = writer.supersede, writer.update
-        self.forget, self.restore, self.take_back = writer.forget, writer.restore, writer.take_back
+        self.forget, self.restore = writer.forget, writer.restore
         self.erase, self.purge = self.retention.erase, self.retention.purge
         sessions = SessionMemories(
             database,

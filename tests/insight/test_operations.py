@@ -276,4 +276,4 @@ def test_a_row_that_another_version_wrote_is_read_as_far_as_it_goes(memory, cloc
     assert (found.operation, found.count, found.threshold_ms) == ("sing", 2, None)
     assert found.p95_ms <= measuring._BOUNDS[-1]
     clock.forward(minutes=1)
-    assert memory.insight.performance(hours=1)[0].to_dict()["count"] == 2
+    assert memory.insight.performance(hours=1)[0].count == 2

@@ -90,12 +90,8 @@ def test_a_memory_is_recommended_once_and_none_of_its_words_is_told(memory, cloc
     made = memory.service.remember(ERIN, "Griselda may visit", confidence=0.5, valid_to=clock() + timedelta(days=1))
     clock.forward(days=120)
     [one] = memory.insight.recommendations(ERIN)
-    assert one.to_dict() == {
-        "kind": "stale",
-        "memory_ids": [made.id],
-        "sentence": "It held until 2026-03-02.",
-        "proposal": "keep it as history",
-    }
+    assert (one.kind, one.memory_ids) == ("stale", (made.id,))
+    assert (one.sentence, one.proposal) == ("It held until 2026-03-02.", "keep it as history")
 
 
 @pytest.mark.spec("A-6")

@@ -102,7 +102,7 @@ class Told:
         return self.service.restore(owner, self._id(owner, one))
 
     def _take_back(self, owner, one):
-        return self.service.take_back(owner, self._id(owner, one))
+        return self.service.restore(owner, self._id(owner, one), unless_replaced=True)
 
     def _save(self, owner, key, value):
         return KeyValueMemory(self.service, owner).save_memory(key, value)

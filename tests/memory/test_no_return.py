@@ -332,7 +332,7 @@ def test_what_is_forgotten_and_told_otherwise_is_not_taken_back(memory, clock):
     memory.remember(ERIN, NEW)
 
     with pytest.raises(MemoryNotFound):
-        memory.take_back(ERIN, made.id)
+        memory.restore(ERIN, made.id, unless_replaced=True)
     assert texts(memory) == [NEW]
 
 

@@ -25,7 +25,6 @@ WRITING = {
     "supersede": lambda service, who: service.supersede(who, _first(service), COW),
     "update": lambda service, who: service.update(who, _first(service), text=COW),
     "restore": lambda service, who: [service.forget(who, _first(service)), service.restore(who, _first(service))],
-    "take_back": lambda service, who: [service.forget(who, _first(service)), service.take_back(who, _first(service))],
     "take_in": lambda service, who: service.take_in(who, service.get(PHONE, [_first(service)])),
     "note_access": lambda service, who: service.note_access(who, {_first(service): 0.9}, "cited"),
     "note_viewed": lambda service, who: service.note_viewed(who, [_first(service)]),

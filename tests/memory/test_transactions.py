@@ -134,7 +134,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "forget": lambda: memory.forget(ANNA, ids["note 2 about the garden"]),
             "restore": lambda: memory.restore(ANNA, ids["note 2 about the garden"]),
             "take_in": lambda: memory.take_in(ANNA, memory.list_memories(ANNA, limit=1)),
-            "take_back": lambda: memory.take_back(ANNA, memory.forget(ANNA, ids["note 2 about the garden"]).id),
             "large_owners": memory.large_owners,
             "create_memory": lambda: memory.create_memory("s1", "an entry", owner=ANNA),
             "get_memories_by_session": lambda: memory.get_memories_by_session("s1", owner=ANNA),

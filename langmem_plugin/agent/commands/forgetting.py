@@ -94,7 +94,7 @@ def _restored(service: MemoryService, memory: Memory) -> bool:
     if any(each.key == memory.key for each in there):
         return False
     try:
-        service.take_back(memory.owner, memory.id)
+        service.restore(memory.owner, memory.id, unless_replaced=True)
     except MemoryNotFound:  # another process may have restored or erased it
         return False
     return True

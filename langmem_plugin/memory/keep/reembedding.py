@@ -84,7 +84,13 @@ class Reembedding:
 
     def waiting(self) -> int:
         """Return how many texts have no vector of the present model; until then words alone find them."""
-        return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
+        with self._database.read() as connection:
+            return sum(
+                connection.scalar(
+                    select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
+                )
+                for of in (MEMORIES, MESSAGES)
+            )
 
     def begin_after_change(self) -> None:
         """Run `run_in_background`, with a WARNING, where vectors of another model are there.
@@ -147,12 +153,6 @@ class Reembedding:
 
     def _mend_soon(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
         self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))
-
-    def _lacking(self, of: Texts) -> int:
-        """Return how many texts have no vector."""
-        missing = select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
-        with self._database.read() as connection:
-            return int(connection.execute(missing).scalar_one())
 
     def _made(self, of: Texts) -> Iterator[int]:
         """Give how many of each batch were made, once they are stored.

@@ -35,7 +35,6 @@ from langmem_plugin.memory.models import (
     MemoryChanges,
     MemoryFields,
     Remembered,
-    Status,
     plain,
     worded,
 )
@@ -153,12 +152,9 @@ class SessionMemories:
                 hits = self._facts.found(connection, ask)
             nearest = [(each.memory, each.signals["cosine"]) for each in hits]
             nearest.sort(key=lambda each: each[1], reverse=True)
-        found = [self._found(each, cosine) for each, cosine in nearest]
+        relevance = self._embedder.calibration.relevance
+        found = [Found(each, cosine, relevance(cosine), "semantic", {"cosine": cosine}) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
-
-    def _found(self, found: Memory, cosine: float) -> Found:
-        relevance = self._embedder.calibration.relevance(cosine)
-        return Found(found, cosine, relevance, "semantic", {"cosine": cosine})
 
     def get_all_sessions(self, *, owner: str | int | None = None) -> list[str]:
         """Return every session that has memories, of one owner or of all: those of which
@@ -462,36 +458,24 @@ class MemoryWriter:
                 self._repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
         return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
-    def restore(self, owner: str | int, memory_id: str) -> Memory:
+    def restore(self, owner: str | int, memory_id: str, *, unless_replaced: bool = False) -> Memory:
         """Make a forgotten, archived or superseded memory active again, in place of what contradicts it.
 
-        Raises MemoryNotFound if it is none of these.
+        With `unless_replaced` it stays as it is where the person has told what is in its place now. Raises
+        MemoryNotFound then, or if it is none of these.
         """
-        owner = owner_key(self._database, owner)
-        with self._writing(owner) as connection:
-            return self._reconciler.restored(connection, self._active_again(connection, owner, memory_id, OVER))
-
-    def take_back(self, owner: str | int, memory_id: str) -> Memory:
-        """Make a forgotten memory active again, unless the person has told what is in its place now.
-
-        Raises MemoryNotFound then, or if it is not forgotten.
-        """
-        owner = owner_key(self._database, owner)
-        with self._writing(owner) as connection:
-            memory = self._active_again(connection, owner, memory_id, ("forgotten",))
-            if self._reconciler.is_replaced(connection, memory):
-                raise MemoryNotFound(f"memory {memory_id} stays forgotten: something newer is in its place")
-            return memory
-
-    def _active_again(
-        self, connection: Connection, owner: OwnerKey, memory_id: str, statuses: Sequence[Status]
-    ) -> Memory:
-        now = self._now()
+        owner, now = owner_key(self._database, owner), self._now()
         changes: dict[str, Any] = {"status": "active", "superseded_by": None}
-        held = self._repository.by_id(connection, owner, memory_id)
-        if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
-            changes["valid_to"] = None  # it held until it was corrected, and holds again
-        return self._repository.change(connection, owner, memory_id, changes, now=now, statuses=statuses)
+        with self._writing(owner) as connection:
+            held = self._repository.by_id(connection, owner, memory_id)
+            if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
+                changes["valid_to"] = None  # it held until it was corrected, and holds again
+            memory = self._repository.change(connection, owner, memory_id, changes, now=now, statuses=OVER)
+            if not unless_replaced:
+                self._reconciler.restored(connection, memory)
+            elif self._reconciler.is_replaced(connection, memory):
+                raise MemoryNotFound(f"memory {memory_id} stays as it is: something newer is in its place")
+        return memory
 
     @contextlib.contextmanager
     def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:

@@ -357,14 +357,13 @@ class Reconciler:
         found = self._repository.by_ids(connection, memory.owner, memory_ids) if memory_ids else []
         return [each for each in found if each.status == "active" and each.key is None and each.id != memory.id]
 
-    def restored(self, connection: Connection, memory: Memory) -> Memory:
+    def restored(self, connection: Connection, memory: Memory) -> None:
         """Replace the memories that contradict or repeat one that holds again after it was over."""
         now = self._now()
         fact = stated(memory)
         for each in self._live_beside(connection, fact, now):
             if each.memory.id != memory.id and contradict(fact, each):
                 self._over(connection, each.memory, memory, now, until=now)
-        return memory
 
     def is_replaced(self, connection: Connection, memory: Memory) -> bool:
         """Tell whether a memory said later, or one that says the same, stands in its place."""

@@ -124,7 +124,7 @@ def take_back(visit: Here, memory_id: str) -> Response:
     if held is None or not _can_come_back(visit, held):
         return _list(visit, done="too_late", status=409)
     try:
-        visit.memory.service.take_back(visit.owner, memory_id)
+        visit.memory.service.restore(visit.owner, memory_id, unless_replaced=True)
     except MemoryNotFound:  # a newer memory has its place
         return _list(visit, done="too_late", status=409)
     return visit.go(f"?done=back&of={memory_id}")
