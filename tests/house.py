@@ -25,7 +25,7 @@ ROOMS = {
     "database": 3005,
     "facts": 3080,
     "identifiers": 252,
-    "insight": 705,
+    "insight": 590,
     "languages": 250,
     "mcp_server": 524,
     "memory": 9600,
@@ -35,11 +35,11 @@ ROOMS = {
     "privacy": 605,
     "references": 3149,
     "root": 1676,
-    "store": 800,
+    "store": 285,
     "web": 3639,
     "writing": 1600,
 }
-CROWDED = {"cli": 24, "database": 3053}
+CROWDED = {"cli": 24, "database": 24}
 ALIKE = {("facts", "subject", "subjects")}
 RIDDLES = 31
 """How many docstrings still begin with What or Whether."""
