@@ -9,7 +9,7 @@ from typing import Final
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.moments import moments
-from langmem_plugin.facts.patterns import Line, Match, begins, best_match, is_known, matches, taken_apart
+from langmem_plugin.facts.patterns import Line, Match, begins, best_match, matches, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.values import number
 from langmem_plugin.facts.whom import SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at
@@ -304,18 +304,10 @@ class Reader:
     def _value_end(self, line: Line, at: int, attribute: str) -> int:
         """Return the end of the value that begins at `at`: a new clause, or words that end it, but no comma alone."""
         tokens, language = line.tokens, self._language
-        named = attribute_of(attribute).category in ("people", "identity", "work", "place", "health", "secrets")
         exact = attribute_of(attribute).category == "identity"
-        placed = attribute_of(attribute).category in ("place", "work")
         for place in range(at, min(at + _LONGEST_VALUE, len(tokens))):
             token = tokens[place]
             if token.plain in language.cuts or token.plain == "i":
-                return place
-            if named and token.plain in language.negations | language.asks:
-                return place
-            if placed and place > at and token.plain in language.joins and not tokens[place + 1 : place + 2][0].capital:
-                return place
-            if language.name == "he" and place > at and self._is_joined(token, placed=placed):
                 return place
             if begins(tokens, place, language.ended_after) or begins(tokens, place, language.instead):
                 return place
@@ -330,15 +322,6 @@ class Reader:
             ):
                 return place
         return min(at + _LONGEST_VALUE, len(tokens))
-
-    def _is_joined(self, token: Token, *, placed: bool) -> bool:
-        """Tell whether Hebrew's "and" or "that" is written onto the word, which then begins a clause."""
-        rest = token.plain[1:]
-        if token.plain in self._language.possessives:
-            return False
-        return (token.plain[:1] == "ש" and is_known(rest, self._language)) or (
-            placed and token.plain[:1] == "ו" and len(rest) > 2
-        )
 
     def _opens_clause(self, line: Line, at: int, *, comma: bool) -> bool:
         tokens, language = line.tokens, self._language

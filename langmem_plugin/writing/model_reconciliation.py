@@ -5,14 +5,15 @@ same person that are near it. The model sees small numbers instead of ids, and w
 memory/write/decisions.py.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeGuard
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.foreign_text import one_line
@@ -50,9 +51,11 @@ _AS_JSON = (
 class Verdict(BaseModel):
     """On one fact."""
 
+    model_config = ConfigDict(strict=True)
+
     fact: int
     same_as: int | None = None
-    replaces: list[int] = Field(default_factory=list)
+    replaces: list[int] | None = None
     beside: bool = False
 
 
@@ -152,29 +155,27 @@ def _shown(text: str) -> str:
     return one_line(text[:_TEXT])
 
 
-def _read(answer: Any) -> tuple[list[dict[str, Any]], list[str]]:
+def _read(answer: Any) -> tuple[list[Verdict], list[str]]:
     given = answer.get("verdicts") if isinstance(answer, dict) else answer
     if not isinstance(given, list):
         raise Unusable("`verdicts` is no list")
-    return [each for each in given if isinstance(each, dict)], []
+    found = []
+    for each in given:
+        with contextlib.suppress(ValidationError):
+            found.append(Verdict.model_validate(each))
+    return found, []
 
 
-def _advice(verdicts: Sequence[Mapping[str, Any]], number: int, shown: Mapping[int, Memory]) -> Advice:
+def _advice(verdicts: Sequence[Verdict], number: int, shown: Mapping[int, Memory]) -> Advice:
     """Return the advice on one fact, from the numbers that it was shown with; none where the verdict
     contradicts itself.
     """
-    mine = [each for each in verdicts if _is_number(each.get("fact")) and each["fact"] == number]
+    mine = [each for each in verdicts if each.fact == number]
     if len(mine) != 1:
         return Advice()
     said = mine[0]
-    same, replaced = said.get("same_as"), said.get("replaces")
-    same_as = shown[same].id if _is_number(same) and same in shown else None
-    numbers = [each for each in replaced if _is_number(each) and each in shown] if isinstance(replaced, list) else []
-    replaces = tuple(dict.fromkeys(shown[each].id for each in numbers))
-    if (same_as is not None) + bool(replaces) + (said.get("beside") is True) > 1:
+    same_as = shown[said.same_as].id if said.same_as is not None and said.same_as in shown else None
+    replaces = tuple(dict.fromkeys(shown[each].id for each in said.replaces or () if each in shown))
+    if (same_as is not None) + bool(replaces) + said.beside > 1:
         return Advice()
     return Advice(same_as, replaces)
-
-
-def _is_number(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)

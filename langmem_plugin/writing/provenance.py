@@ -16,7 +16,7 @@ from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import plain
-from langmem_plugin.notebook_view import Cells, Mark, Share, card
+from langmem_plugin.notebook_view import Cell, Cells, Mark, Share, card
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before
 _MOST_USED = 3  # memories of a reply that are explained
@@ -89,23 +89,16 @@ class Why:
         return card("Why it is remembered", self.cells())
 
     def __str__(self) -> str:
-        held = self.memory
-        lines = [indented(held.text), f"  from: {held.source_type.replace('_', ' ')}, {self.told_at:%Y-%m-%d %H:%M}"]
-        if self.quote is not None:
-            lines.append(f"  said: “{indented(self.quote)}”")
-        if self.said is not None:
-            lines.append(f"  in session {self.said.session_id}")
-        lines += [
-            f"  instead of: {each.text} (until {each.over_at or each.updated_at:%Y-%m-%d})" for each in self.instead_of
-        ]
-        if self.replaced_by is not None:
-            lines.append(f"  replaced by: {self.replaced_by.text}")
-        if self.last_use is not None:
-            sure = "" if self.last_use.relevance is None else f", relevance {self.last_use.relevance:.2f}"
-            lines.append(f"  last {self.last_use.kind}: {self.last_use.at:%Y-%m-%d %H:%M}{sure}")
-        if self.signals:
-            lines.append(f"  found by: {', '.join(f'{name} {value:.2f}' for name, value in self.signals.items())}")
-        return "\n".join(lines)
+        told = {name: cell for name, cell in self.cells().items() if cell and name not in ("memory", "status")}
+        return "\n".join([indented(self.memory.text), *(f"  {name}: {_written(cell)}" for name, cell in told.items())])
+
+
+def _written(cell: Cell) -> str:
+    if isinstance(cell, datetime):
+        return f"{cell:%Y-%m-%d %H:%M}"
+    if isinstance(cell, Share):
+        return f"{cell.value:.2f}"
+    return "; ".join(cell) if isinstance(cell, list) else indented(str(cell))
 
 
 class Provenance:

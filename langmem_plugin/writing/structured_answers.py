@@ -81,24 +81,17 @@ class StructuredAnswers:
         self._calls.close()
 
     def _answer(self, messages: list[BaseMessage]) -> Any:
-        """Ask by a schema; a model that takes none answers as JSON in its text."""
+        """Ask by a schema; a model that takes none answers as JSON in its text, from then on."""
         if self._takes_schema:
             try:
-                return self._asked(lambda: self._by_schema(messages))
+                return self._calls.answer(lambda: self._by_schema(messages), self._seconds)
             except (TimeoutError, Unusable):
                 raise
             except Exception as error:  # noqa: BLE001 - of any class: every provider has its own
-                refused = error
-                answer = self._asked(lambda: self._by_text(messages))
-                # It answers, so it was the schema that it could not take.
-                extra = {"asked_for": self._name, "error": type(refused).__name__}
-                log.info("model.takes_no_schema", extra=extra)
-                self._takes_schema = False
-                return answer
-        return self._asked(lambda: self._by_text(messages))
-
-    def _asked(self, ask: Callable[[], Any]) -> Any:
-        return self._calls.answer(ask, self._seconds)
+                log.info("model.takes_no_schema", extra={"asked_for": self._name, "error": type(error).__name__})
+        answer = self._calls.answer(lambda: self._by_text(messages), self._seconds)
+        self._takes_schema = False  # it answers, so it was the schema that it could not take
+        return answer
 
     def _by_schema(self, messages: list[BaseMessage]) -> Any:
         asks = self._model.with_structured_output(self._schema, method="function_calling", include_raw=True)
