@@ -17,7 +17,6 @@ from langmem_plugin.agent.replying.languages import ENGLISH
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates import is_over
-from langmem_plugin.memory.instructions.conflicts import overruled
 from langmem_plugin.memory.instructions.instructions import Instruction
 
 _CITED = re.compile(r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?!\])\s*+[:#]?+\s*+([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE)
@@ -217,10 +216,9 @@ _LONGEST_NUMBER = "200. "
 
 @dataclass(frozen=True)
 class Chosen:
-    """Instructions for a prompt. `given` is in overriding order; `overruled` has the winner's id by the loser's."""
+    """Instructions for a prompt. `given` is in overriding order."""
 
     given: list[Instruction]
-    overruled: Mapping[str, str]
     left_out: list[Instruction]
     """The instructions that have no room."""
 
@@ -235,17 +233,14 @@ class InstructionChoice:
 
     def of(self, in_force: Sequence[Instruction]) -> Chosen:
         """Choose among `in_force`, in overriding order. An instruction that is too long keeps out none after it."""
-        lost = overruled(in_force)
         given: list[Instruction] = []
         left_out: list[Instruction] = []
         left = INSTRUCTION_TOKENS
         for each in in_force:
-            if each.id in lost:
-                continue
             cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + one_line(each.as_told)))
             if cost <= left:
                 left -= cost
                 given.append(each)
             else:
                 left_out.append(each)
-        return Chosen(given, lost, left_out)
+        return Chosen(given, left_out)

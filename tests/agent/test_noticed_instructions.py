@@ -271,7 +271,7 @@ def test_what_has_no_room_is_left_out_by_priority_and_shown(database_url, clock,
 
 
 @pytest.mark.spec("I-2")
-def test_only_the_winner_is_in_the_prompt_and_the_list_says_who_lost(memory, graph_of, scripted, clock):
+def test_what_was_said_last_is_in_the_prompt_and_what_it_opposes_is_off(memory, graph_of, scripted, clock):
     model = scripted()
     graph = graph_of(model)
     memory.reply(graph, ERIN, "always answer in Spanish")
@@ -280,11 +280,11 @@ def test_only_the_winner_is_in_the_prompt_and_the_list_says_who_lost(memory, gra
 
     assert "Spanish" not in model.system
     assert "1. always answer in English" in model.system
-    assert memory.command(ERIN, "/instructions").splitlines()[1:] == [
-        "1. (overruled by 2) always answer in Spanish",
-        "2. always answer in English",
-    ]
+    first, second = memory.command(ERIN, "/instructions").splitlines()[1:]
+    assert "off" in first
+    assert second == "2. always answer in English"
     memory.command(ERIN, "/instructions off 2")
+    memory.command(ERIN, "/instructions on 1")
     memory.reply(graph, ERIN, "hello")
     assert "always answer in Spanish" in model.system
 

@@ -1,26 +1,16 @@
 """Which of two instructions holds where only one can, and what becomes of the person's newest word."""
 
 import threading
-from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from langmem_plugin.errors import TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions.conditions import Situation
-from langmem_plugin.memory.instructions.conflicts import overruled
+from langmem_plugin.memory.instructions.conflicts import opposed
 from tests.cases import for_each
 
 ANNA, BEN = "+972501234567", "+972507654321"
-
-
-@dataclass(frozen=True)
-class Rule:
-    id: str
-    text: str
-    condition: str | None = None
 
 
 @pytest.mark.spec("I-2")
@@ -52,9 +42,15 @@ class Rule:
         ("answer in Spanish and be brief", "answer in English and give detailed answers"),
     ],
 )
-def test_of_two_that_cannot_both_be_followed_the_second_loses_in_either_order(first, second):
-    assert overruled([Rule("1", first), Rule("2", second)]) == {"2": "1"}
-    assert overruled([Rule("1", second), Rule("2", first)]) == {"2": "1"}
+def test_of_two_that_cannot_both_be_followed_the_one_said_last_holds(memory, clock, first, second):
+    for earlier, later in ((first, second), (second, first)):
+        assert opposed(later, earlier)
+        clock.forward(minutes=1)
+        owner = f"+9725012345{len(earlier):02}"
+        memory.instructions.take(owner, earlier)
+        clock.forward(minutes=1)
+        memory.instructions.take(owner, later)
+        assert [each.text for each in memory.instructions.list_instructions(owner)] in ([later], [])
 
 
 @pytest.mark.spec("I-2")
@@ -76,63 +72,33 @@ def test_of_two_that_cannot_both_be_followed_the_second_loses_in_either_order(fi
     ],
 )
 def test_in_doubt_both_stay(first, second):
-    assert overruled([Rule("1", first), Rule("2", second)]) == {}
+    assert not (opposed(first, second) and opposed(second, first))
 
 
 @pytest.mark.spec("I-2", "I-3")
-def test_one_that_holds_at_other_times_is_an_exception_and_no_conflict():
-    spanish = Rule("1", "answer in Spanish")
-    at_work = Rule("2", "answer in English", 'topic is "work"')
-
-    assert overruled([spanish, at_work]) == {}
-    assert overruled([at_work, Rule("3", "answer in French", 'Topic is "work"'), spanish]) == {"3": "2"}
-
-
-@pytest.mark.spec("I-2")
-def test_what_lost_overrules_nothing_itself():
-    rules = [
-        Rule("1", "answer in Spanish"),
-        Rule("2", "answer in English and be brief"),
-        Rule("3", "give long answers"),
-    ]
-    assert overruled(rules) == {"3": "2"}  # the second stays for its second half
-
-    rules = [Rule("1", "use emojis"), Rule("2", "never use emojis"), Rule("3", "add emojis")]
-    assert overruled(rules) == {"2": "1"}
+def test_one_that_holds_at_other_times_is_an_exception_and_no_conflict(memory):
+    memory.instructions.take(ANNA, "answer in Spanish")
+    memory.instructions.take(ANNA, "answer in English", condition='topic is "work"')
+    assert len(memory.instructions.list_instructions(ANNA)) == 2
+    memory.instructions.take(ANNA, "answer in French", condition='Topic is "work"')
+    assert {each.text for each in memory.instructions.list_instructions(ANNA)} == {
+        "answer in Spanish",
+        "answer in French",
+    }
 
 
 @pytest.mark.spec("I-2")
-@given(
-    st.lists(
-        st.sampled_from(
-            ("answer in Spanish", "answer in English", "be brief", "be casual", "no emojis", "use emojis", "be formal")
-        ),
-        max_size=12,
-    )
-)
-def test_who_won_is_always_in_force_and_nothing_in_force_is_opposed(texts):
-    rules = [Rule(str(number), text) for number, text in enumerate(texts)]
-    lost = overruled(rules)
-
-    assert not set(lost.values()) & set(lost)
-    assert overruled([each for each in rules if each.id not in lost]) == {}
-
-
-@pytest.mark.spec("I-2")
-def test_priority_decides_first_then_the_newer_and_conflicts_say_so(memory, clock):
+def test_priority_decides_first_then_the_newer(memory, clock):
     standing = memory.instructions
     first = standing.add(ANNA, "answer in Spanish")
     clock.forward(minutes=1)
     second = standing.add(ANNA, "answer in English")
-    assert [(each.winner, each.loser) for each in standing.conflicts(ANNA)] == [(second, first)]
-    assert standing.applicable(ANNA, Situation(clock())) == [second]
+    assert standing.applicable(ANNA, Situation(clock())) == [second, first]  # the model is told that the first wins
 
     first = standing.update(ANNA, first.id, priority=5)
-    assert [(each.winner, each.loser) for each in standing.conflicts(ANNA)] == [(first, second)]
-    standing.update(ANNA, first.id, active=False)
-    assert standing.conflicts(ANNA) == []
-    assert standing.applicable(ANNA, Situation(clock())) == [second]
-    assert standing.conflicts(BEN) == []
+    assert standing.applicable(ANNA, Situation(clock())) == [first, second]
+    standing.take(ANNA, "answer in French", priority=2)
+    assert [each.text for each in standing.list_instructions(ANNA)] == ["answer in Spanish", "answer in French"]
 
 
 @pytest.mark.spec("I-2", "I-4")

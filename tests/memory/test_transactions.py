@@ -173,7 +173,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "add": lambda: ids.update(brief=instructions.add(ANNA, "Be brief").id),
             "take": lambda: instructions.take(ANNA, "Be polite"),
             "take_in": lambda: instructions.take_in("+972507654321", instructions.list_instructions(ANNA)[0]),
-            "conflicts": lambda: instructions.conflicts(ANNA),
             "get": lambda: instructions.get(ANNA, ids["brief"]),
             "list_instructions": lambda: instructions.list_instructions(ANNA),
             "update": lambda: instructions.update(ANNA, ids["brief"], priority=3),

@@ -87,12 +87,6 @@ def test_of_two_pages_the_second_sees_what_the_first_did(memory, erin, clock):
     assert held(memory) == [("Answer in short", 7, True)]
 
 
-def test_what_cannot_be_followed_beside_another_says_so(memory, erin):
-    erin.do("instructions", text="Always use emojis")
-    memory.instructions.add(ERIN, "Never use emojis", priority=5)
-    assert "Not followed, because this one counts more:" in erin.see("instructions")
-
-
 def test_another_persons_is_not_there(memory, erin):
     one = memory.instructions.add(BEN, "Answer Ben in short")
     assert "Answer Ben" not in erin.see("instructions")

@@ -29,9 +29,10 @@ def test_a_memory_leads_to_its_message(memory, clock):
     assert (why.said.text, why.said.at) == ("By the way, I only drink tea now", clock())
     assert why.said.session_id == memory.sessions.get_session(ERIN).session_id
     assert why.quote == "I only drink tea now"
-    assert str(why).splitlines()[:3] == [
+    assert str(why).splitlines()[:4] == [
         "Drinks tea",
-        "  from: extracted from chat, 2026-03-01 09:00",
+        "  from: extracted from chat",
+        "  told: 2026-03-01 09:00",
         "  said: “I only drink tea now”",
     ]
 

@@ -54,14 +54,11 @@ def _listed(call: CommandCall, page: int) -> str:
     for each in shown:
         if not each.active:
             line = replies.instruction_off
-        elif each.id in chosen.overruled:
-            line = replies.instruction_overruled
         elif each.id in no_room:
             line = replies.instruction_no_room
         else:
             line = replies.instruction_on if each.id in given else replies.instruction_over
-        by = numbers.get(chosen.overruled.get(each.id, ""), "")
-        lines.append(line.format(number=numbers[each.id], by=by, text=_told(call, each)))
+        lines.append(line.format(number=numbers[each.id], text=_told(call, each)))
     return "\n".join([replies.instructions, *lines, *call.page(page, pages, "/instructions")])
 
 

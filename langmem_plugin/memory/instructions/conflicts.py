@@ -1,4 +1,4 @@
-"""Find standing instructions that cannot both be followed, and which of them holds: by rules, no model.
+"""Find standing instructions that cannot both be followed, by rules, no model: what a person says last holds.
 
 Read are the language, length, tone, formality, emojis, units and the name to call the person by, and the same words
 with and without a "never". Whatever else an instruction says conflicts with nothing: in doubt both hold.
@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Protocol
 
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.models import plain
@@ -51,43 +50,6 @@ class Claim:
 
 
 _WORDS = "words"
-
-
-class Ruled(Protocol):
-    """An order that can be weighed against others; an Instruction is one."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def condition(self) -> str | None: ...
-
-
-def overruled(instructions: Sequence[Ruled]) -> dict[str, str]:
-    """Return the id of each that cannot be followed, and that of the one that holds instead.
-
-    The orders come with the overriding first. One is overruled where all it asks for is opposed, under the same
-    condition: one that holds at other times, or asks for more, stays.
-    """
-    lost: dict[str, str] = {}
-    standing: dict[tuple[str, str], list[tuple[Claim, str]]] = {}
-    for each in instructions:
-        read = claims(each.text)
-        under = plain(each.condition or "")
-        winners = [
-            next((by for other, by in standing.get((under, claim.about), ()) if claim.opposes(other)), None)
-            if claim is not None
-            else None
-            for claim in read
-        ]
-        if winners and (winner := winners[0]) is not None and all(winners):
-            lost[each.id] = winner
-            continue
-        for claim in read:
-            if claim is not None:
-                standing.setdefault((under, claim.about), []).append((claim, each.id))
-    return lost
 
 
 def opposed(text: str, other: str) -> bool:

@@ -34,7 +34,7 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.instructions.conditions import Situation, parsed
-from langmem_plugin.memory.instructions.conflicts import concerns, opposed, overruled, withdraws
+from langmem_plugin.memory.instructions.conflicts import concerns, opposed, withdraws
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
@@ -101,14 +101,6 @@ class InstructionChanges(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Conflict:
-    """Two instructions that cannot both be followed; `loser` is in no prompt while `winner` is in force."""
-
-    winner: Instruction
-    loser: Instruction
-
-
-@dataclass(frozen=True)
 class Taken:
     """The outcome of a person's own order.
 
@@ -162,10 +154,10 @@ class StandingInstructions:
     ) -> Taken:
         """Take an order that the person just gave, weighed against those that they gave before.
 
-        An order that is in force already is not stored twice; one that was off, expired or overruled is in force anew.
-        "Stop …" takes back the order that is there. An order without a priority gets that of the order it opposes: the
-        newest word holds. `said_in` names the message, which is taken once however often it is given. Raises as `add`
-        does.
+        An order that is in force already is not stored twice; one that was off or expired is in force anew. "Stop …"
+        takes back the order that is there. An order without a priority gets that of the order it opposes, which is off
+        then: the newest word holds. `said_in` names the message, which is taken once however often it is given. Raises
+        as `add` does.
         """
         owner = owner_key(self._database, owner)
         made = self._made(owner, text, priority or 1, condition, expires_at)
@@ -178,20 +170,18 @@ class StandingInstructions:
                 return Taken(again, "stored" if again.active else "duplicate")
             active = [each for each in there if _is_in_force(each, made.created_at)]
             if (before := next((each for each in there if same(each, made)), None)) is not None:
-                if before in active and before.id not in overruled(active):
+                if before in active:
                     return Taken(self._renewed(connection, before, made, priority), "duplicate")
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == before.id))
             under = [each for each in active if plain(each.condition or "") == plain(condition or "")]
             if just := next((each for each in there if _was_just_withdrawn(each, made)), None):
                 return Taken(just, "withdrawn")
             if taken_back := [each for each in under if withdraws(made.text, each.text)]:
-                off = [each.model_copy(update={"active": False, "updated_at": made.created_at}) for each in taken_back]
-                for each in off:
-                    _rewrite(connection, each)
-                return Taken(off[0], "withdrawn")
-            if priority is None:
-                beaten = [each.priority for each in under if opposed(made.text, each.text)]
-                made = made.model_copy(update={"priority": max([1, *beaten])})
+                return Taken(_switched_off(connection, taken_back, made.created_at)[0], "withdrawn")
+            beaten = [each for each in under if opposed(made.text, each.text)]
+            level = priority or max([1, *(each.priority for each in beaten)])
+            _switched_off(connection, [each for each in beaten if each.priority <= level], made.created_at)
+            made = made.model_copy(update={"priority": level})
             return Taken(_stored(connection, made), "stored")
 
     def release(self, owner: str | int, topic: str) -> list[Instruction]:
@@ -204,10 +194,7 @@ class StandingInstructions:
             if not ended:
                 return []
             begin_change(connection, owner)
-            off = [each.model_copy(update={"active": False, "updated_at": now}) for each in ended]
-            for each in off:
-                _rewrite(connection, each)
-            return off
+            return _switched_off(connection, ended, now)
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Instruction]:
         """Return the owner's instructions, in force or not, the first made first."""
@@ -226,15 +213,6 @@ class StandingInstructions:
                 return False
             _stored(connection, made)
             return True
-
-    def conflicts(self, owner: str | int) -> list[Conflict]:
-        """Return the conflicts: those in force of which only one of two can be followed, the highest priority first,
-        then the newest.
-        """
-        active = self.list_instructions(owner)
-        known = {each.id: each for each in active}
-        lost = overruled(active)
-        return [Conflict(known[lost[each.id]], each) for each in active if each.id in lost]
 
     def get(self, owner: str | int, instruction_id: str) -> Instruction:
         """Return the instruction. Raises InstructionNotFound or DamagedMemory."""
@@ -260,11 +238,8 @@ class StandingInstructions:
         return self._listed(connection, owner, self._active())
 
     def applicable(self, owner: str | int, situation: Situation) -> list[Instruction]:
-        """Return the instructions that hold now, in the order in which they override one another: the first wins.
-
-        An instruction that cannot be followed beside another is left out.
-        """
-        return applying(unopposed(self.list_instructions(owner)), situation)
+        """Return the instructions that hold now, in the order in which they override one another: the first wins."""
+        return applying(self.list_instructions(owner), situation)
 
     def update(
         self,
@@ -380,12 +355,6 @@ def applying(instructions: Iterable[Instruction], situation: Situation) -> list[
     return [each for each in instructions if each.condition is None or parsed(each.condition)(situation)]
 
 
-def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """Return the instructions without those that cannot be followed beside one before them."""
-    lost = overruled(instructions)
-    return [each for each in instructions if each.id not in lost]
-
-
 def same(one: Instruction, other: Instruction) -> bool:
     """Tell whether both say the same under the same condition: case, spacing and the full stop do not count."""
     return _compared(one.text) == _compared(other.text) and plain(one.condition or "") == plain(other.condition or "")
@@ -428,6 +397,13 @@ def _rewrite(connection: Connection, after: Instruction) -> None:
         update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(values)
     )
     record(connection, "instruction.changed", owner=after.owner, subject=after.id, content=after.text)
+
+
+def _switched_off(connection: Connection, instructions: Sequence[Instruction], at: datetime) -> list[Instruction]:
+    off = [each.model_copy(update={"active": False, "updated_at": at}) for each in instructions]
+    for each in off:
+        _rewrite(connection, each)
+    return off
 
 
 def split(text: str) -> tuple[str, str | None]:

@@ -29,7 +29,6 @@ def list_instructions(at: AboutPerson) -> Response:
         "instructions.html",
         noted="instructions",
         found=instructions.list_instructions(at.person, active_only=False),
-        overruled={each.loser.id: each.winner for each in instructions.conflicts(at.person)},
     )
 
 

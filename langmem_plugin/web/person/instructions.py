@@ -119,7 +119,6 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         at="instructions",
         # In force first, in the order in which they override one another.
         instructions=sorted(found, key=lambda each: not _holds(each, now)),
-        overruled={each.loser.id: each.winner for each in instructions.conflicts(visit.owner)},
         version_of=version_of,
         parts_of=lambda condition: _parts_of(condition, visit.language),
         is_over=lambda each: each.expires_at is not None and each.expires_at <= now,
