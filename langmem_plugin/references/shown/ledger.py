@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.shown_list import ShownList, aligned, named_in, sharing, spoken_of, told_of
+from langmem_plugin.references.shown.shown_list import ShownList, aligned, named_in, sharing, spoken_of
 from langmem_plugin.references.shown.text_lists import ListLine, TextList, read_lists
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
 from langmem_plugin.references.tokens import atoms, words_of
@@ -18,7 +18,6 @@ MOST_LINES = 300
 RECENT = 60
 """The number of lists that a reply or an utterance can reach back to."""
 _LONGEST_ASKED = 300
-_MOST_TOLD = 30  # items that are looked for in a reply's sentences
 _MOST_NAMED = 8  # items in a reply that speaks of known ones
 
 
@@ -211,11 +210,7 @@ class Ledger:
     def _show_pending(self, reply: str) -> None:
         spoken = [(*spoken_of(reply, result_list.entries), result_list) for result_list in self.pending]
         for entries, _, result_list in sorted(spoken, key=lambda each: each[1] if each[0] else -2):
-            listed = self._show(entries or result_list.entries, "prose" if entries else "all", (result_list,))
-            told = told_of(reply, result_list.entries) if 1 < len(entries) <= _MOST_TOLD else {}
-            listed.captions = [told[id(entry)] for entry in entries if id(entry) in told]
-            if len(listed.captions) < len(entries):
-                listed.captions = []
+            self._show(entries or result_list.entries, "prose" if entries else "all", (result_list,))
         self.pending.clear()
 
     def _speak_of_older(self, reply: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz
@@ -209,9 +209,8 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
     """Return the entries of one result that a reply speaks of, in its order, and the place of the last of them (in
     words).
 
-    Entries are found by name, else by the larger part of a name that no other entry shares, else by values: all entries
-    that values of their own tell apart, or the one that fits best. There are none if the reply speaks of no entry in
-    particular.
+    Entries are found by name, else by the larger part of a name that no other entry shares, else, where several are, by
+    values of their own. There are none if the reply speaks of no entry in particular.
     """
     mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
     words = words_of(text)
@@ -244,16 +243,7 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
     if len(told) > 1:
         first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
         return sorted(told, key=lambda entry: first[id(entry)]), -1
-    near = closest(text, entries)
-    return (near, -1) if len(near) == 1 else ([], -1)
-
-
-def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
-    """Return the entries that share the most distinguishing words and values with the text; [] if none shares any."""
-    held = atoms(text) - common_atoms(entries)
-    scores = [(sum(1.5 if ":" in atom else 1.0 for atom in held & entry.atoms), entry) for entry in entries]
-    best = max((score for score, _ in scores), default=0.0)
-    return [entry for score, entry in scores if score == best] if best > 0 else []
+    return [], -1
 
 
 def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
@@ -276,8 +266,6 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
                 score += 3 if close >= 88 else 0
             if score >= 0.4:
                 scored.append((score, row, column))
-    if len(lines) == len(entries) and _in_order(scored, len(lines)):
-        return list(entries)
     scored.sort(key=lambda match: (-match[0], match[1], match[2]))
     found: list[ItemEntry | None] = [None] * len(lines)
     used: set[int] = set()
@@ -286,51 +274,3 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
             found[row] = entries[column]
             used.add(column)
     return found
-
-
-def _in_order(scored: Sequence[tuple[float, int, int]], count: int) -> bool:
-    """Tell whether the lines show the entries in order: most fit the entry of their place, and none is
-    another one's by name; or hardly one is told of at all, as where months stand for dates.
-    """
-    own = {row: score for score, row, column in scored if row == column}
-    others = any(score >= _BY_NAME and score > own.get(row, 0) + 1 for score, row, column in scored if row != column)
-    told = {row for _, row, _ in scored}
-    return not others and (len(own) * 2 >= count or 0 < len(told) * 2 < count)
-
-
-_BY_NAME = 3  # of what scores a line
-
-
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")
-
-
-def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
-    """Map each named entry, by identity, to the text about it: the sentence's beginning, and the words that follow
-    the entry up to the next one.
-    """
-    frequency = Counter(word for entry in entries for word in entry.atoms)
-    called = Counter(name for entry in entries for name in {normal(name) for name in entry.names[:2]})
-    found: dict[int, str] = {}
-    for sentence in _SENTENCE.findall(text[:_LONGEST]):
-        low = normal(sentence)
-        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency, called)) >= 0}
-        ordered = sorted(at.items(), key=lambda each: each[1])
-        for number, (key, place) in enumerate(ordered):
-            end = ordered[number + 1][1] if number + 1 < len(ordered) else len(sentence)
-            found.setdefault(key, f"{sentence[: ordered[0][1]]} {sentence[place:end]}")
-    return found
-
-
-def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
-    """Return the place at which a sentence names an entry, by name or by words that no other entry holds; else -1."""
-    names = [normal(name) for name in entry.names[:2]]
-    places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
-    own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]
-    if not places:
-        whole = {match.group(): match.start() for match in _WORD.finditer(low)}
-        places = [whole[word] for word in own if word in whole]
-    return min(places, default=-1)
-
-
-_WORD = re.compile(r"\w+")
-_LONGEST, _SHORT = 4_000, 3
