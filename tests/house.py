@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1082,
     "portability": 2395,
     "privacy": 605,
-    "references": 3149,
+    "references": 3107,
     "root": 1676,
     "store": 285,
     "web": 3639,
