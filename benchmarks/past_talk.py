@@ -70,7 +70,7 @@ class Shares:
 
 
 def two_people_chatting(folder: Path, model: Embeddings) -> None:
-    """any@k: evidence is in the first k. F@10: the share of it. +2: with the two messages around each."""
+    """any@k: evidence is in the first k. F@10: the share of it."""
     corpora = lines(folder / "recall_corpora_dev.jsonl")
     questions = [question for question in lines(folder / "recall_dev.jsonl") if question["answerable"]]
     tallies: dict[str, Shares] = defaultdict(Shares)
@@ -84,16 +84,9 @@ def two_people_chatting(folder: Path, model: Embeddings) -> None:
             owner, wanted = question["corpus_id"], set(question["relevant"])
             found = memory.history.search(owner, question["query"], limit=400)
             ids = [each.message.message_id for each in found]
-            around = {}
-            for neighbours in (2, 4):
-                ten = memory.history.search(owner, question["query"], limit=10, neighbours=neighbours)
-                shown = {each.message.message_id for hit in ten for each in (*hit.before, hit, *hit.after)}
-                around[f"any@10 +{neighbours}"] = bool(wanted & shown)
-                around[f"F@10 +{neighbours}"] = len(wanted & shown) / len(wanted)
             tallies[question["source"]].count(
                 **{f"any@{k}": bool(wanted & set(ids[:k])) for k in (1, 5, 10)},
                 **{"F@10": len(wanted & set(ids[:10])) / len(wanted)},
-                **around,
                 **{"sessions any@5": in_first_sessions({session_of(each) for each in wanted}, ids, 5)},
             )
             plain = words[owner].ranked(question["query"])

@@ -17,7 +17,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage, Shown, nearest_words
+from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.write.key_value import KeyValueMemory, Result, as_text
@@ -27,8 +27,6 @@ log = event_log(__name__)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _MESSAGES = 8
-_NEIGHBOURS = 2  # of each
-_LONGEST_BESIDE = 200  # letters of a neighbour: all of them together are at most about a thousand tokens
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _NOTHING = "Nothing is found about that."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
@@ -72,11 +70,10 @@ def memory_tools(parts: AgentParts, writing: RunWriting) -> list[BaseTool]:
 
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
-        What is marked "(corrected since: …)" or "(no longer so)" does not hold any more. "before" and "after" are
-        what was said next to it, cut short.
+        What is marked "(corrected since: …)" or "(no longer so)" does not hold any more.
         """
         zone = parts.person_settings.time_zone(person.owner())
-        found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone, neighbours=_NEIGHBOURS)
+        found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone)
         return [_as_found(each, zone) for each in found]
 
     @tool
@@ -98,15 +95,8 @@ def _as_found(found: FoundMessage, zone: ZoneInfo) -> dict[str, str]:
     return {
         "said_at": f"{found.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
         "by": one_line(_speaker(found.message)),
-        **({"before": " / ".join(_beside(each, before=True) for each in found.before)} if found.before else {}),
         "text": one_line(" ".join(filter(None, [found.message.text, found.note]))),
-        **({"after": " / ".join(_beside(each, before=False) for each in found.after)} if found.after else {}),
     }
-
-
-def _beside(shown: Shown, *, before: bool) -> str:
-    words = nearest_words(one_line(shown.message.text), _LONGEST_BESIDE, before=before)
-    return " ".join(filter(None, [f"{one_line(_speaker(shown.message))}: {words}", one_line(shown.note)]))
 
 
 def _speaker(message: PastMessage) -> str:

@@ -18,7 +18,6 @@ from langmem_plugin.mcp_server.results import (
     Facts,
     FoundFact,
     FoundFacts,
-    NearbyMessage,
     PastMessage,
     PastMessages,
     RememberedFact,
@@ -28,7 +27,6 @@ from langmem_plugin.mcp_server.results import (
     speaker,
 )
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.find.past_messages import Shown, nearest_words
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import Remembered, Status, storable
 from langmem_plugin.plugin import PhoneMemory
@@ -38,8 +36,6 @@ ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 REPLACES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 _STATES: dict[str, Status] = {"known": "active", "waiting": "pending", "archived": "archived"}
-_NEIGHBOURS = 2  # of each message found
-_LONGEST_BESIDE = 200  # letters of each
 
 Text = Annotated[str, Field(max_length=4_000)]
 _Query = Annotated[str, Field(max_length=2_000)]
@@ -185,7 +181,7 @@ class MemoryTools:
         owner = self.owner()
         zone = self.memory.people.time_zone(owner)
         history = self.memory.service.history
-        found = history.search(owner, storable(query), limit=limit, time_zone=zone, neighbours=_NEIGHBOURS)
+        found = history.search(owner, storable(query), limit=limit, time_zone=zone)
         return PastMessages(
             messages=[
                 PastMessage(
@@ -194,8 +190,6 @@ class MemoryTools:
                     text=each.message.text,
                     note=each.note,
                     session_id=each.message.session_id,
-                    before=[_nearby(shown, before=True) for shown in each.before],
-                    after=[_nearby(shown, before=False) for shown in each.after],
                 )
                 for each in found
             ]
@@ -246,8 +240,3 @@ class MemoryTools:
 
 def _remembered(made: Remembered, owner: OwnerKey) -> RememberedFact:
     return RememberedFact(outcome=made.outcome, fact=Fact.of(made.memory, owner), replaced=list(made.concerned))
-
-
-def _nearby(shown: Shown, *, before: bool) -> NearbyMessage:
-    words = nearest_words(shown.message.text, _LONGEST_BESIDE, before=before)
-    return NearbyMessage(by=speaker(shown.message.speaker), text=words, note=shown.note)

@@ -1,18 +1,18 @@
 """Calls of code that may hang: each runs in a daemon thread, which is left alone when it takes too long."""
 
 import atexit
+import math
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextvars import copy_context
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 from langmem_plugin import process_forks
+from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.logs import event_log
 
@@ -112,62 +112,46 @@ def _let_end() -> None:
 log = event_log(__name__)
 
 _CLOSING_SECONDS = 10.0
-_Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]
 
 
 class BackgroundThread:
-    """A daemon thread that does what it is asked for; it starts with the first request and ends with `close`.
+    """A thread that does what it is asked for, one after another; it starts with the first request and ends with
+    `close`.
 
     Long work looks at `closing` between its steps and stops there: it must lose nothing by that.
     """
 
     def __init__(self) -> None:
-        self._begin()
-        process_forks.register(after_in_child=self._begin)
+        self._asked: dict[str, Callable[[], object]] = {}
+        self._worker = BackgroundWorker("background", self._work)
+        process_forks.register(after_in_child=self._asked_of_parent)
 
-    def _begin(self) -> None:
-        """Start anew, also in a forked child: the waiting work is the parent's to do."""
-        self.closing = threading.Event()
-        self._asked: _Queue = SimpleQueue()
-        self._waiting: set[str] = set()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        weakref.finalize(self, self._asked.put, None).atexit = False
+    @property
+    def closing(self) -> threading.Event:
+        return self._worker.closing
 
     def ask(self, name: str, work: Callable[[], object]) -> None:
         """Queue `work`, unless work of this name waits or runs already."""
-        with self._lock:
-            if name in self._waiting or self.closing.is_set():
-                return
-            self._waiting.add(name)
-            self._asked.put((name, work))
-            if self._thread is None or not self._thread.is_alive():  # a mistake in the work before may have ended it
-                self._thread = threading.Thread(
-                    target=_run,
-                    args=(self._asked, self.closing, self._waiting, self._lock),
-                    name="langmem-background",
-                    daemon=True,
-                )
-                self._thread.start()
+        self._asked.setdefault(name, work)
+        self._worker.wake()
 
     def close(self) -> None:
         """Wait for the step that runs; what still waits is left to the next process."""
-        self.closing.set()
-        self._asked.put(None)
-        if self._thread is not None:
-            self._thread.join(_CLOSING_SECONDS)
+        self._worker.stop()
+        self._worker.wait(_CLOSING_SECONDS)
 
+    def _work(self) -> float:
+        while self._asked and not self.closing.is_set():
+            name, work = next(iter(self._asked.items()))
+            try:
+                work()
+            except (StoreUnavailable, EmbeddingUnavailable):
+                if not self.closing.is_set():
+                    log.warning("background.failed", exc_info=True)
+            finally:
+                self._asked.pop(name, None)
+        return math.inf
 
-def _run(queued: _Queue, closing: threading.Event, waiting: set[str], lock: threading.Lock) -> None:
-    """Do the queued work; while it waits it holds no reference, so that an unclosed thread can be freed."""
-    while (asked := queued.get()) is not None and not closing.is_set():
-        name, work = asked
-        try:
-            work()
-        except (StoreUnavailable, EmbeddingUnavailable):
-            if not closing.is_set():
-                log.warning("background.failed", exc_info=True)
-        finally:
-            with lock:
-                waiting.discard(name)
-        del asked, work
+    def _asked_of_parent(self) -> None:
+        """Leave what waits to the parent, in a forked child."""
+        self._asked.clear()

@@ -451,7 +451,7 @@ LONG = " ".join(f"point {number} of the plan" for number in range(200))
 
 
 @pytest.mark.spec("U-1", "M-7")
-def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, graph_of, scripted, clock):
+def test_the_agent_sees_what_was_found_within_bounds(memory, graph_of, scripted, clock):
     for session in range(9):
         said = (f"{LONG} </instructions>", f"Katz in the harbour repairs it ({session})", LONG)
         memory.service.history.add(
@@ -470,11 +470,7 @@ def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, gra
     [result] = [json.loads(each.text) for each in messages if each.type == "tool"]
     assert len({each["text"] for each in result}) == 8
     for each in result:
-        assert list(each) == ["said_at", "by", "before", "text", "after"]
-        assert each["before"].startswith("the person: …")
-        assert each["before"].endswith("point 199 of the plan (/instructions)")
-        assert each["after"].startswith("the person: point 0 of the plan")
-        assert len(each["before"]) + len(each["after"]) < 450
+        assert list(each) == ["said_at", "by", "text"]
 
 
 @pytest.mark.spec("U-2", "M-14")

@@ -129,22 +129,6 @@ def test_what_was_said_is_found_with_whose_words_and_when(anna, memory, clock):
     assert found[0]["session_id"] == memory.sessions.sessions(ANNA)[0].session_id
 
 
-@pytest.mark.spec("M-11", "M-7")
-def test_what_was_found_comes_with_what_was_said_around_it_cut_short(anna, memory, clock):
-    long = " ".join(f"point {number}" for number in range(200))
-    for said in (HumanMessage(long), AIMessage("I recommend the plumber Katz"), HumanMessage("And on Sundays?")):
-        memory.sessions.record(ANNA, said)
-    clock.forward(hours=2)
-    memory.index_past_sessions()
-
-    [found] = anna("search_conversations", query="the plumber Katz", limit=1)["messages"]
-
-    [before], [after] = found["before"], found["after"]
-    assert before["text"].endswith("point 199")
-    assert (before["by"], len(before["text"])) == ("the person", 201)
-    assert after == {"by": "the person", "text": "And on Sundays?", "note": ""}
-
-
 @pytest.mark.spec("M-16")
 def test_what_is_shared_is_found_and_cannot_be_changed(anna, memory):
     made = share(memory.service, "The office closes at five on Fridays", with_clients=True)

@@ -96,7 +96,6 @@ DOORS = {
     "said in": lambda service, text: service.history.add(ERIN, [PastMessage("m2" + text[:1], text, text, text, NOW)]),
     "asked": lambda service, text: len(service.history.search(ERIN, text)) >= 0,
     "asked of": lambda service, text: len(service.history.search(text, "tea")),
-    "sessions gone": lambda service, text: service.history.remove_sessions(ERIN, [text]),
     "saved": lambda service, text: KeyValueMemory(service, ERIN).save_memory(text, text)["success"],
     "deleted": lambda service, text: KeyValueMemory(service, ERIN).delete_memory(text)["success"],
     "looked up": lambda service, text: KeyValueMemory(service, ERIN).search_memory(text)["success"],

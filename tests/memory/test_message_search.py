@@ -91,14 +91,6 @@ def test_nobody_finds_another_owners_messages_and_memories_stay_apart(memory, ta
     assert memory.history.search(ANNA, "  ") == []
 
 
-@pytest.mark.spec("C-4")
-def test_a_removed_session_is_gone_from_search(memory, talk):
-    assert memory.history.search(ANNA, "bakery")
-    assert memory.history.remove_sessions(ANNA, ["s2"]) == 4
-    assert {each.message.session_id for each in memory.history.search(ANNA, "bakery")} == {"s1"}
-    assert memory.history.count(ANNA) == 4
-
-
 WORDS = st.lists(st.sampled_from(["ant", "bee", "cat", "dog", "elk"]), max_size=6)
 
 

@@ -5,14 +5,16 @@ import inspect
 import pytest
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
-from sqlalchemy import event
+from sqlalchemy import delete, event
 
+from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.find.recall import search_for, share
 from langmem_plugin.memory.find.reply_memory import ReplyMemory
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
+from langmem_plugin.memory.keep.rows import begin_removal
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each
 
@@ -159,7 +161,6 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "search": lambda: history.search(ANNA, "what about the garden?"),
             "count": lambda: history.count(ANNA),
             "forget_cached": lambda: history.forget_cached(ANNA),
-            "remove_sessions": lambda: history.remove_sessions(ANNA, ["s1"]),
         },
         KeyValueMemory: {
             "save_memory": lambda: [keyed.save_memory("level", value) for value in ("3", "4")],
@@ -231,7 +232,11 @@ def test_what_vanishes_while_others_are_embedded_is_embedded_outside_of_the_tran
         manager = SessionManager(saver)
         manager.add_message(ANNA, "user", "hello")
         session_id = manager.get_session(ANNA).session_id
-        elsewhere = MemoryService(memory.database, embeddings=offline_model, now=clock)
+
+        def drop():
+            with memory.database.write() as connection:
+                begin_removal(connection, ANNA)
+                connection.execute(delete(history_message).where(history_message.c.owner == ANNA))
 
         def store(*numbers):
             messages = [said(number, clock) for number in numbers]
@@ -241,7 +246,7 @@ def test_what_vanishes_while_others_are_embedded_is_embedded_outside_of_the_tran
 
         assert store(1) == 1
         memory.embedder._latest.clear()
-        watching.then = lambda: elsewhere.history.remove_sessions(ANNA, ["s1"])
+        watching.then = drop
         assert store(1, 2) == 2
         assert memory.history.count(ANNA) == 2
         assert {each.message.message_id for each in memory.history.search(ANNA, "garden", mode="text")} == {"m1", "m2"}

@@ -1,6 +1,8 @@
 """The multilingual offline model: three small ones side by side, from installed packages; no key, no download."""
 
+import json
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -22,50 +24,7 @@ _OTHERS = (1.0, 0.25, 0.0)
 _COMMON = (0.85, 0.85, 0.0)  # the share left out of what all questions have in common
 
 # Questions of every kind: their vectors have in common that they are questions, and their language.
-_TYPICAL = {
-    "english": (
-        "what are the last digits I call sarah on?",
-        "why won't gabriel come in when the puppy is here?",
-        "who maintains our backup power?",
-        "why must I be quiet in the morning?",
-        "who has my power tool?",
-        "where can I find the paper about our coverage?",
-        "how do people pay on our site?",
-        "who covers the meal at the end of the week?",
-        "in which language should I talk to emil?",
-        "which place is not for eva?",
-        "who mops our floors?",
-        "who gives me music lessons?",
-    ),
-    "spanish": (
-        "¿en qué termina el teléfono de Sara?",
-        "¿por qué Gabriel no entra si está el cachorro?",
-        "¿quién hace el mantenimiento del equipo eléctrico de emergencia?",
-        "¿por qué no debo hacer ruido por la mañana?",
-        "¿quién tiene mi herramienta?",
-        "¿dónde está el papel de la cobertura?",
-        "¿cómo paga la gente en nuestra web?",
-        "¿quién invita a comer al final de la semana?",
-        "¿en qué idioma le hablo a Emilio?",
-        "¿qué restaurante no le va bien a Eva?",
-        "¿quién friega el suelo?",
-        "¿quién me da clases de música?",
-    ),
-    "hebrew": (
-        "מה הספרות האחרונות בטלפון של שרה?",
-        "למה גבריאל לא נכנס כשהגור פה?",
-        "מי מטפל בגיבוי החשמל?",
-        "למה צריך שקט בבוקר?",
-        "אצל מי הכלי עבודה שלי?",
-        "איפה המסמך של הכיסוי?",
-        "איך משלמים באתר שלנו?",
-        "מי מממן את האוכל בסוף השבוע?",
-        "באיזו שפה לדבר עם אמיל?",
-        "איזה מקום לא מתאים לאווה?",
-        "מי שוטפת לנו את הרצפה?",
-        "מי מלמדת אותי מוזיקה?",
-    ),
-}
+_TYPICAL: dict[str, list[str]] = json.loads(files(__package__).joinpath("typical_questions.json").read_text("utf-8"))
 
 
 class MultilingualEmbeddings(Embeddings):

@@ -1,9 +1,11 @@
 """The days that a question names, in a time zone: "in May", "3 October 2026", "la semana pasada", "אתמול"."""
 
 import calendar
+import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
+from importlib.resources import files
 from typing import TypeAlias
 
 import numpy as np
@@ -13,11 +15,15 @@ from langmem_plugin.languages.calendar_names import MONTH_NAMES, MONTHS_IN_SHORT
 
 Span: TypeAlias = tuple[date, date]  # the first and the last day
 
+_WORDS: dict[str, str] = json.loads(files(__package__).joinpath("date_words.json").read_text("utf-8"))
+# "What did I say on Monday?" looks back; "what do I have on Monday?" and "what is for dinner today?" do not. A day that
+# comes again every year, or something that goes on from a day, is not over after it.
+_SAID = {name: re.compile(pattern) for name, pattern in _WORDS.items()}
 _MONTH = {
     name.lower(): number for names in (*MONTH_NAMES.values(), MONTHS_IN_SHORT) for number, name in enumerate(names, 1)
 }
 # These are also names and other words: they need a preposition or a number beside them.
-_UNSURE = {*MONTHS_IN_SHORT, "march", "april", "june", "mayo", "julio", "מאי", "יוני"}
+_UNSURE = {*MONTHS_IN_SHORT, *_WORDS["unsure"].split()}
 _NAMED = re.compile(
     r"(?:\b(?P<before>in|of|on|since|during|until|by|last|this|early|late|mid|en|de|desde|hasta|durante|este)\s+)?"
     r"(?:\b(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?)?"
@@ -26,12 +32,6 @@ _NAMED = re.compile(
     r"(?:,?\s+(?:of\s+|del?\s+)?(?P<year>(?:19|20)\d\d)\b)?"
 )
 _ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
-_TODAY = re.compile(r"\b(?:today|hoy|היום)\b(?! ה)")
-_YESTERDAY = re.compile(r"\b(?:(?<!day before )yesterday|ayer|אתמול)\b")
-_DAY_BEFORE = re.compile(r"\b(?:(?:the )?day before yesterday|anteayer|antes de ayer|שלשום)\b")
-_THIS_WEEK = re.compile(r"\b(?:this week|esta semana|השבוע)\b(?! שעבר)")
-_LAST_WEEK = re.compile(r"\b(?:last week|semana pasada|[בה]?שבוע שעבר)\b")
-_LAST_MONTH = re.compile(r"\b(?:last month|mes pasado|[בה]?חודש שעבר)\b")
 _HEBREW_DAY = "|".join(WEEKDAY_NAMES["he"])
 _DAY = "|".join(name for name in WEEKDAY_NUMBERS if name not in WEEKDAY_NAMES["he"])
 _WEEKDAY = re.compile(
@@ -39,25 +39,6 @@ _WEEKDAY = re.compile(
     rf"\b(?P<day>{_DAY})\b"
     rf"(?:\s+(?P<after>pasado)\b)?|\b(?:[בה]?יום\s+(?P<hebrew>{_HEBREW_DAY})|[בה](?P<sabbath>שבת))\b"
     r"(?:\s+(?P<gone>שעבר|שעברה|האחרון|האחרונה)\b)?"
-)
-_REPEATED = re.compile(r"\b(?:every|each|next|this coming|cada|todos los|próximo|proximo|כל|הבא|הבאה)\b|\bque viene\b")
-# "What did I say on Monday?" looks back; "what do I have on Monday?" and "what is for dinner today?" do not.
-_LOOKS_BACK = re.compile(
-    r"\b(?:did|was|were|said|told|talked|asked|spoke|went|mentioned|wrote|happened|decided|bought"
-    r"|dij(?:e|iste|o|imos)|habl(?:é|aste|ó|amos)|cont(?:é|aste|ó)|ped(?:í|iste|imos)|fu(?:i|iste|e|imos)|hic(?:e|iste|imos)|hizo"
-    r"|com(?:í|iste|imos)|estuv(?:e|iste|o|imos)|pas(?:ó|aste)|mencion(?:é|aste)|acordamos|compr(?:é|aste|amos)"
-    r"|אמרתי|אמרת|אמרנו|דיברנו|דיברתי|סיפרתי|סיפרת|ביקשתי|היה|היתה|הייתה|היינו|הייתי|עשינו|עשיתי|קרה|אכלתי|אכלנו|קניתי|קנינו|הלכנו|סיכמנו)\b"
-)
-
-_TOMORROW = re.compile(r"\b(?:tomorrow|(?<!la )(?<!de )mañana|מחר)\b")
-_TONIGHT = re.compile(
-    r"\b(?:today|tonight|this (?:morning|afternoon|evening)|hoy|esta (?:noche|tarde|mañana)|היום(?! ה)|הערב|הלילה)\b"
-)
-# A day that comes again every year, or something that goes on from a day, is not over after it.
-_GOES_ON = re.compile(
-    r"\b(?:birthday|anniversary|every|each|yearly|annual\w*|since|starts?|starting|started|begins?|beginning|began"
-    r"|as of|from now on|moves?|moved|turns?|born|cumpleaños|cumple|aniversario|cada|todos los|todas las|desde|a partir"
-    r"|empie\w+|empez\w+|comien\w+|comenz\w+)\b|יום (?:ה)?הולדת|יום נישואין|כל |מתחיל|החל מ|נולד|עוברים|עובר"
 )
 _A_YEAR = timedelta(days=366)
 
@@ -102,17 +83,17 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
         if found["year"]:
             years = [int(found["year"])]
         spans += [span for year in years for span in _span(year, _MONTH[found["month"]], day)]
-    looks_back = _LOOKS_BACK.search(question) is not None
-    for words, days_ago in ((_TODAY, 0), (_YESTERDAY, 1), (_DAY_BEFORE, 2)):
+    looks_back = _SAID["looks back"].search(question) is not None
+    for words, days_ago in ((_SAID["today"], 0), (_SAID["yesterday"], 1), (_SAID["day before"], 2)):
         if words.search(question) and (days_ago or looks_back):
             spans.append((today - timedelta(days=days_ago), today - timedelta(days=days_ago)))
     spans += _weekdays(question, today, looks_back=looks_back)
-    if looks_back and _THIS_WEEK.search(question):
+    if looks_back and _SAID["this week"].search(question):
         spans.append((today - timedelta(days=today.weekday()), today))
-    if _LAST_WEEK.search(question):
+    if _SAID["last week"].search(question):
         monday = today - timedelta(days=today.weekday() + 7)
         spans.append((monday, monday + timedelta(days=6)))
-    if _LAST_MONTH.search(question):
+    if _SAID["last month"].search(question):
         end = today.replace(day=1) - timedelta(days=1)
         spans.append((end.replace(day=1), end))
     return spans
@@ -124,10 +105,10 @@ def is_over(text: str, told: date, today: date) -> bool:
     A day without a year is the first such day from when it was told on.
     """
     text = text.casefold()
-    if told >= today or _GOES_ON.search(text):
+    if told >= today or _SAID["goes on"].search(text):
         return False
     ahead = [span for span in named(text, told, (told.year, told.year + 1)) if told < span[0] <= told + _A_YEAR]
-    for words, days in ((_TONIGHT, 0), (_TOMORROW, 1)):
+    for words, days in ((_SAID["tonight"], 0), (_SAID["tomorrow"], 1)):
         if words.search(text):
             ahead.append((told + timedelta(days=days), told + timedelta(days=days)))
     return bool(ahead) and max(last for _, last in ahead) < today
@@ -135,7 +116,17 @@ def is_over(text: str, told: date, today: date) -> bool:
 
 def without_days(question: str) -> str:
     """Return the rest of `question`, in small letters."""
-    for days in (_ISO, _NAMED, _DAY_BEFORE, _YESTERDAY, _TODAY, _LAST_WEEK, _LAST_MONTH, _THIS_WEEK, _WEEKDAY):
+    for days in (
+        _ISO,
+        _NAMED,
+        _SAID["day before"],
+        _SAID["yesterday"],
+        _SAID["today"],
+        _SAID["last week"],
+        _SAID["last month"],
+        _SAID["this week"],
+        _WEEKDAY,
+    ):
         question = days.sub(" ", question)
     return question
 
@@ -144,7 +135,7 @@ def _weekdays(question: str, today: date, *, looks_back: bool) -> list[Span]:
     """Return the newest day of each name that is over or going on; on a Monday "on Monday" may be a
     week ago as well.
     """
-    if _REPEATED.search(question):
+    if _SAID["repeated"].search(question):
         return []
     spans = []
     for found in _WEEKDAY.finditer(question):

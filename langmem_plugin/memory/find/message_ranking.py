@@ -1,7 +1,9 @@
 """The ranking of messages for a question: they gain from neighbours, session, speaker and the day they were said."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +35,9 @@ _FURTHEST = -60.0  # temperatures behind the best
 _NOTHING = 1e-9
 _ASSISTANT = "assistant"  # the role under which the assistant's words are stored, and as every chat model calls itself
 
-_SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
-_PERSONS = {
-    "user": re.compile(
-        rf"\b(i|did i|have i|i have|i had) (ever )?({_SAYING})\b|\b(dije|conté|pedí|mencioné|pregunté|escribí)\b"
-        r"|\b(אמרתי|סיפרתי|ביקשתי|כתבתי|שאלתי|הזכרתי)\b"
-    ),
-    "assistant": re.compile(
-        rf"\b(you|did you|have you|you have|you had) (ever )?({_SAYING})\b"
-        r"|\b(dijiste|contaste|recomendaste|sugeriste|propusiste|escribiste)\b"
-        r"|\b(אמרת|סיפרת|הצעת|המלצת|כתבת|הזכרת)\b"
-    ),
-}
-_TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
+_SAYING = json.loads(files(__package__).joinpath("saying_words.json").read_text("utf-8"))
+_PERSONS = {role: re.compile(_SAYING[role]) for role in ("user", "assistant")}
+_TALKING = re.compile(_SAYING["talking"])
 
 
 def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:

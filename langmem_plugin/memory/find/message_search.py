@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
 
 from langmem_plugin.database import Database
@@ -19,7 +17,7 @@ from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
-from langmem_plugin.memory.find.fact_ranking import Hit, Query
+from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
     STORED,
@@ -35,56 +33,6 @@ from langmem_plugin.memory.keep.rows import Damages, all_rows, begin_change, beg
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed
-
-_A_DAY = 86_400_000_000  # microseconds; where years of talk are one session, messages days apart are two talks
-
-
-class Around(NamedTuple):
-    """The ids of the messages just before a message and just after it, in the order they were said."""
-
-    before: Sequence[str] = ()
-    after: Sequence[str] = ()
-
-
-def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter, now: datetime) -> dict[str, Around]:
-    """Return the neighbours of found messages, by id: of the same session, within a day, and let through by the filter.
-
-    Half of the neighbours stand before the message; of an odd number the last comes after it.
-    """
-    columns = corpus.columns
-    created, sessions = columns["created"], columns["session"]
-    fits = corpus.fitting(where, now)
-    before, after = neighbours // 2, neighbours - neighbours // 2
-    talks: dict[int, NDArray[np.intp]] = {}
-    result = {}
-    for message_id in found if neighbours > 0 else ():
-        row = corpus.row_of(message_id)
-        session = int(sessions[row])
-        if session not in talks:
-            rows = np.flatnonzero(columns["live"] & (sessions == session))
-            talks[session] = rows[np.argsort(created[rows], kind="stable")]
-        talk = talks[session]
-        place = int(np.flatnonzero(talk == row)[0])
-        beside = talk[max(place - before, 0) : place], talk[place + 1 : place + 1 + after]
-        near = fits & (np.abs(created - created[row]) <= _A_DAY)
-        result[message_id] = Around(*([corpus.ids[each] for each in side if near[each]] for side in beside))
-    return result
-
-
-def once(shown: Sequence[str], near: Mapping[str, Around]) -> dict[str, Around]:
-    """Return the neighbours of the messages shown, best first, without any message that is shown itself.
-
-    A message between two of them goes with the better.
-    """
-    given = set(shown)
-    result = {}
-    for message_id in shown:
-        result[message_id] = Around(
-            *([each for each in side if each not in given] for side in near.get(message_id, Around()))
-        )
-        given.update(*result[message_id])
-    return result
-
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
@@ -193,14 +141,12 @@ class MessageHistory:
         min_relevance: float = 0.0,
         where: Filter = EVERYTHING,
         time_zone: tzinfo = UTC,
-        neighbours: int = 0,
     ) -> list[FoundMessage]:
         """Return the messages most likely to answer, best first, as they stand now. Of the filter, sessions
         and dates apply.
 
         Words that the person asked to be forgotten are left out; corrected messages are marked. "Yesterday" in the
-        question is a day of `time_zone`. Each comes with up to so many `neighbours` of its talk, half of them before
-        it; none is given twice.
+        question is a day of `time_zone`.
         """
         owner = owner_key(self._database, owner)
         if not question.strip():
@@ -216,48 +162,19 @@ class MessageHistory:
             where=where,
             now=now,
         )
-        near: dict[str, Around] = {}
-
         with self._database.read() as connection:
-
-            def rank(corpus: Corpus) -> dict[str, Hit]:
-                hits = {hit.id: hit for hit in ranked_messages(corpus, asked)}
-                near.clear()
-                near.update(around(corpus, hits, neighbours, where, now))
-                return hits
-
             found = self._messages.answers(
-                connection, owner, rank, lambda message_ids: self._by_ids(connection, owner, message_ids)
+                connection,
+                owner,
+                lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
+                lambda message_ids: self._by_ids(connection, owner, message_ids),
             )
-            texts = {message.message_id: message for _, message in found}
-            beside = {each for sides in near.values() for side in sides for each in side} - texts.keys()
-            texts |= self._by_ids(connection, owner, sorted(beside))
-            standing = as_it_stands(connection, self._repository, owner, list(texts.values()))
-        shown = [hit for hit, _ in found if hit.id in standing][: max(limit, 0)]
-        near = once([hit.id for hit in shown], near)
+            standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
+        shown = [(hit, standing[hit.id]) for hit, _ in found if hit.id in standing][: max(limit, 0)]
         return [
-            FoundMessage(
-                standing[hit.id].message,
-                hit.score,
-                hit.similarity,
-                hit.match_type,
-                hit.signals,
-                standing[hit.id].corrected_by,
-                before,
-                after,
-            )
-            for hit in shown
-            for before, after in [[tuple(standing[each] for each in side if each in standing) for side in near[hit.id]]]
+            FoundMessage(each.message, hit.score, hit.similarity, hit.match_type, hit.signals, each.corrected_by)
+            for hit, each in shown
         ]
-
-    def remove_sessions(self, owner: str | int, session_ids: Sequence[str]) -> int:
-        """Delete every message of these sessions for good; return how many there were."""
-        owner = owner_key(self._database, owner)
-        with self._database.write() as connection:
-            begin_removal(connection, owner)
-            return connection.execute(
-                delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
-            ).rowcount
 
     def of_no_session_here(self, connection: Connection, owner: OwnerKey) -> list[PastMessage]:
         """Return the messages that were added by themselves, in order: no session of this database has them."""

@@ -208,7 +208,6 @@ class FoundMessage:
     """A message that answers a question; the other fields as in Found.
 
     `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
-    `before` and `after` are its neighbours in the talk, where they were asked for, in the order they were said.
     """
 
     message: PastMessage
@@ -217,8 +216,6 @@ class FoundMessage:
     match_type: MatchType
     signals: dict[str, float]
     corrected_by: str | None = None
-    before: tuple[Shown, ...] = ()
-    after: tuple[Shown, ...] = ()
 
     def cells(self) -> Cells:
         return {
@@ -236,11 +233,3 @@ class FoundMessage:
     def note(self) -> str:
         """Return a remark for a model to give with the message: "" for none."""
         return Shown(self.message, self.corrected_by).note
-
-
-def nearest_words(text: str, at_most: int, *, before: bool) -> str:
-    """Return the part of a neighbour's text nearest to the found message: the end of one before it."""
-    line = " ".join(text.split())
-    if len(line) <= at_most:
-        return line
-    return f"…{line[-at_most:]}" if before else f"{line[:at_most]}…"

@@ -1,20 +1,18 @@
 """Vector collections in PostgreSQL: one table each, with an HNSW index by cosine."""
 
-import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
-from sqlalchemy import Column, Connection, Index, MetaData, Table, Text, delete, func, inspect, select, text
+from sqlalchemy import Column, Index, MetaData, Table, Text, delete, func, inspect, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.index.stores import VectorsById
 
 try:
@@ -79,12 +77,12 @@ class PgVectorStore(VectorStore):
                 postgresql_ops={"embedding": "halfvec_cosine_ops"},
             ),
         )
-        with _reading(database) as connection:
+        with database.read() as connection:
             found = inspect(connection)
             known = found.has_table(name, schema=schema)
             columns = {each["name"]: str(each["type"]) for each in found.get_columns(name, schema)} if known else {}
         if not known:
-            with _writing(database) as connection:
+            with database.write() as connection:
                 connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
                 self._table.create(connection, checkfirst=True)
         elif embeddings.strict and columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
@@ -109,7 +107,7 @@ class PgVectorStore(VectorStore):
         vectors = self._embeddings.embed_documents(added)
         statement = insert(self._table)
         new = statement.excluded.embedding
-        with _writing(self._database, BULK_WORK) as connection:
+        with self._database.write(patience=BULK_WORK) as connection:
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["id"], set_={"embedding": new}, where=self._table.c.embedding != new
@@ -119,12 +117,12 @@ class PgVectorStore(VectorStore):
         return added
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
-        with _writing(self._database) as connection:
+        with self._database.write() as connection:
             connection.execute(delete(self._table).where(self._table.c.id.in_(ids or [])))
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        with _reading(self._database) as connection:
+        with self._database.read() as connection:
             found = connection.execute(select(self._table.c.id).where(self._table.c.id.in_(ids))).scalars()
             return [Document(page_content=memory_id, id=memory_id) for memory_id in found]
 
@@ -133,7 +131,7 @@ class PgVectorStore(VectorStore):
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:
         nearest = select(self._table.c.id).order_by(self._table.c.embedding.cosine_distance(embedding)).limit(k)
-        with _reading(self._database) as connection:
+        with self._database.read() as connection:
             connection.execute(
                 select(
                     func.set_config("hnsw.ef_search", str(min(k, _LARGEST_SEARCH)), True),
@@ -143,31 +141,10 @@ class PgVectorStore(VectorStore):
             return [Document(page_content=each, id=each) for each in connection.execute(nearest).scalars()]
 
     def delete_collection(self) -> None:
-        with _writing(self._database) as connection:
+        with self._database.write() as connection:
             self._table.drop(connection, checkfirst=True)
 
     @classmethod
     def from_texts(cls, texts: list[str], embedding: Embeddings, metadatas: Any = None, **kwargs: Any) -> Self:
         """Raise NotImplementedError: the database has to be given."""
         raise NotImplementedError
-
-
-@contextlib.contextmanager
-def _reading(database: Database) -> Iterator[Connection]:
-    with _named_errors(), database.read() as connection:
-        yield connection
-
-
-@contextlib.contextmanager
-def _writing(database: Database, patience: timedelta | None = None) -> Iterator[Connection]:
-    with _named_errors(), database.write(patience=patience) as connection:
-        yield connection
-
-
-@contextlib.contextmanager
-def _named_errors() -> Iterator[None]:
-    """Raise StoreUnavailable for errors of the database, as of a table that is gone or is another one."""
-    try:
-        yield
-    except SQLAlchemyError as error:
-        raise StoreUnavailable(f"pgvector: {error}") from error
