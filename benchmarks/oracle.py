@@ -406,7 +406,6 @@ def play_api(played, recording, operator, person):
         ask("instruct rightly", "POST", "/api/instructions", json={"instruction": "Answer briefly"})
         ask("category", "POST", "/api/memory/categories", json={"name": "Things"})
         ask("consent", "PATCH", "/api/consent", json={"extraction": True})
-        ask("person", "PATCH", "/api/person", json={"time_zone": "Asia/Jerusalem"})
         ask("chat", "POST", "/api/chat", json={"message": "find me a chicken dinner", "message_id": "api1"})
         ask("export", "GET", "/api/memory/export")
         ask("described", "GET", "/api/openapi.json")

@@ -6,11 +6,11 @@ from fastapi import Query
 from pydantic import Field
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import OwnerKey, masked
+from langmem_plugin.identifiers import masked
 from langmem_plugin.people.everybody import everybody, how_many
 from langmem_plugin.portability.exporter import Holdings
 from langmem_plugin.web.api.calls import Call, Called, CalledByOperator
-from langmem_plugin.web.api.fields import Body, Cursor, Limit, Name, Offset, Told
+from langmem_plugin.web.api.fields import Cursor, Limit, Offset, Told
 from langmem_plugin.web.api.privacy import Permitted
 from langmem_plugin.web.api.routing import PAGED, answer, routes_of, tell_place
 from langmem_plugin.web.person_refs import PersonRefs
@@ -29,13 +29,6 @@ class KnownPerson(Person):
     time_zone: str
     language: Literal["en", "he", "es"]
     consent: Permitted
-
-
-class NewSettings(Body):
-    """The changes; all that is not named stays as it is."""
-
-    time_zone: Name | None = Field(default=None, examples=["Asia/Jerusalem"])
-    language: Literal["en", "he", "es"] | None = None
 
 
 @routes.get("/api/people", response_model=answer(people=list[Person], total=int), responses=PAGED)
@@ -59,22 +52,7 @@ def list_people(
 @routes.get("/api/person", response_model=answer(person=KnownPerson))
 def read_person(call: Called, reveal: _Reveal = False) -> Any:
     """Whom the token or the header names: identifiers, settings, consent, and how much is stored."""
-    return _known(call, call.reads("person, revealed" if reveal else "person"), reveal=reveal)
-
-
-@routes.patch("/api/person", response_model=answer(person=KnownPerson))
-def change_person(call: Called, wanted: NewSettings) -> Any:
-    """Set the person's time zone or language."""
-    owner, people = call.person(), call.memory.people
-    if wanted.time_zone is not None:
-        people.set_time_zone(owner, wanted.time_zone)
-    if wanted.language is not None:
-        people.set_language(owner, wanted.language)
-    return _known(call, owner, reveal=False)
-
-
-def _known(call: Call, owner: OwnerKey, *, reveal: bool) -> Any:
-    people = call.memory.people
+    owner, people = call.reads("person, revealed" if reveal else "person"), call.memory.people
     settings = {
         "time_zone": people.time_zone(owner).key,
         "language": people.language(owner),

@@ -138,10 +138,7 @@ def _found(at: PersonDesk, wanted: Wanted) -> tuple[list[tuple[Memory, Found | N
 @router.get("/recent")
 def show_recent(at: AboutPerson) -> Response:
     """Show the latest changes, each of which can be undone: a forgotten memory until it is deleted."""
-    return at.page("recent.html", noted="recent", **vars(recent(at.memory.service, at.person, forgotten_within=_MONTH)))
-
-
-_MONTH = timedelta(days=30)
+    return at.page("recent.html", noted="recent", changes=recent(at.memory.service, at.person))
 
 
 @router.get("/memories/{memory_id}")

@@ -14,7 +14,7 @@ from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.people import links, person_records
 from langmem_plugin.people.everybody import Order, looked_for
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.changes import recent_of_all
+from langmem_plugin.web.changes import recent
 from langmem_plugin.web.console.desk import AtDesk, Desk
 from langmem_plugin.writing import jobs as job_records
 from langmem_plugin.writing.jobs import ExtractionJobs
@@ -128,7 +128,7 @@ def _channel(key: str) -> str:
 def show_recent(at: AtDesk) -> Response:
     """Show the latest changes of everybody, each of which can be undone."""
     at.note("recent")
-    changes = recent_of_all(at.memory.service)
+    changes = recent(at.memory.service)
     names = {person: at.memory.people.name(person) for person, *_ in changes}
     return at.page("recent_of_all.html", changes=changes, names=names)
 

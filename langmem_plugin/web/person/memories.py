@@ -75,7 +75,7 @@ def forget_several(visit: Here, ids: Annotated[list[str] | None, Form()] = None)
 def show_recent(visit: Here) -> Response:
     """Show the latest changes, each of which can be undone."""
     changes = recent(visit.memory.service, visit.owner, forgotten_within=_UNDO_WITHIN)
-    return visit.page("recent.html", at="memories", forgotten=changes.forgotten, changed=changes.replaced)
+    return visit.page("recent.html", at="memories", changes=changes)
 
 
 @router.get("/memories/{memory_id}")

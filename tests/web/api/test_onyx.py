@@ -113,7 +113,6 @@ def test_a_chat_takes_the_fields_of_onyx(memory, tokens):
 def test_a_mistyped_header_makes_no_person(operator, memory, slip):
     for method, path, body in (
         ("POST", "memory", {"json": {"fact": "Ghost"}}),
-        ("PATCH", "person", {"json": {"language": "es"}}),
         ("GET", "memory", {}),
         ("GET", "person", {}),
     ):
