@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from mcp.server.mcpserver.context import Context
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
@@ -49,20 +49,13 @@ def told(error: LangMemError) -> str:
     return f"This cannot be done: {error}."
 
 
-def as_tool_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Wrap the work of a tool so that its failures are sentences for the model."""
-    return _in_sentences(work, lambda _: ToolError)
-
-
-def as_resource_error(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
-    """Wrap the reading of a resource so that its failures are sentences for the model."""
-    missing = tuple(_NOT_THERE)
-    return _in_sentences(work, lambda error: ResourceNotFoundError if isinstance(error, missing) else ResourceError)
-
-
-def _in_sentences(
-    work: Callable[_Given, _Result], kind: Callable[[LangMemError], type[Exception]]
+def in_sentences(
+    work: Callable[_Given, _Result],
+    refused: type[Exception] = ToolError,
+    missing: type[Exception] = ToolError,
 ) -> Callable[_Given, _Result]:
+    """Wrap the work of a tool or a resource so that its failures are sentences for the model."""
+
     @functools.wraps(work)
     def done(*arguments: _Given.args, **named: _Given.kwargs) -> _Result:
         try:
@@ -71,7 +64,7 @@ def _in_sentences(
         except LangMemError as error:
             if isinstance(error, EmbeddingUnavailable | StoreUnavailable):
                 log.warning("mcp.unavailable", exc_info=error, extra={"what": work.__name__})
-            raise kind(error)(told(error)) from error
+            raise (missing if isinstance(error, tuple(_NOT_THERE)) else refused)(told(error)) from error
 
     return done
 
@@ -80,14 +73,13 @@ class PlainTool(Tool):
     """A tool that takes the arguments it names and no others, and whose errors are sentences."""
 
     @classmethod
-    def of(cls, work: Callable[..., Any], annotations: ToolAnnotations) -> "PlainTool":
-        tool = cls.from_function(as_tool_error(work), annotations=annotations, structured_output=True)
+    def of(cls, work: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
+        tool = cls.from_function(in_sentences(work), annotations=annotations, structured_output=True)
         arguments = tool.fn_metadata.arg_model
         arguments.model_config["extra"] = "forbid"
         arguments.model_rebuild(force=True)
-        return cls.model_validate(
-            {**{name: getattr(tool, name) for name in cls.model_fields}, "parameters": arguments.model_json_schema()}
-        )
+        tool.parameters = arguments.model_json_schema()
+        return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -74,7 +75,7 @@ class MemoryTools:
         """The key of the person. Raises StoreUnavailable."""
         return self.memory.people.resolve(self._identifier())
 
-    def tools(self) -> list[PlainTool]:
+    def tools(self) -> list[Tool]:
         """All methods that are marked as tools, in their order."""
         marked = ((name, getattr(each, _HINTS, None)) for name, each in vars(type(self)).items())
         return [PlainTool.of(getattr(self, name), hints) for name, hints in marked if hints is not None]

@@ -96,7 +96,7 @@ def test_what_a_memory_says_is_text_on_every_page(memory, operator):
     [session] = memory.sessions.sessions(ERIN)
     for place in (
         *("/memories", f"/memories/{stored.id}", "/categories", "/instructions"),
-        *(f"/conversations/{session.session_id}"),
+        f"/conversations/{session.session_id}",
     ):
         page = operator.see(operator.of(ERIN, place))
         for tag in ("<script>alert", "<img src=x", "<b>", "<i>", " 49 "):
