@@ -27,7 +27,7 @@ ROOMS = {
     "identifiers": 252,
     "insight": 590,
     "languages": 250,
-    "mcp_server": 524,
+    "mcp_server": 509,
     "memory": 9600,
     "offline": 669,
     "people": 1082,
@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3107,
     "root": 1676,
     "store": 285,
-    "web": 3639,
+    "web": 3619,
     "writing": 1600,
 }
 CROWDED = {"cli": 24, "database": 24}
