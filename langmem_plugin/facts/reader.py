@@ -141,8 +141,6 @@ class Reader:
         said = self._predicate(line, subject)
         if said is None and subject.role is not None:
             said = self._copula(line, replace(subject, noun=subject.role))
-        if said is None and subject.name:
-            said = self._turned_round(line, subject)
         return said
 
     def _predicate(
@@ -280,16 +278,6 @@ class Reader:
     def _is_dated(self, said: Sequence[Token]) -> bool:
         now = self._said_at
         return now is not None and not all(each.first for each in moments(said, self._language, now, ahead=True))
-
-    def _turned_round(self, line: Line, subject: Subject) -> Finding | None:
-        """Read a sentence turned round, as in "Priya Nair is my accountant"."""
-        tokens, language = line.tokens, self._language
-        used = begins(tokens, subject.end, language.copulas)
-        theirs = subject_at(line, subject.end + used) if used else None
-        if theirs is None or theirs.is_speaker or theirs.loose or not (theirs.noun or theirs.role) or theirs.name:
-            return None
-        attribute = theirs.noun or theirs.role or ""
-        return Finding(replace(subject, who=SELF), attribute, subject.name, subject.first, theirs.end)
 
     def _noted_of(self, line: Line, at: int) -> Finding | None:
         """Read a note of a thing: "choir practice: mondays at 18:30"."""

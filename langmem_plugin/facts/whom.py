@@ -66,7 +66,6 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
         or (_owned(line, at + 1, at) if word in language.possessives else None)
         or (_owned_before(line, at, noted=noted) if language.possessive_after else None)
         or (_owned(line, at, at) if noted or _is_of_family(tokens[at].plain, language) else None)
-        or _named_by_role(line, at)
         or _bare_noun(line, start, at)
         or named
     )
@@ -180,9 +179,6 @@ def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
     if not used or at + used + 1 >= len(tokens) or tokens[at + used].plain not in _OF:
         return None
     owner = subject_at(line, at + used + 1, noted=noted)
-    if owner is None and language.name == "he":
-        name = tokens[at + used + 1]
-        owner = Subject(name.plain, at, at + used + 2, at, name=(name,))
     if owner is None and noun in SERVING:  # "la pediatra de los niños es …"
         end = next((place for place in range(at + used, len(tokens)) if begins(tokens, place, language.copulas)), 0)
         return Subject(SELF, at, end, at, noun=noun, loose=True) if end else None
@@ -228,23 +224,12 @@ def _bare_noun(line: Line, at: int, first: int) -> Subject | None:
     return None
 
 
-def _named_by_role(line: Line, at: int) -> Subject | None:
-    """Read a person named by role without "my", as in "grandson Ben is 7"."""
-    role, used = looked_up(line, at, line.language.people)
-    if not used or at + used >= len(line.tokens) or not is_name(line.tokens[at + used], line.language):
-        return None
-    return _of_theirs(line, with_name(line, Subject(role, at, at + used, at, role=role)))
-
-
 def _named(line: Line, at: int) -> Subject | None:
     tokens, language = line.tokens, line.language
     end = at
     while end < len(tokens) and end - at < _MOST_NAMES and is_name(tokens[end], language):
         end += 1
     if language.name == "he":
-        if tokens[at].plain[:1] == "ל" and tokens[at + 1 : at + 2] and tokens[at + 1].plain == "יש":
-            whose = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
-            return Subject(whose.plain, at, at + 1, at, name=(whose,), loose=True)  # "לאלמה יש אלרגיה"
         end += _length_of_a_name(line, at)
     if end == at:
         return None
