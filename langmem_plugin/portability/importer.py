@@ -91,8 +91,8 @@ class Importer:
                 continue
             with run.report.skipping(record.place):
                 self._take(run, record)
-        for owner in list(run.waiting):
-            self._remember(run, owner)
+        for owner, waiting in run.waiting.items():
+            self._remember(run, owner, waiting)
         note_import(database, whose)
         return run.report
 
@@ -107,10 +107,7 @@ class Importer:
         elif isinstance(record, ImportedInstruction):
             self._instruction(run, owner, record)
         elif isinstance(record, ImportedMemory):
-            waiting = run.waiting.setdefault(owner, {})
-            waiting[stable_id(owner, record.source_id)] = record
-            if len(waiting) >= AT_ONCE:
-                self._remember(run, owner)
+            run.waiting.setdefault(owner, {})[stable_id(owner, record.source_id)] = record
 
     def _is_erased(self, run: _Run, owner: OwnerKey) -> bool:
         """Tell whether the owner was erased; it is read once for each person of an import."""
@@ -195,19 +192,22 @@ class Importer:
             raise InvalidInput(first_error(error)) from error
         run.report.count("instruction", stored=self._service.instructions.take_in(owner, made))
 
-    def _remember(self, run: _Run, owner: OwnerKey) -> None:
-        """Remember the facts that were held back until there were enough of a person's to be embedded together."""
-        waiting = run.waiting.pop(owner)
+    def _remember(self, run: _Run, owner: OwnerKey, waiting: Mapping[str, ImportedMemory]) -> None:
+        """Remember the facts in the order in which they were said: a later run then decides as this one did."""
         with self._saver.database.read() as connection:
             there = self._service.repository.ids_there(connection, owner, list(waiting))
         run.report.count("memory", stored=False, many=len(there))
-        new = {memory_id: each for memory_id, each in waiting.items() if memory_id not in there}
-        try:
-            self._remembered(run, owner, new)
-        except InvalidInput:  # one of them is refused: storing each alone shows which
-            for memory_id, each in new.items():
-                with run.report.skipping(each.place):
-                    self._remembered(run, owner, {memory_id: each})
+        now = self._service.now()
+        left = [(memory_id, each) for memory_id, each in waiting.items() if memory_id not in there]
+        left.sort(key=lambda one: one[1].fields.get("said_at") or one[1].fields.get("created_at") or now)
+        for start in range(0, len(left), AT_ONCE):
+            new = dict(left[start : start + AT_ONCE])
+            try:
+                self._remembered(run, owner, new)
+            except InvalidInput:  # one of them is refused: storing each alone shows which
+                for memory_id, each in new.items():
+                    with run.report.skipping(each.place):
+                        self._remembered(run, owner, {memory_id: each})
 
     def _remembered(self, run: _Run, owner: OwnerKey, new: Mapping[str, ImportedMemory]) -> None:
         facts = [

@@ -142,3 +142,17 @@ def test_a_session_that_has_grown_is_completed(memory, clock):
         assert memory.importer.run([record]).stored["message"] == stored
     said = [message.text for each in memory.export(ANNA).sessions for message in each.messages]
     assert sorted(said) == ["a table", "hello", "hi"]
+
+
+@pytest.mark.spec("U-9", "W-6")
+def test_facts_in_any_order_end_as_they_were_said_and_a_later_run_changes_nothing(memory, tmp_path):
+    said = [("I live in Haifa", 1), ("I live in Haifa", 9), ("I live in Eilat", 5)]
+    held = [
+        {"id": str(number), "memory": text, "hash": "h", "user_id": ANNA, "created_at": f"2026-01-0{day}T10:00:00Z"}
+        for number, (text, day) in enumerate(said)
+    ]
+    (tmp_path / "mem0.json").write_text(json.dumps(held))
+    assert memory.importer.run(mem0.records(tmp_path / "mem0.json")).stored["memory"] == 3
+    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I live in Haifa"]
+    assert not +memory.importer.run(mem0.records(tmp_path / "mem0.json")).stored
+    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I live in Haifa"]
