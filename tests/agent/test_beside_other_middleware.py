@@ -167,19 +167,6 @@ def test_a_summary_within_a_turn_is_not_read_as_what_the_person_says(memory, age
     assert memory.resolved([AIMessage(LIST), summary]).references == ()
 
 
-@pytest.mark.spec("U-1")
-@for_each(
-    ("other", "advice"),
-    [
-        (SummarizationMiddleware(SUMMARISER), "summarise=model"),
-        (PIIMiddleware("email"), "before memory.reply"),
-    ],
-)
-def test_what_works_against_the_memory_is_told_with_what_to_do(memory, agent, other, advice):
-    [told] = memory.check(agent(other, ours_first=True)[0])
-    assert advice in told
-
-
 @pytest.mark.spec("U-1", "W-7")
 def test_a_tool_remembers_nothing_that_was_redacted(memory, agent):
     def script(messages):

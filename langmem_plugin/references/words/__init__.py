@@ -78,7 +78,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The words of the fields and names of tools' data."""
 LANGUAGES: tuple[Language, ...] = tuple(map(_read, ("en", "he", "es")))
-ENGLISH, HEBREW, SPANISH = LANGUAGES
+ENGLISH = LANGUAGES[0]
 SCALES: Mapping[str, frozenset[str]] = {
     name: frozenset[str]().union(*(each.scales[name].fields for each in LANGUAGES if name in each.scales))
     for name in ENGLISH.scales
