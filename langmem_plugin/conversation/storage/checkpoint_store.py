@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage.message_cache import MessageCache, RecentWrites, RowLease
+from langmem_plugin.conversation.storage.message_cache import MessageCache, RowAllocator, RowLease
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.conversation.storage.session_messages import (
     CountTokens,
@@ -58,7 +58,7 @@ class CheckpointStore:
         self._media = media
         self.count_tokens = count_tokens
         self._messages = MessageCache(_CACHE_BYTES)
-        self._recent = RecentWrites()
+        self._allocator = RowAllocator()
         self.reports = DamageReports()
 
     def of(
@@ -69,8 +69,8 @@ class CheckpointStore:
         Damaged parts are reported, and marked or left out. `fresh` reads every byte from the database, whatever is
         cached, and raises DamagedSession instead.
         """
-        recent = RecentWrites() if fresh else self._recent
-        lease = RowLease(recent, (session.thread, session.number), session.next_row)
+        allocator = RowAllocator() if fresh else self._allocator
+        lease = RowLease(allocator, (session.thread, session.number), session.next_row)
         serde = self._serde()
         messages = SessionMessages(
             connection,

@@ -1,4 +1,4 @@
-"""Remembers parts of sessions in this process: decoded messages, rows written lately, the newest checkpoint.
+"""Remembers parts of sessions in this process: decoded messages, reserved row numbers, the newest checkpoint.
 
 Messages are decoded once, compared quickly, and handed out as copies.
 """
@@ -259,39 +259,42 @@ CheckpointKey = tuple[str, str]
 _MOST_EXPECTED = 32
 _MOST_LATER = 256
 _MOST_SESSIONS = 1_024
+_BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
-    """What this process knows of a session while `next_row` is its next row: a deletion or rewriting raises that."""
+class Reservation:
+    """Row numbers reserved for a session, valid while `at` is its next row; a deletion or rewriting raises that."""
 
     next_row: int
+    free: range = range(0)  # row numbers that only this process gives out
     expected: tuple[int, ...] = ()  # rows written by tasks or read lately: likely the next list's new messages
-    newest: tuple[str, StoredCheckpoint] | None = None  # the namespace and checkpoint this process stored last
+    newest: tuple[str, bytes, StoredCheckpoint] | None = None  # namespace, payload: what this process stored last
 
 
-class RecentWrites:
-    """What this process wrote to each session lately, or read of it."""
+class RowAllocator:
+    """Keeps a reservation for each session that this process wrote to lately; a forked child has none."""
 
     def __init__(self) -> None:
         self._lock = process_forks.Lock()
-        self._sessions: OrderedDict[SessionKey, Recent] = OrderedDict()
-        self._later: OrderedDict[tuple[SessionKey, CheckpointKey], dict[CheckpointKey, None]] = OrderedDict()
+        self._begin_with_none()
+        # The parent keeps its reserved numbers: a child that gave one out too would store two messages in one row.
+        process_forks.register(after_in_child=self._begin_with_none)
 
-    def of(self, session: SessionKey, next_row: int) -> Recent:
-        """What is known of a session that has this next row now."""
+    def of(self, session: SessionKey, next_row: int) -> Reservation:
+        """The reservation of a session that has this next row now."""
         with self._lock:
             return self._of(session, next_row)
 
     def expect(self, session: SessionKey, next_row: int, rows: Iterable[int]) -> None:
         """Note rows that were read when the session had this next row."""
         with self._lock:
-            known = self._sessions.get(session)
+            known = self._reservations.get(session)
             if known is None or known.next_row <= next_row:
                 before = self._of(session, next_row)
                 self._keep(session, replace(before, expected=_latest(before.expected, rows)))
 
-    def wrote(self, session: SessionKey, since: int, left: Recent) -> None:
+    def wrote(self, session: SessionKey, since: int, left: Reservation) -> None:
         """Note the state in which a transaction left the session, with the rows it added; it began at `since`."""
         with self._lock:
             before = self._of(session, since)
@@ -324,74 +327,87 @@ class RecentWrites:
 
     def forget(self, session: SessionKey) -> None:
         with self._lock:
-            self._sessions.pop(session, None)
+            self._reservations.pop(session, None)
 
-    def _of(self, session: SessionKey, next_row: int) -> Recent:
-        known = self._sessions.get(session)
-        return known if known is not None and known.next_row == next_row else Recent(next_row)
+    def _begin_with_none(self) -> None:
+        self._reservations: OrderedDict[SessionKey, Reservation] = OrderedDict()
+        self._later: OrderedDict[tuple[SessionKey, CheckpointKey], dict[CheckpointKey, None]] = OrderedDict()
 
-    def _keep(self, session: SessionKey, recent: Recent) -> None:
-        self._sessions[session] = recent
-        self._sessions.move_to_end(session)
-        if len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+    def _of(self, session: SessionKey, next_row: int) -> Reservation:
+        known = self._reservations.get(session, Reservation(next_row))
+        return known if known.next_row == next_row else Reservation(next_row, known.free)
+
+    def _keep(self, session: SessionKey, reservation: Reservation) -> None:
+        self._reservations[session] = reservation
+        self._reservations.move_to_end(session)
+        if len(self._reservations) > _MOST_SESSIONS:
+            self._reservations.popitem(last=False)
 
 
 class RowLease:
-    """The rows that one transaction takes. `next_row` is the session's after the transaction."""
+    """The rows that one transaction takes from the allocator. `next_row` is the session's after the transaction."""
 
-    def __init__(self, recent: RecentWrites, session: SessionKey, next_row: int) -> None:
+    def __init__(self, allocator: RowAllocator, session: SessionKey, next_row: int) -> None:
         self.next_row = next_row
-        self._recent = recent
+        self._allocator = allocator
         self._session = session
         self._began_at = next_row
-        self._known = recent.of(session, next_row)
-        self._newest = self._known.newest
+        self._reservation = allocator.of(session, next_row)
+        self._free = self._reservation.free
+        self._newest = self._reservation.newest
 
     @property
     def expected(self) -> tuple[int, ...]:
         """The rows whose messages the next list is likely to hold."""
-        return self._known.expected
+        return self._reservation.expected
 
     def expect(self, rows: Iterable[int]) -> None:
         """Note rows read as pending writes: the next list holds their messages."""
-        self._recent.expect(self._session, self._began_at, rows)
+        self._allocator.expect(self._session, self._began_at, rows)
 
     def take(self) -> int:
-        """A row number nobody else has."""
-        self.next_row += 1
-        return self.next_row - 1
+        """A row number nobody else has, reserved in blocks so that most steps leave the session's row unchanged."""
+        if not self._free:
+            self._free = range(self.next_row, self.next_row + _BLOCK)
+            self.next_row += _BLOCK
+        number, self._free = self._free[0], self._free[1:]
+        return number
 
     def parent(self, namespace: str, checkpoint_id: str) -> StoredCheckpoint | None:
         """The checkpoint, if this process stored it last and nobody has changed the session's past since; else None."""
         match self._newest:
-            case (known, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
+            case (known, _, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
                 return stored
         return None
 
+    def decoded(self, payload: bytes) -> StoredCheckpoint | None:
+        """The checkpoint of this payload, if this process stored it last."""
+        return self._newest[2] if self._newest is not None and self._newest[1] == payload else None
+
     def note_order(self, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]) -> None:
         """Note the checkpoints made before this one: the calls of a run come from several threads."""
-        self._recent.note_order(self._session, made, earlier, missing)
+        self._allocator.note_order(self._session, made, earlier, missing)
 
     def later_than(self, made: CheckpointKey) -> list[CheckpointKey]:
         """The checkpoints stored before it but made after it."""
-        return self._recent.later_than(self._session, made)
+        return self._allocator.later_than(self._session, made)
 
-    def stored(self, namespace: str, stored: StoredCheckpoint) -> None:
+    def stored(self, namespace: str, payload: bytes, stored: StoredCheckpoint) -> None:
         """Note the checkpoint, for the one that continues it."""
-        self._newest = namespace, stored
+        self._newest = namespace, payload, stored
 
     def disturb(self) -> None:
         """Tell every process to forget what it remembers of the session."""
         self.next_row += 1
 
     def publish(self, added: Iterable[int]) -> None:
-        """Remember the added rows, once the transaction is on disk."""
-        self._recent.wrote(self._session, self._began_at, Recent(self.next_row, tuple(added), self._newest))
+        """Hand the added rows to the allocator, once the transaction is on disk."""
+        left = Reservation(self.next_row, self._free, tuple(added), self._newest)
+        self._allocator.wrote(self._session, self._began_at, left)
 
     def forget(self) -> None:
-        """Forget a transaction that failed: nothing of it is relied on."""
-        self._recent.forget(self._session)
+        """Forget a transaction that failed: its reserved numbers are not given again, its reads are not relied on."""
+        self._allocator.forget(self._session)
 
 
 def _latest(before: tuple[int, ...], more: Iterable[int]) -> tuple[int, ...]:

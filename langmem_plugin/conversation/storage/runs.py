@@ -144,13 +144,14 @@ Work = Callable[[SessionCheckpoints], Any]
 
 @dataclass(eq=False, slots=True)
 class _Part:
-    """One write that waits for its transaction.
+    """One write that waits for its transaction, `on` top of a checkpoint.
 
     If it was `left`, nobody waits for its `outcome`: whoever writes it fails with it.
     """
 
     config: RunnableConfig
     work: Work
+    on: str | None = None
     left: bool = False
     outcome: Future[None] = field(default_factory=Future)
 
@@ -196,7 +197,7 @@ class RunWrites:
         if begins and ticket_of(config) is not None and not stores_each_step(config):
             self.leave(config, save)  # the first step's checkpoint follows before any node runs
         else:
-            self._now(config, save)
+            self._now(config, save, checkpoint["id"])
         return config_of(self._sessions.thread_of(config), namespace, checkpoint["id"])
 
     def put_writes(
@@ -216,7 +217,7 @@ class RunWrites:
         if any(channel in WRITES_IDX_MAP for channel, _ in writes):
             self._now(config, save)
         else:
-            self._soon(config, save)
+            self._soon(config, save, checkpoint_id)
 
     def leave(self, config: RunnableConfig, work: Work) -> None:
         """Leave work to the run's next write, or to `settle`, and return at once."""
@@ -245,22 +246,28 @@ class RunWrites:
                     session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
             except BaseException:
                 if opened is not None:
-                    opened.lease.forget()  # it may be on disk in spite of the error
+                    # It may be on disk in spite of the error: reserved numbers must not be given again.
+                    opened.lease.forget()
                 raise
             opened.messages.publish()
             self._sessions.wrote(config, session)
 
-    def _now(self, config: RunnableConfig, work: Work, *, durable: bool = True) -> None:
-        """Write this work now, after what waits of its run, in one transaction."""
-        part = _Part(config, work)
-        self._write([*self._take(config), part], durable=durable)
+    def _now(self, config: RunnableConfig, work: Work, made: str | None = None, *, durable: bool = True) -> None:
+        """Write this work now, after what waits of its run, in one transaction.
+
+        What waits on top of the checkpoint that it `made` comes behind it: so the rows of messages are in their order,
+        and a list of them takes few bytes.
+        """
+        part, waiting = _Part(config, work), self._take(config)
+        behind = [each for each in waiting if made is not None and each.on == made]
+        self._write([*(each for each in waiting if each not in behind), part, *behind], durable=durable)
         part.outcome.result()
 
-    def _soon(self, config: RunnableConfig, work: Work) -> None:
+    def _soon(self, config: RunnableConfig, work: Work, checkpoint_id: str) -> None:
         """Leave the work to the run's next write, or write it if none comes; return when it is written."""
         if _gathered_by(config) is None:
             return self._now(config, work, durable=False)
-        part = self._add(_Part(config, work))
+        part = self._add(_Part(config, work, checkpoint_id))
         try:
             part.outcome.result(_COMPANY_SECONDS)
         except TimeoutError:
@@ -298,6 +305,7 @@ class RunWrites:
                 for part in parts:
                     part.work(checkpoints)
         except WriteConflict as error:
+            # Another process had taken a number reserved here: the reservation is dropped, and the next number is free.
             return self._attempt(parts, durable=durable, again=False) if again else error
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
             return error

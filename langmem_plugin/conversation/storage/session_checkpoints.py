@@ -1,7 +1,7 @@
 """The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -231,7 +231,7 @@ class SessionCheckpoints:
             self._move_to_end(self.lease.later_than(made))
         # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.lease.stored(namespace, stored)
+        self.lease.stored(namespace, payload, stored)
 
     def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
         """The (task id, write) pairs pending on the checkpoint, in the order the graph applies them."""
@@ -332,6 +332,9 @@ class SessionCheckpoints:
         self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
+        if (stored := self.lease.decoded(payload)) is not None and stored.checkpoint_id == checkpoint_id:
+            # A graph raises its versions in the dicts that it is given: they must not be the remembered ones.
+            return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
         plain = CHECKPOINT.decrypted(self.connection, self._place(namespace, checkpoint_id), payload)
         return codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
 

@@ -8,7 +8,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.message_cache import Recent, RecentWrites
+from langmem_plugin.conversation.storage.message_cache import Reservation, RowAllocator
 
 MOM = "+972501234567"
 HERE = {"configurable": {"thread_id": MOM}}
@@ -56,29 +56,28 @@ def test_what_another_process_deletes_is_not_continued_from(pair):
 
 
 @pytest.mark.spec("C-5")
-def test_nothing_is_relied_on_once_the_session_was_disturbed():
-    recent = RecentWrites()
-    recent.wrote(SESSION, 1, Recent(17, (1, 2)))
-    recent.expect(SESSION, 17, [9])
-    assert recent.of(SESSION, 17) == Recent(17, (1, 2, 9))
-    assert recent.of(SESSION, 18) == Recent(18)
-    recent.expect(SESSION, 1, [5])  # read before the others wrote
-    assert recent.of(SESSION, 17).expected == (1, 2, 9)
+def test_nothing_is_relied_on_once_the_session_was_disturbed_but_reserved_numbers_stay():
+    allocator = RowAllocator()
+    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17), (1, 2)))
+    allocator.expect(SESSION, 17, [9])
+    assert allocator.of(SESSION, 17) == Reservation(17, range(3, 17), (1, 2, 9))
+    assert allocator.of(SESSION, 18) == Reservation(18, range(3, 17))
+    allocator.expect(SESSION, 1, [5])  # read before the others wrote
+    assert allocator.of(SESSION, 17).expected == (1, 2, 9)
 
 
-@pytest.mark.spec("C-9", "C-5")
-def test_a_forked_process_and_its_parent_store_no_two_messages_in_one_row(tmp_path):
-    with ConversationSaver(f"sqlite:///{tmp_path}/chat.db") as saver:
-        chatting(saver).invoke({"messages": [HumanMessage("0")]}, HERE)
-        for number in (1, 3):
-            child = multiprocessing.get_context("fork").Process(
-                target=lambda n: chatting(saver).invoke({"messages": [HumanMessage(f"{n}")]}, HERE), args=(number,)
-            )
-            child.start()
-            child.join(60)
-            assert child.exitcode == 0
-            chatting(saver).invoke({"messages": [HumanMessage(f"{number + 1}")]}, HERE)
-        assert said(saver) == [text for number in range(5) for text in (f"{number}", f"to {number}")]
+@pytest.mark.spec("C-5")
+def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
+    allocator = RowAllocator()
+    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17)))
+    fork = multiprocessing.get_context("fork")
+    mine, its = fork.Pipe()
+    child = fork.Process(target=lambda: its.send(allocator.of(SESSION, 17)))
+    child.start()
+    assert mine.poll(60)
+    assert mine.recv() == Reservation(17)
+    child.join()
+    assert allocator.of(SESSION, 17).free == range(3, 17)
 
 
 @pytest.mark.spec("C-15")
