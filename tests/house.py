@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4334,
     "channels": 752,
     "cli": 1750,
-    "conversation": 5716,
+    "conversation": 5732,
     "database": 3005,
     "facts": 3080,
     "identifiers": 252,
