@@ -148,6 +148,8 @@ class Reader:
     ) -> Finding | None:
         third = not subject.is_speaker
         found = matches(line, subject.end, third=third and not unsaid, unsaid=unsaid)
+        if unsaid and line.tokens[subject.end].plain in self._language.articles:
+            return None  # "in the north field": only "lives" was left out of a pattern
         if not found and goes_on and line.tokens[subject.end - 1].plain in self._language.joins:
             found = matches(line, subject.end, third=third, unsaid=True)
             trade = line.tokens[subject.end].plain in _A  # "and a nurse", but not "and cook"
@@ -240,6 +242,10 @@ class Reader:
         )
         if not (used or dictated or alone) or (not used and noun == subject.role):
             return None
+        if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
+            at = next(
+                (place for place in range(at, min(at + _FAR, len(tokens))) if tokens[place].plain[:1].isdigit()), at
+            )
         at += used
         coming = tokens[at - 1].plain not in language.was
         negated = at < len(tokens) and tokens[at].plain in language.negations

@@ -223,6 +223,8 @@ def test_the_corrected_value_and_what_only_sounds_like_a_correction_are_kept(mes
         ("we have 4 hens", "Has 4 hens", "oops 5"),
         ("we live in Delft", "Lives in Delft", "*Leiden"),
         ("my surname is Novak", "Surname is Novak", "it's not Novak, it's Nowak"),
+        ("my flight is at 6", "Flight is at 6", "7 not 6"),
+        ("my shoe size is 8", "Shoe size is 8", "typo, 9"),
         ("I'm colour blind", "Colour blind", "I mean my brother, not me"),
         ("vivimos en Lugo", "Vive en Lugo", "perdona, en Vigo"),
         ("אנחנו גרים בעכו", "גרים בעכו", "סליחה נהריה"),
