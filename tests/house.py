@@ -23,10 +23,10 @@ ROOMS = {
     "cli": 1750,
     "conversation": 5732,
     "database": 3005,
-    "facts": 3080,
+    "facts": 3055,
     "identifiers": 252,
     "insight": 590,
-    "languages": 250,
+    "languages": 200,
     "mcp_server": 509,
     "memory": 9600,
     "offline": 669,
@@ -37,7 +37,7 @@ ROOMS = {
     "root": 1676,
     "store": 285,
     "web": 3619,
-    "writing": 1600,
+    "writing": 1575,
 }
 CROWDED = {"cli": 24, "database": 24}
 ALIKE = {("facts", "subject", "subjects")}
