@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 590,
     "languages": 200,
     "mcp_server": 509,
-    "memory": 9600,
+    "memory": 7600,
     "offline": 669,
     "people": 1082,
     "portability": 2395,

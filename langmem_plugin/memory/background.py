@@ -82,10 +82,6 @@ class TimedCalls:
             for answer in self._waited_for:
                 answer.cancel()
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def _work(self, ask: Callable[[], Answer], answer: Future[Answer]) -> None:
         try:
             settle = partial(answer.set_result, ask())

@@ -224,10 +224,6 @@ class Corpus:
         present = set(np.unique(columns["kind"][columns["live"]]).tolist())
         return [name for name, code in self._names.items() if code in present]
 
-    def row_of(self, text_id: str) -> int:
-        """Return the row of a text that is there."""
-        return self._row_of[text_id]
-
     def code_of(self, name: str) -> int:
         """Return the number that stands for a name in the columns; for an unknown name one that no row has."""
         return self._names.get(name, -2)

@@ -11,12 +11,11 @@ from typing import Any, cast
 import numpy as np
 from filelock import FileLock
 from langchain_core.documents import Document
-from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.index.stores import ForeignDocument, VectorsById
+from langmem_plugin.memory.index.stores import Collection, ForeignDocument, VectorsById
 
 try:
     import chromadb
@@ -51,7 +50,7 @@ class ChromaCollections:
         self._is_of_parent = False
         process_forks.register(after_in_child=self._leave_to_parent)
 
-    def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
+    def __call__(self, name: str, embeddings: VectorsById) -> Collection:
         """Open the collection. Raises ConfigurationError for one of this name that is of another
         distance or dimension.
         """
@@ -134,7 +133,7 @@ class ChromaCollections:
                 for file in path.iterdir():
                     file.chmod(0o600)
 
-    def _collection(self, name: str, embeddings: VectorsById) -> VectorStore:
+    def _collection(self, name: str, embeddings: VectorsById) -> Collection:
         client = self._current_client()
         store = _Collection(self, client, name, embeddings)
         made = client.get_collection(name)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from langchain_core.vectorstores import VectorStore
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import process_forks
@@ -14,6 +13,7 @@ from langmem_plugin.database.memory_tables import memory, memory_index, memory_o
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
+from langmem_plugin.memory.index.stores import Collection
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 
 BATCH = 500
@@ -173,7 +173,7 @@ class IndexProgress:
                 .values(change=newest)
             )
 
-    def is_held(self, store: VectorStore, owner: OwnerKey, indexed: int) -> bool:
+    def is_held(self, store: Collection, owner: OwnerKey, indexed: int) -> bool:
         """Tell whether the store holds all it should once it has followed the owner's changes to `indexed`.
 
         Ids and vectors can be lost apart: every id is asked for, and a sample is searched by its vector.

@@ -1,11 +1,8 @@
 """Vector collections in PostgreSQL: one table each, with an HNSW index by cosine."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
 
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import VectorStore
 from sqlalchemy import Column, Index, MetaData, Table, Text, delete, func, inspect, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
@@ -13,7 +10,7 @@ from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.index.stores import VectorsById
+from langmem_plugin.memory.index.stores import Collection, VectorsById
 
 try:
     from pgvector.sqlalchemy import HALFVEC
@@ -50,11 +47,11 @@ class PgVectorCollections:
                     f'CREATE EXTENSION vector; CREATE SCHEMA "{schema}" AUTHORIZATION {role}'
                 ) from error
 
-    def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
+    def __call__(self, name: str, embeddings: VectorsById) -> Collection:
         return PgVectorStore(self._database, name, embeddings)
 
 
-class PgVectorStore(VectorStore):
+class PgVectorStore:
     """The collection in PostgreSQL. Its texts are ids.
 
     Vectors are kept in half precision: searches compare the candidates exactly anyway. Raises ConfigurationError where
@@ -91,18 +88,7 @@ class PgVectorStore(VectorStore):
                 "drop it or choose another name"
             )
 
-    @property
-    def embeddings(self) -> Embeddings:
-        return self._embeddings
-
-    def add_texts(
-        self,
-        texts: Iterable[str],
-        metadatas: list[dict[str, Any]] | None = None,  # noqa: ARG002 - no metadata is kept
-        *,
-        ids: list[str] | None = None,  # noqa: ARG002 - the texts are the ids
-        **_: Any,
-    ) -> list[str]:
+    def add_texts(self, texts: Iterable[str], *, ids: list[str]) -> list[str]:  # noqa: ARG002 - the texts are the ids
         added = list(texts)
         vectors = self._embeddings.embed_documents(added)
         statement = insert(self._table)
@@ -116,20 +102,16 @@ class PgVectorStore(VectorStore):
             )
         return added
 
-    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
+    def delete(self, ids: list[str]) -> None:
         with self._database.write() as connection:
-            connection.execute(delete(self._table).where(self._table.c.id.in_(ids or [])))
-        return True
+            connection.execute(delete(self._table).where(self._table.c.id.in_(ids)))
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         with self._database.read() as connection:
             found = connection.execute(select(self._table.c.id).where(self._table.c.id.in_(ids))).scalars()
             return [Document(page_content=memory_id, id=memory_id) for memory_id in found]
 
-    def similarity_search(self, query: str, k: int = 4, **_: Any) -> list[Document]:
-        return self.similarity_search_by_vector(self._embeddings.embed_query(query), k)
-
-    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:
+    def similarity_search_by_vector(self, embedding: list[float], k: int) -> list[Document]:
         nearest = select(self._table.c.id).order_by(self._table.c.embedding.cosine_distance(embedding)).limit(k)
         with self._database.read() as connection:
             connection.execute(
@@ -143,8 +125,3 @@ class PgVectorStore(VectorStore):
     def delete_collection(self) -> None:
         with self._database.write() as connection:
             self._table.drop(connection, checkfirst=True)
-
-    @classmethod
-    def from_texts(cls, texts: list[str], embedding: Embeddings, metadatas: Any = None, **kwargs: Any) -> Self:
-        """Raise NotImplementedError: the database has to be given."""
-        raise NotImplementedError

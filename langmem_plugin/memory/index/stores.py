@@ -1,12 +1,12 @@
 """Vector stores that can serve as the index, and the demands on a store of somebody's own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
@@ -29,7 +29,16 @@ class VectorsById(Embeddings):
         return values
 
 
-OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
+class Collection(Protocol):
+    """The part of a LangChain VectorStore that an index uses."""
+
+    def add_texts(self, texts: Iterable[str], *, ids: list[str]) -> object: ...
+    def delete(self, ids: list[str]) -> object: ...
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]: ...
+    def similarity_search_by_vector(self, embedding: list[float], k: int) -> list[Document]: ...
+
+
+OpenCollection: TypeAlias = Callable[[str, VectorsById], Collection]
 """The factory (name, embeddings) -> the collection of that name, by cosine, made if it is not there.
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,

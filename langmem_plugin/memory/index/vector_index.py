@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from langchain_core.vectorstores import VectorStore
 from sqlalchemy import Connection, func, select
 
 from langmem_plugin import process_forks
@@ -27,7 +26,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread, TimedCalls
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.index_progress import Change, IndexProgress, OwnerProgress
-from langmem_plugin.memory.index.stores import OpenCollection, VectorsById
+from langmem_plugin.memory.index.stores import Collection, OpenCollection, VectorsById
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.operation_timing import timing
 
@@ -53,7 +52,7 @@ class Nearest:
 
 @dataclass
 class _Collection:
-    store: VectorStore
+    store: Collection
     vectors: VectorsById
     examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
 

@@ -19,7 +19,7 @@ def test_installations_in_two_schemas_share_no_collection(postgresql_server):
         vectors.of = {str(schema): np.array([1, 0], dtype=np.float32)}
         with Database(url, schema=schema) as database:
             collection = pgvector(database)("godfather", vectors)
-            collection.add_texts([str(schema)])
+            collection.add_texts([str(schema)], ids=[str(schema)])
             held[schema] = [each.page_content for each in collection.similarity_search_by_vector([1, 0], 5)]
             with database.read() as connection:
                 assert inspect(connection).get_table_names(f"{schema or 'langmem'}_index") == ["godfather"]
@@ -44,7 +44,7 @@ def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_tha
             connection.execute(text(str(told.value).partition("have its owner run ")[2]))
         vectors = VectorsById(2)
         vectors.of = {"one": np.array([1, 0], dtype=np.float32)}
-        assert pgvector(database)("godfather", vectors).add_texts(["one"]) == ["one"]
+        assert pgvector(database)("godfather", vectors).add_texts(["one"], ids=["one"]) == ["one"]
 
     owner.dispose()
     for command in ("DROP DATABASE poor_index", "DROP ROLE poor"):
@@ -68,8 +68,8 @@ def test_a_table_has_its_index_from_the_start_and_is_searched_by_it(postgresql_s
                 asked = f"SELECT id FROM langmem_index.godfather ORDER BY embedding <=> '{vectors.of['7'].tolist()}' LIMIT 1"
                 return connection.execute(text(f"EXPLAIN {asked}")).scalars().all()
 
-        collection.add_texts(first)
-        collection.add_texts(last)
+        collection.add_texts(first, ids=first)
+        collection.add_texts(last, ids=last)
         assert "godfather_nearest" in str(how_it_searches())
         nearest = {
             each: collection.similarity_search_by_vector(vectors.of[each].tolist(), 1)[0].page_content
