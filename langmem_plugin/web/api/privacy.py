@@ -1,8 +1,7 @@
 """The person's rights: consent to what is remembered by itself, their data out and in, and the erasure of it all."""
 
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +12,6 @@ from pydantic import AliasChoices, Field, computed_field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from langmem_plugin import process_forks
 from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.errors import TooManyRequests, UnknownErasure
 from langmem_plugin.identifiers import normalised
@@ -149,8 +147,8 @@ def _theirs(call: Call, erasure_id: str) -> ErasureReceipt:
 
 
 _LARGEST_UNPACKED = 4 * LARGEST_IMPORT
-_importing: set[str] = set()
-_importing_lock = process_forks.Lock()
+_importing: dict[str, Path] = {}
+"""The documents that are being imported, by their person."""
 _FILE = {"schema": {"type": "string", "format": "binary"}}
 _DOCUMENT = {"application/json": {"schema": {"type": "object"}}}
 
@@ -196,23 +194,15 @@ async def _uploaded(request: Request) -> AsyncIterator[Path]:
 def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)]) -> Any:
     """Store what an export gave, as the person's: with ids, dates and states, and nothing twice; or an export of Onyx.
 
-    What cannot be read is skipped and named.
+    What cannot be read is skipped and named. One document of a person is taken at a time.
     """
-    with _one_at_a_time(call.identifier):
-        return _import(call, uploaded)
-
-
-@contextmanager
-def _one_at_a_time(person: str) -> Iterator[None]:
-    """Allow one import of a person at a time: the limit of its memory is for one. Raises TooManyRequests."""
-    with _importing_lock:
-        if person in _importing:
-            raise TooManyRequests("an import of this person is still on its way: wait for it to end", retry_after=10)
-        _importing.add(person)
+    # The limit of what an import may hold in memory is for one. `setdefault` is one step, whatever threads do.
+    if _importing.setdefault(call.identifier, uploaded) is not uploaded:
+        raise TooManyRequests("an import of this person is still on its way: wait for it to end", retry_after=10)
     try:
-        yield
+        return _import(call, uploaded)
     finally:
-        _importing.discard(person)
+        del _importing[call.identifier]
 
 
 def _import(call: Call, uploaded: Path) -> dict[str, Any]:
