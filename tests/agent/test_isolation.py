@@ -127,8 +127,6 @@ class Household:
         self._note(phone, [memory.instructions.list_instructions(phone), memory.confirmations.waiting(who)])
         self._note(phone, memory.export(who).to_json())
         self._note(phone, [memory.service.search(phone, "secret"), memory.service.history.search(phone, "diagnosis")])
-        retriever = memory.context.retriever(who, limit=50, min_relevance=0.0, past=True)
-        self._note(phone, [retriever.invoke(word) for word in ("secret", "diagnosis")])
 
     def _say(self, phone, text):
         count = self.counts[phone] = self.counts[phone] + 1
