@@ -22,6 +22,8 @@ SAID_AGAIN = [
     ("המפתח של המרתף אצל יונתן", "יונתן מחזיק את המפתח של המרתף"),
 ]
 CHANGED = [
+    ("Locker 3 of the hall has the code 4711", "Locker 3 of the hall now has the code 5822"),
+    ("The meeting is at gate 3", "The meeting moved to gate 5"),
     ("Our window cleaner is Desmond", "Desmond has retired, Lloyd cleans our windows now"),
     ("Leila has drum lessons on Fridays", "Leila's drum lessons moved to Sundays"),
     ("The cellar key hangs behind the boiler", "I moved the cellar key, it's in the kitchen drawer now"),
@@ -30,6 +32,9 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("The code of locker 3 is 4711", "The code of locker 4 is 5822 now"),
+    ("Locker 3 of the hall has the code 4711", "Locker 4 of the hall now has the code 5822"),
+    ("Noa sold a garden table at the market", "Ruth sold a garden table at the market"),
     ("Anna's son has a peanut allergy", "Anna is allergic to peanuts"),
     ("Anna is allergic to peanuts", "Anna is allergic to pine nuts"),
     ("My dog is old", "The dog limps"),

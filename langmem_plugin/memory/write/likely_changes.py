@@ -25,6 +25,7 @@ _KEPT: Final = 8_192
 _LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
 _WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|'s\b")  # "50mg", "Dana's"
+_MONTH = re.compile(r"m\d+")  # as `in_one_form` has it
 _FIGURES = re.compile(r"\d++")
 _HEBREW_ENDINGS: Final = ("ים", "ימ", "ות", "תי", "נו", "ית", "ה", "ת", "י", "ו")
 _PLACES_TOO: Final = words("left|back|over|second|cut|even|more")
@@ -116,14 +117,19 @@ def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
 
 def doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
     """Keep what a rule would replace by its place alone, unless only a name or a number there differs."""
-    if rule.kind != "supersedes" or not rule.by_place or "change" in _content(new.text).cues:
+    if rule.kind != "supersedes" or not rule.by_place:
+        return rule
+    two = Relation("keeps_both", "both can be so")
+    if _of_one_kind(new.text, old.text):
+        return two
+    if "change" in _content(new.text).cues:
         return rule
     kinds = [{word.kind for word in _content(each.value or "").words} & {"mark", "name"} for each in (new, old)]
     ours, theirs = ([word.form for word in _beside_value(each)] for each in (new, old))
     alike = all(any(_alike(one, other) for other in theirs) for one in ours) and all(
         any(_alike(one, other) for other in ours) for one in theirs
     )
-    return rule if alike and not kinds[0].isdisjoint(kinds[1]) else Relation("keeps_both", "both can be so")
+    return rule if alike and not kinds[0].isdisjoint(kinds[1]) else two
 
 
 def _beside_value(statement: Statement) -> list[Word]:
@@ -136,7 +142,7 @@ def _beside_value(statement: Statement) -> list[Word]:
 
 def _changed(new: Statement, old: Statement) -> float:
     """Return how much `old` is what `new` tells a change of; 0 where it is not."""
-    if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text):
+    if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text) or _of_one_kind(new.text, old.text):
         return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two facts of one kind
     both = _overlap(new.text, old.text)
     of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
@@ -173,6 +179,29 @@ def _of_others(new: Statement, old: Statement) -> bool:
     """Tell whether the new text is about somebody whom the known one does not name."""
     named = new.slot is not None and plain(new.slot.who) in plain(old.text)
     return (another_subject(new, old) and not named) or not _content(new.text).roles <= _content(old.text).roles
+
+
+def _of_one_kind(new: str, old: str) -> bool:
+    """Tell whether the two are about two things of one kind, "locker 3" and "locker 4" where a further number is told,
+    or tell of what two people did.
+    """
+    ours, theirs = _content(new).spoken, _content(old).spoken
+    things = _first_numbered(new), _first_numbered(old)
+    others = things[0] != things[1] and things[0][:1] == things[1][:1] and sum(each.isdigit() for each in ours) > 1
+    who = new.split(maxsplit=1)[0], old.split(maxsplit=1)[0]
+    people = all(each[0].isupper() and plain(each) not in _EMPTY for each in who) and all(
+        "change" in _content(each).cues for each in (new, old)
+    )
+    return others or (people and set(ours[:1]).isdisjoint(theirs) and set(theirs[:1]).isdisjoint(ours))
+
+
+def _first_numbered(text: str) -> tuple[str, ...]:
+    """Return the first thing that goes by a number, and the number, which is no day of a month."""
+    said = (*in_one_form(plain(text)), "")
+    for name, number, then in zip(said, said[1:], said[2:], strict=False):
+        if name.isalpha() and name not in _EMPTY and number.isdigit() and not _MONTH.fullmatch(then):
+            return name, number
+    return ()
 
 
 def _in_figures(text: str) -> str:
