@@ -35,7 +35,7 @@ dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 # Each takes over half of what another has left; what is compiled is kept for the next run.
 FAST := --numprocesses 3 --dist worksteal -m "not slow and not postgresql"
 # These mostly wait: for PostgreSQL, for processes that are killed, for a browser.
-REST := --numprocesses 3 --dist worksteal -m "slow or postgresql"
+REST := --numprocesses 5 --dist worksteal -m "slow or postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser that the tests drive through the pages.

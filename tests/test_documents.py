@@ -162,6 +162,7 @@ def _is_there(named: str) -> bool:
     return path.exists() or path.with_suffix(".py").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_every_command_that_a_page_shows_is_one_with_its_options():
     lines = [line for page in _PAGES for line in _COMMAND.findall(page.read_text("utf-8"))]

@@ -96,6 +96,7 @@ def test_a_reply_that_says_it_is_right_without_a_call(household):
     assert score.of([one_of(says=["70"])], [], "No idea.") == (False, False)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-3")
 def test_two_conversations_are_played_with_the_memory_and_without():
     conversations = [

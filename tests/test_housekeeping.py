@@ -196,6 +196,7 @@ def test_conversations_that_wait_for_an_answer_do_not_keep_others_from_ending(da
         assert manager.expire() == (51, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-22", "A-5")
 def test_a_reply_gets_through_in_the_middle_of_a_sweep_over_20_000_rows(memory, clock):
     graph = _graph(memory)

@@ -106,6 +106,7 @@ def stored(memory):
 ORDERS = for_each("ours_first", [True, False])
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-1", "R-1", "C-2")
 @ORDERS
 @for_each("name", OTHERS)

@@ -293,6 +293,7 @@ def _reminded(memory, model):
     return chat_graph(memory, lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-14")
 @for_each("way", WAYS)
 def test_whatever_the_embedding_model_does_every_message_is_answered(opened, unreliable, scripted, way):

@@ -51,6 +51,7 @@ def held(memory):
     )
 
 
+@pytest.mark.slow
 @for_each("order", ORDERS)
 @for_each("as_what", ["forwarded", "quoted", "below a mark"])
 def test_no_order_of_another_is_obeyed_and_the_model_is_given_it(memory, graph, order, as_what):
@@ -104,6 +105,7 @@ def test_a_forwarded_code_links_nobody(memory, graph):
     assert memory.people.resolve(ERIN) != memory.people.resolve(MALLORY)
 
 
+@pytest.mark.slow
 @for_each("order", ORDERS)
 @for_each("how", ["nodes", "agent"])
 def test_a_graph_that_is_run_by_itself_obeys_it_no_more(memory, scripted, order, how):

@@ -180,6 +180,7 @@ def test_the_authenticated_user_wins_over_every_id_a_client_names(whose, name):
     assert whose(user_id="backend", **service) == SERVER_THREAD
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-20", "P-6")
 @for_each(
     "key", ["phon", "Phone", "PHONE", "phones", "phoen", "userid", "user-id", "userId", "User_ID", "langgraph_userid"]

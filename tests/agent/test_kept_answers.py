@@ -78,6 +78,7 @@ def test_a_code_still_links_though_the_answer_with_it_is_kept_masked(memory):
     assert redeemed(memory, TELEGRAM, code)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-1")
 @given(
     code=st.from_regex(r"\A[0-9BCDFGHJKMNPQRSTVWXYZ]{4}-[0-9BCDFGHJKMNPQRSTVWXYZ]{4}\Z"), before=st.text(max_size=20)

@@ -204,6 +204,7 @@ def test_an_order_with_tags_in_it_stays_inside_its_block(memory, graph_of, scrip
     assert "<context>" not in model.system
 
 
+@pytest.mark.slow
 @pytest.mark.spec("I-4", "C-13")
 def test_long_and_broken_texts_are_no_trouble(memory, graph_of, scripted):
     graph = graph_of(scripted())

@@ -281,6 +281,7 @@ def test_in_a_group_the_model_is_shown_who_wrote(memory, graph_of, scripted):
     assert [(each.content, each.sender) for each in said][:1] == [("see you at eight", ERIN)]
 
 
+@pytest.mark.slow
 def test_a_reply_takes_no_longer_for_a_loop_that_is_busy_elsewhere(memory):
     """The turn waits by sleeping in the loop: another task's turn is not held up by a thread that waits."""
 

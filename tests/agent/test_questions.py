@@ -84,6 +84,7 @@ def test_whatever_is_said_is_understood_in_one_of_three_ways(said):
     assert verdict is None or isinstance(verdict.yes, bool)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-19")
 @for_each(
     ("value", "said", "given"),

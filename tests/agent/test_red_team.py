@@ -211,6 +211,7 @@ def test_the_red_team_is_large_enough_to_mean_something():
     assert all(MARK in each for each in POISONS)
 
 
+@pytest.mark.slow
 @for_each("place", PLACES)
 def test_a_poisoned_text_stays_inside_its_block(opened, place):
     put, said = PLACES[place]
@@ -239,6 +240,7 @@ def test_a_poisoned_standing_instruction_stays_inside_its_block(opened):
     assert inside > len(POISONS) // 2
 
 
+@pytest.mark.slow
 def test_what_is_noted_beside_a_memory_is_in_no_prompt(opened):
     memory, _, _ = opened
     for number, poison in enumerate(POISONS):
@@ -282,6 +284,7 @@ def test_a_poisoned_name_of_a_file_is_a_part_of_its_line(opened):
         assert len(line) < 400
 
 
+@pytest.mark.slow
 def test_what_a_person_types_is_theirs_and_the_only_block_says_that_it_is_the_only_one(opened):
     memory, _, _ = opened
     for poison in POISONS:

@@ -39,6 +39,7 @@ def says(memory, scripted, request):
     return say
 
 
+@pytest.mark.slow
 @for_each(
     "said",
     [

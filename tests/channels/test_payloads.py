@@ -76,6 +76,7 @@ def test_twilio(webhook, caplog):
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-1")
 def test_all_of_them_at_once_each_delivered_twice_at_once(webhook, clock):
     """Messages are told apart by the `to` that their answers go to."""

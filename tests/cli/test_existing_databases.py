@@ -36,6 +36,7 @@ ON_WHAT_IS_THERE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 @for_each("arguments", ON_WHAT_IS_THERE, ids=" ".join)
 def test_no_database_is_made_for_a_mistyped_name(arguments, tmp_path, monkeypatch):

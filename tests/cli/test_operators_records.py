@@ -130,6 +130,7 @@ def test_the_version_the_help_and_the_completion_are_there():
     assert langmem("no-such-command", code=2).out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5", "C-15")
 def test_sessions_and_their_health_are_told_to_programs(command, memory):
     memory.sessions.add_message(ERIN, "user", "find me a chicken dinner")
@@ -152,6 +153,7 @@ def test_sessions_and_their_health_are_told_to_programs(command, memory):
     assert command("expire", "--json").json["sessions_archived"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5", "M-3")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_command_that_embeds_nothing_begins_to_embed_nothing(database_url, memory):

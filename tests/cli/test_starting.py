@@ -18,6 +18,7 @@ getattr(import_module(module), name)()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-17")
 def test_a_short_command_does_not_look_for_garbage_in_what_it_imports(tmp_path):
     script = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]["langmem"]

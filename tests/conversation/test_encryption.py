@@ -80,6 +80,7 @@ def _holds(text, clock, column, person):
     return _expected(clock, column, person) in text and WORDS[person] in text
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-1")
 @for_each("column", OF_CONVERSATIONS, ids=lambda each: str(each.column))
 def test_what_is_not_encrypted_for_its_row_is_shown_to_nobody(opened, clock, column):

@@ -381,6 +381,7 @@ def edit(new: BaseMessage, at: int = 0) -> Put:
     return Put(0, "", Change("edit", at, [new]), None, gone=False, quiet=False)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-2", "C-5")
 @given(taken=st.lists(steps, min_size=1, max_size=14))
 @example(

@@ -21,6 +21,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-7", "C-13")
 @for_each("text", HOSTILE)
 def test_a_hostile_text_comes_out_as_it_went_in(text, anna):

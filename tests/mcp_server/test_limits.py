@@ -35,6 +35,7 @@ def test_a_token_is_answered_so_many_times_a_minute_and_no_other_is_kept_from_it
         assert sent(url, ben).status_code == 200
 
 
+@pytest.mark.slow
 def test_who_guesses_tokens_is_stopped_and_who_has_one_is_not(strict, token_of):
     with serving(strict) as url:
         guess = "Bearer langmem_000000000000_" + 64 * "0"

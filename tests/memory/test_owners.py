@@ -72,6 +72,7 @@ def known(memory):
     return memory
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-20", "M-2")
 @for_each("verb", WRITING.values(), ids=WRITING)
 def test_what_is_written_under_any_form_is_one_owners(known, verb):

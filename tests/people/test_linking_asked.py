@@ -104,6 +104,7 @@ def test_who_waits_cannot_be_taken_for_another(memory, link):
     assert memory.people.identifiers(ANNA) == [ANNA, ANNAS_TELEGRAM]
 
 
+@pytest.mark.slow
 @for_each("side", [ANNA, ANNAS_TELEGRAM])
 @for_each("off", [OFF, "/link off 2", "/link undo", "/link off 1", "/קישור בטל", "/vincular quitar"])
 def test_both_see_it_and_either_takes_it_back(memory, link, texts, side, off):

@@ -236,6 +236,7 @@ def _hostile_payloads():
     yield None, None
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-9", "P-10")
 @for_each(("kind", "payload"), list(_hostile_payloads()))
 def test_a_hostile_payload_runs_nothing_and_is_named(kind, payload, tmp_path):

@@ -216,6 +216,7 @@ def test_odd_results_never_raise_and_never_hide_the_next(content: str) -> None:
     assert resolve("number 2", [*messages, *SCENES["recipes"]]).references
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-4")
 def test_what_a_reply_shows_does_not_depend_on_how_python_hashes_its_words():
     """Of the two longest words of the third name the reply says one."""

@@ -42,6 +42,7 @@ def by_form(memory, held):
     assert page.index("What replaced what") < page.index(QUOTE)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-3", "U-4", "W-6")
 @for_each("door", ["operator's PATCH", "person's PATCH", "form", "person's page"])
 def test_an_edit_supersedes_says_who_wrote_it_and_leaves_the_old_words_with_the_old_text(memory, erin, held, door):

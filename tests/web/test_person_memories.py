@@ -46,6 +46,7 @@ def test_the_date_is_the_one_where_the_person_is(memory, erin, clock):
     assert "2 March 2026" in erin.see()
 
 
+@pytest.mark.slow
 def test_a_correction_replaces_what_stood_there_and_keeps_it_as_history(memory, erin):
     held = memory.service.remember(ERIN, "Lives in Haifa", fact_type="personal", tags=("home",), private=True)
     page = erin.see()

@@ -78,6 +78,7 @@ def test_nothing_is_deleted_without_the_word(memory, erin, typed):
     assert memory.service.count(ERIN) == 1
 
 
+@pytest.mark.slow
 @for_each(("language", "word"), [("en", " delete "), ("he", "מחיקה"), ("es", "Borrar")])
 def test_everything_is_deleted_with_a_receipt_and_brought_back(memory, erin, language, word):
     memory.service.remember(ERIN, "Likes tea")

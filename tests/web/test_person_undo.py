@@ -71,6 +71,7 @@ def test_the_language_is_chosen_and_a_channel_unlinked(memory, erin):
     erin.do("privacy/unlink", status=409, identifier=ref)
 
 
+@pytest.mark.slow
 def test_a_picture_that_was_sent_is_seen_and_nobody_elses(memory, erin):
     png = b"\x89PNG\r\n\x1a\n" + b"0" * 64
     memory.sessions.record(ERIN, picture_message(png))

@@ -182,6 +182,7 @@ def test_a_search_says_what_found_each_and_how_surely(anna):
     assert anna.refused("GET", "memory/search?query=x&search_type=magic")["errors"][0]["where"] == "query.search_type"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-3", "U-4")
 def test_categories_are_a_tree_with_colours(anna, ben):
     home = anna("POST", "memory/categories", json={"name": "Home", "color": "#FF0000"}, status=201)["category"]

@@ -89,6 +89,7 @@ def test_a_forwarded_message_is_not_read_and_no_model_is_asked(opened, says, rea
     assert model.asked == []
 
 
+@pytest.mark.slow
 def test_poison_in_what_tools_say_is_never_stored_by_any_rule(opened, real_rules):
     memory = opened()
     for poison in POISONS:

@@ -91,6 +91,7 @@ def test_what_a_tool_found_is_not_what_the_person_said(memory):
     assert memory.extract(ERIN) == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-4", "C-1")
 def test_in_a_group_what_somebody_says_of_themselves_goes_to_their_own_memory(memory, says):
     says(memory, FAMILY, "I like tea", sender=ERIN, sender_name="Erin")
