@@ -1,4 +1,4 @@
-"""Note what is done, in the transaction that does it: one row, no lock, no content. It is chained later (privacy/)."""
+"""Note what is done, in the transaction that does it: one row, no lock, no content. A sweep writes it to the file."""
 
 import contextlib
 import hashlib

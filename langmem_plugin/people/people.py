@@ -185,7 +185,7 @@ class People:
             return merges_of(connection, person_of(connection, key))
 
     def link_code(self, who: str | int) -> str:
-        """Return a code for this person to text from another channel; `redeem` links that channel's identifier to them.
+        """Return a code for this person to text from another channel; `giver` and `link_agreed` take it.
 
         It is valid for ten minutes and once. A new one replaces the one before.
         """

@@ -2,7 +2,7 @@
 
 It is asked only about a fact that the rules would store beside what is there, and only against a few memories of the
 same person that are near it. The model sees small numbers instead of ids, and what it answers is advice: see
-memory/write/decisions.py.
+memory/write/reconciler.py.
 """
 
 import contextlib

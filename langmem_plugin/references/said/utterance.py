@@ -48,7 +48,7 @@ class Word:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A sentence of an utterance; `clause_of` numbers the clause that each word is in."""
+    """A sentence of an utterance: its words and their language."""
 
     words: list[Word]
     language: Language
