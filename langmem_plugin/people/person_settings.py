@@ -61,7 +61,7 @@ class PersonSettings:
         if self._stored:
             with self._database.write() as connection:
                 _store(connection, person, time_zone=zone)
-            self._database.when_over(partial(self._cache.drop, person))
+            self._changed(person)
         return ZoneInfo(zone)
 
     def language(self, person: str, otherwise: LanguageCode | None = None) -> LanguageCode:
@@ -75,11 +75,14 @@ class PersonSettings:
         """Store the language if it is new: within `together` when that begins to write. While the database cannot be
         reached this is skipped, with a WARNING: a reply goes out in the right language anyway.
         """
-        if not self._stored or self._set(person)[1] == language:
+        if not self._stored:
+            self._keep(person, None, language)
+            return
+        if self._set(person)[1] == language:
             return
         try:
             self._database.first(lambda connection: _store(connection, person, language=language))
-            self._database.when_over(partial(self._cache.drop, person))
+            self._changed(person)
         except StoreUnavailable:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
 
@@ -105,8 +108,8 @@ class PersonSettings:
 
     def _set(self, person: str) -> tuple[str | None, str | None]:
         """Return the time zone and the language that they have set, None for what they have not."""
-        now = time.monotonic()
-        if (kept := self._cache.get(person)) is not None and now - kept[1] < _READ_AGAIN_SECONDS:
+        kept = self._cache.get(person)
+        if kept is not None and (not self._stored or time.monotonic() - kept[1] < _READ_AGAIN_SECONDS):
             return kept[0]
         if not self._stored:
             return None, None
@@ -115,8 +118,16 @@ class PersonSettings:
         except StoreUnavailable:
             log.warning("person.not_read", exc_info=True, extra={"person": masked(person)})
             return None, None
-        self._cache.put(person, ((time_zone, language), now), _BYTES_EACH + len(person))
+        self._keep(person, time_zone, language)
         return time_zone, language
+
+    def _keep(self, person: str, time_zone: str | None, language: str | None) -> None:
+        self._cache.put(person, ((time_zone, language), time.monotonic()), _BYTES_EACH + len(person))
+
+    def _changed(self, person: str) -> None:
+        """Read the settings anew: at once for this transaction, and for others when it is over."""
+        self._cache.drop(person)
+        self._database.when_over(partial(self._cache.drop, person))
 
 
 def _store(connection: Connection, person: str, **values: str) -> None:

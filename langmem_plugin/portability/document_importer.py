@@ -243,10 +243,12 @@ class DocumentImporter:
 
     def _categories(self, run: _Run) -> None:
         """Take in the categories in the document's order, parents before children."""
+        ids: dict[str | None, str] = {}  # of the document's ids, those that they have here
         for place, record in run.records("categories", exported.Category):
             with run.report.skipping(place):
-                made = Category(**record.model_dump())
-                run.report.count("category", stored=self._service.categories.take_in(run.owner, made))
+                made = Category(**record.model_dump() | {"parent_id": ids.get(record.parent_id)})
+                ids[record.category_id], stored = self._service.categories.take_in(run.owner, made)
+                run.report.count("category", stored=stored)
 
     def _memories(self, run: _Run) -> None:
         memories: dict[str, Memory] = {}

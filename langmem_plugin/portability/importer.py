@@ -52,6 +52,8 @@ class _Run:
     ones: str | None = None
     erased: dict[OwnerKey, bool] = field(default_factory=dict)
     held: dict[OwnerKey, set[str]] = field(default_factory=dict)
+    categories: dict[tuple[OwnerKey, str], str] = field(default_factory=dict)
+    """The ids here of the categories of a person, by those of the source."""
 
 
 class Importer:
@@ -171,10 +173,11 @@ class Importer:
             record.name,
             color,
             record.description,
-            None if record.parent is None else stable_id(owner, record.parent),
+            None if record.parent is None else run.categories.get((owner, record.parent)),
             record.created_at or self._service.now(),
         )
-        run.report.count("category", stored=self._service.categories.take_in(owner, made))
+        run.categories[owner, record.source_id], stored = self._service.categories.take_in(owner, made)
+        run.report.count("category", stored=stored)
 
     def _instruction(self, run: _Run, owner: OwnerKey, record: ImportedInstruction) -> None:
         now = self._service.now()

@@ -151,7 +151,8 @@ STEERING = "\x1b\x07\x9b\u202a\u202d\u202e\u2066\u2067\u2069"
 
 @pytest.mark.spec("U-2", "P-7")
 @for_each(
-    "said", ["/memories", "/search Dan", "/why 1", "/forget owes", "/instructions", "/export", "/remember Dan {}owes"]
+    "said",
+    ["/memories", "/search Dan", "/why owes", "/forget owes", "/instructions", "/export", "/remember Dan {}owes"],
 )
 def test_no_reply_to_a_command_steers_a_screen_or_turns_the_words_around(cheap, said):
     cheap.service.remember(ERIN, f"Dan {STEERING}owes me 5")

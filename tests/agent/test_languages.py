@@ -151,7 +151,7 @@ def test_while_the_database_is_down_the_language_of_the_message_is_still_answere
         def read(self, *_, **__):
             raise StoreUnavailable("down")
 
-        write = first = read
+        write = first = select = read
 
     languages = Languages(PersonSettings(Down(), Settings()))
 

@@ -59,7 +59,8 @@ def test_retention_keeps_an_owner_within_a_limit_and_erases_them(database, repos
 
 
 def test_uses_are_counted_and_what_is_gone_is_left_alone(database, repository, clock):
-    uses = UsageLog(database, repository, StandingInstructions(database, Damages(), now=clock), now=clock)
+    instructions = StandingInstructions(database, Damages(), now=clock)
+    uses = UsageLog(database, repository, instructions, used=lambda *_: None, now=clock)
     [memory] = stored(database, repository, clock, "My assistant is David")
     uses.note_access(ANNA, {memory.id: 0.9, "no such id": None}, "cited")
     with database.write() as connection:

@@ -131,9 +131,9 @@ def test_a_result_says_which_signals_found_it(memory):
     text = memory.search(ANNA, "INV-001", mode="text", min_relevance=0.0)[0]
     assert (text.match_type, set(text.signals)) == ("exact", {"text"})
     meaning = memory.search(ANNA, "what was billed by the company?", mode="semantic", min_relevance=0.0)[0]
-    assert (meaning.match_type, set(meaning.signals)) == ("semantic", {"semantic"})
+    assert (meaning.match_type, set(meaning.signals)) == ("semantic", {"semantic", "cosine"})
     both = memory.search(ANNA, "the invoice of TestCorp")[0]
-    assert (both.match_type, set(both.signals)) == ("hybrid", {"semantic", "text"})
+    assert (both.match_type, set(both.signals)) == ("hybrid", {"semantic", "cosine", "text"})
 
 
 @pytest.mark.spec("M-5")

@@ -195,10 +195,11 @@ class Categories:
             self._store(connection, owner, made, self.all_of(connection, owner))
             return made
 
-    def take_in(self, owner: str | int, category: Category) -> bool:
-        """Store a category of another database as it is; False where the owner has its id or its name already.
+    def take_in(self, owner: str | int, category: Category) -> tuple[str, bool]:
+        """Store a category of another database as it is, where the owner has neither its id nor its name.
 
-        It is put at the top where its parent is not there. Raises InvalidInput as `create` does.
+        Return the id under which it is there, and whether it was stored. It is put at the top where its parent is not
+        there. Raises InvalidInput as `create` does.
         """
         owner = owner_key(self._database, owner)
         made = _checked(category)
@@ -206,10 +207,12 @@ class Categories:
             begin_change(connection, owner)
             there = self.all_of(connection, owner)
             ids = {each.category_id for each in there}
-            if made.category_id in ids or named(there, made.name) is not None:
-                return False
+            if made.category_id in ids:
+                return made.category_id, False
+            if (same := named(there, made.name)) is not None:
+                return same.category_id, False
             self._store(connection, owner, made if made.parent_id in ids else replace(made, parent_id=None), there)
-            return True
+            return made.category_id, True
 
     def update(self, owner: str | int, category_id: str, **changes: Unpack[CategoryChanges]) -> Category:
         """Change what is named. With another name its memories have that too, in the same transaction.
