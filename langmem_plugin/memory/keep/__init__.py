@@ -1,1 +1,1 @@
-"""The keeping of memories: rows, vectors, names, categories, and for how long."""
+"""The keeping of memories: rows, vectors, categories and uses, and for how long."""
