@@ -303,7 +303,7 @@ def _contrast(message: str) -> list[str]:
         r"(?:no,? )?(?:it'?s |he'?s |she'?s |that'?s |is |i'?m )?(?:not|no es|no soy|no|לא) ([^\W\d_]+|\d+)[,.;]? (?:it'?s |but |es |soy |sino |אלא )?\w",
         said,
     )
-    turned = re.match(r"[^\W_]+,? (?:not|y no|ולא) ([^\W_]+)[.!]*\Z", said)  # "7 not 6"
+    turned = re.fullmatch(r"[^\W_]++,? (?:not|y no|ולא) ([^\W_]++)[.!]*+", said)  # "7 not 6"
     return [each[1] for each in (found, turned) if each]
 
 

@@ -133,6 +133,7 @@ def test_the_offline_model_says_what_the_graph_of_its_package_says(offline_model
 @pytest.mark.spec("M-14")
 @for_each("name", ["_WEIGHTS", "_WEIGHTS_SHA256"])
 def test_a_model_file_that_is_missing_or_another_is_refused_by_name(monkeypatch, name):
+    offline_embeddings._loaded.cache_clear()  # the file is read once a process
     monkeypatch.setattr(offline_embeddings, name, {"_WEIGHTS": ("no_such_package", "model.onnx")}.get(name, "0" * 64))
     with pytest.raises(ConfigurationError, match=r"model\.onnx"):
         offline_embeddings.OfflineEmbeddings()

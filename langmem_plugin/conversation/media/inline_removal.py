@@ -319,18 +319,17 @@ class _MessagesAsData:
                 kind in _WRITERS
             ):
                 return _Replacement(self.describe).of(value)
-            case (str(kind), str() | list()) if kind in _WRITERS:
-                return _Replacement(self.describe).of(value)
             case {"messages": str(said)}:
                 return _rebuilt(
                     value, lambda part: _Replacement(self.describe).of(part) if part is said else self.of(part)
                 )
-        if (
-            isinstance(value, list | tuple)
-            and value
-            and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in set(map(type, value)))
-        ):
-            return value
+        if isinstance(value, list | tuple):  # an array of numpy is a sequence too, and may have no length
+            match value:
+                case (str(kind), str() | list()) if kind in _WRITERS:
+                    return _Replacement(self.describe).of(value)
+            kinds = set(map(type, value))
+            if value and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in kinds):
+                return value
         return _rebuilt(value, self.of)
 
 
