@@ -32,6 +32,9 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("I stopped eating meat last year", "I lost weight because I stopped eating sugar"),
+    ("הפסקתי לאכול בשר בשנה שעברה", "ירדתי במשקל כי הפסקתי לאכול סוכר"),
+    ("עומר מסיים את בית הספר בשתיים בימי שלישי", "בית הספר נסגר בשתיים בימי שישי"),
     ("The code of locker 3 is 4711", "The code of locker 4 is 5822 now"),
     ("Locker 3 of the hall has the code 4711", "Locker 4 of the hall now has the code 5822"),
     ("Noa sold a garden table at the market", "Ruth sold a garden table at the market"),

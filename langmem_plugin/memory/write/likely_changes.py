@@ -7,7 +7,7 @@ is the worst error.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -73,11 +73,13 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Content:
-    """The telling words of a text, the people of somebody's that it names, its cues, and all its words in order."""
+    """The telling words of a text, the people of somebody's that it names, its phrases of each cue, and all its words
+    in order.
+    """
 
     words: tuple[Word, ...]
     roles: frozenset[str]
-    cues: frozenset[str]
+    cues: Mapping[str, set[tuple[str, ...]]]
     spoken: tuple[str, ...]
 
 
@@ -148,6 +150,9 @@ def _changed(new: Statement, old: Statement) -> float:
     of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
         both.shared >= _IN_COMMON or both.old_things >= _MOSTLY
     )
+    told = [_content(each.text).cues.get("change", set()) for each in (new, old)]
+    if not told[0].isdisjoint(told[1]) and both.old_things < _MOSTLY:
+        return 0.0  # "I stopped eating meat" and "I stopped eating sugar" are two changes
     return both.old + both.shared if of_it and both.common >= 1 else 0.0
 
 
@@ -287,7 +292,10 @@ def _content(whole: str) -> Content:
     for role in sorted(roles):
         found[f"r {role}"] = Word(f"r {role}", "role", _MARK)
     return Content(
-        tuple(found.values()), roles, cues, tuple(_SELF if each in _SELVES else stem_of[each] for each in tokens)
+        tuple(found.values()),
+        roles,
+        cues,
+        tuple(_SELF if each in _SELVES else stem_of[each] for each in tokens),
     )
 
 
@@ -315,19 +323,19 @@ def _word(
     return Word(stemmed, "word", weight, is_common=form not in capitals)
 
 
-def _cues(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
-    """Return the cues that a text gives, and their words."""
+def _cues(tokens: Sequence[str]) -> tuple[dict[str, set[tuple[str, ...]]], set[str]]:
+    """Return the phrases of each cue that a text gives, and their words."""
     of_things = {word for before, word in pairwise(tokens) if before in _BEFORE_THINGS and word in _PLACES_TOO}
-    found, used = set(), set()
+    found, used = defaultdict[str, set[tuple[str, ...]]](set), set[str]()
     for at, token in enumerate(tokens):
         for first in _bare_forms(token)[:2]:
             for cue, phrase in _CUES.get(first, ()):
                 if tuple(tokens[at + 1 : at + len(phrase)]) == phrase[1:] and (
                     len(phrase) > 1 or token not in of_things
                 ):
-                    found.add(cue)
+                    found[cue].add(phrase)
                     used |= {token, *phrase}
-    return frozenset(found), used
+    return dict(found), used
 
 
 def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
