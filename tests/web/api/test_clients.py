@@ -72,6 +72,35 @@ def test_a_client_that_is_generated_from_the_description_stores_changes_lists_an
         assert people.data.total == 1
 
 
+@pytest.mark.slow
+@pytest.mark.spec("U-3")
+def test_a_client_by_openapi_generator_stores_changes_lists_and_is_told_what_is_wrong(memory, tmp_path, monkeypatch):
+    app = memory.app()
+    token, _ = AccessTokens(memory.database, now=memory.service.now).new_operator()
+    (tmp_path / "openapi.json").write_text(json.dumps(app.openapi()))
+    command = [Path(sys.executable).with_name("openapi-generator-cli"), "generate", "--generator-name", "python"]
+    command += ["--input-spec", tmp_path / "openapi.json", "--output", tmp_path, "--package-name", "client_by_java"]
+    subprocess.run(command, check=True, capture_output=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    made = importlib.import_module("client_by_java")
+    with serving(app) as url, made.ApiClient(made.Configuration(host=url, access_token=token)) as client:
+        memories = made.MemoriesApi(client)
+        fact = made.NewFact(fact="Leo is allergic to peanuts")
+        stored = memories.create_memory_with_http_info(fact, langmem_phone=ANNA)
+        held = stored.data.data.memory
+        tag = stored.headers["etag"]
+        changed = made.ChangedFact(fact="Leo is allergic to nuts")
+        assert memories.change_memory(held.id, changed, langmem_phone=ANNA, if_match=tag).data.memory.revision == 2
+        with pytest.raises(made.ApiException) as late:
+            memories.change_memory(held.id, changed, langmem_phone=ANNA, if_match=tag)
+        assert (late.value.status, "read it again" in late.value.data.detail) == (412, True)
+        [listed] = memories.list_memories(langmem_phone=ANNA).data.memories
+        assert (listed.fact, listed.is_by_operator) == ("Leo is allergic to nuts", True)
+        with pytest.raises(made.exceptions.NotFoundException):
+            memories.read_memory("nothing", langmem_phone=ANNA)
+        assert made.PeopleApi(client).list_people().data.total == 1
+
+
 @pytest.mark.spec("U-3", "M-15")
 def test_a_list_is_read_to_its_end_by_its_cursors_though_others_write_meanwhile(anna, clock):
     facts = [anna.remember(f"Fact number {number} of the list")["fact"] for number in range(7)]
