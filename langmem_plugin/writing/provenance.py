@@ -19,7 +19,6 @@ from langmem_plugin.memory.models import plain
 from langmem_plugin.notebook_view import Cell, Cells, Mark, Share, card
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before
-_MOST_USED = 3  # memories of a reply that are explained
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,10 @@ class Provenance:
                 service.repository.refuse_damaged(connection, owner, [memory_id])
         if held is None or held.status == "forgotten":
             raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
-        return self._explained(held, {} if query is None else self._signals(held, query))
+        return self.explained(held, None if query is None else self._signals(held, query))
 
-    def _explained(self, held: Memory, signals: Mapping[str, float]) -> Why:
+    def explained(self, held: Memory, signals: Mapping[str, float] | None = None) -> Why:
+        """Explain a memory that was just read."""
         service = self._service
         with service.database.read() as connection:
             before: list[Memory] = []
@@ -163,7 +163,7 @@ class Provenance:
             tuple(before[:_LONGEST_CHAIN]),
             next((each for each in newer if each.status != "forgotten"), None),
             LastUse(*used) if used is not None else None,
-            signals,
+            signals or {},
         )
 
     def _said(self, held: Memory) -> Said | None:

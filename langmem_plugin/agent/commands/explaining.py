@@ -17,7 +17,7 @@ def why(call: CommandCall) -> str:
     found = [same[0] for same in meant(call)[:_MOST_EXPLAINED]]
     if not found:
         return call.replies.forget_unknown.format(words=one_line(call.rest))
-    explained = [call.parts.provenance.by_id(call.owner, each.id) for each in found]
+    explained = [call.parts.provenance.explained(each) for each in found]
     call.service.note_viewed(call.owner, [each.id for each in found])
     return "\n\n".join("\n- ".join(_lines(each, call)) for each in explained)
 
