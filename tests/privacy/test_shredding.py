@@ -111,6 +111,9 @@ def _place(who):
     return Place("langmem_memory", "text", who, ("1",))
 
 
+SALARY = "515007318264"  # shorter, the hexadecimal digits of what is encrypted would hold it by chance
+
+
 @pytest.mark.spec("P-1")
 def test_with_keys_no_table_and_no_file_holds_a_word_of_what_was_said_told_or_known(
     database_url, offline_model, clock, keys, tmp_path
@@ -119,12 +122,12 @@ def test_with_keys_no_table_and_no_file_holds_a_word_of_what_was_said_told_or_kn
         live(memory, clock, ANNA, ANNAS_TELEGRAM, ANNAS_OTHER)
         memory.reply(graph_of(memory), ANNA, "/remember I have diabetes", message_id="d")
         memory.reply(graph_of(memory), ANNA, "from now on remind me of my insulin", message_id="i")
-        memory.service.remember(ANNA, "my salary is 51500", status="pending", tags=["wages"], category="payslip")
+        memory.service.remember(ANNA, f"my salary is {SALARY}", status="pending", tags=["wages"], category="payslip")
         memory.command(ANNA, "/reset")
         memory.index_past_sessions()
         assert examine(memory.saver) == examine_memories(memory.database) == []
     held = stored_bytes(database_url)
-    words = ("diabetes", "insulin", "51500", "wages", "payslip", "peanuts", "Eulalia", "cellar", "junior")
+    words = ("diabetes", "insulin", SALARY, "wages", "payslip", "peanuts", "Eulalia", "cellar", "junior")
     assert [each for each in words if is_in(held, each)] == []
     if database_url.startswith("sqlite"):
         texts = [cell for row in everything_in(database_url) for cell in row]
