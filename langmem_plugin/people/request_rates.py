@@ -1,10 +1,12 @@
 """The limits on how often one caller may ask, in this process: requests of each token, failures of each address."""
 
 import ipaddress
+import math
+import time
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import SlidingWindowCounterRateLimiter
+from limits.strategies import MovingWindowRateLimiter
 
 from langmem_plugin.errors import TooManyRequests
 
@@ -12,14 +14,12 @@ REQUESTS_PER_MINUTE, FAILURES_PER_MINUTE = 600, 20
 LARGEST_BODY = 2**20
 """The most bytes of a request, except of one that imports."""
 
-_MINUTE = 60
-
 
 class Rates:
     """The request rates of one application."""
 
     def __init__(self) -> None:
-        self._counted = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._counted = MovingWindowRateLimiter(MemoryStorage())
         self._requests = RateLimitItemPerMinute(REQUESTS_PER_MINUTE)
         self._failures = RateLimitItemPerMinute(FAILURES_PER_MINUTE)
 
@@ -33,9 +33,10 @@ class Rates:
 
     def _count(self, item: RateLimitItemPerMinute, *key: str) -> None:
         if not self._counted.hit(item, *key):
+            first_again = self._counted.get_window_stats(item, *key).reset_time
             raise TooManyRequests(
                 f"this may be asked {item.amount} times a minute: wait as long as Retry-After says, in seconds",
-                retry_after=_MINUTE // item.amount + 1,
+                retry_after=max(1, math.ceil(first_again - time.time())),
             )
 
 
