@@ -147,7 +147,8 @@ def _records(
             raise InvalidInput("say whose it is: --owner-at 0 for the first part of a namespace, or --phone for all")
         return langgraph_store.records(source, owner_at=owner_at)
     if kind != "whatsapp":
-        return SOURCES[kind].records(Path(source))
+        records: ImportedRecords = SOURCES[kind].records(Path(source))
+        return records
     if phone is None or bot is None:
         raise InvalidInput("say who is who in the chat: --phone for the person, --bot for the assistant's name in it")
     zone = ZoneInfo(zone_of_phone(phone) or settings.time_zone)

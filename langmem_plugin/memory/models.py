@@ -30,8 +30,8 @@ _TONES: dict[str, Tone] = {"active": "good", "pending": "warn", "duplicate": "di
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
 
-class Memory(BaseModel):
-    """One thing known about one owner.
+class MemoryContent(BaseModel):
+    """The fields of a memory, whoever it is of.
 
     `status`: `pending` waits for the person's word; `active` is recalled until `expires_at`; `superseded`,
     `archived` and `forgotten` are kept but never recalled. `revision` rises with every change of content or
@@ -45,7 +45,6 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: OwnerKey
     text: str
     fact_type: FactType = "fact"
     key: str | None = None
@@ -73,6 +72,12 @@ class Memory(BaseModel):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     revision: int = 1
+
+
+class Memory(MemoryContent):
+    """One thing known about one owner."""
+
+    owner: OwnerKey
 
     @property
     def is_by_operator(self) -> bool:

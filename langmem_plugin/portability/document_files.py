@@ -208,18 +208,9 @@ def _rows(held: zipfile.Path, name: str) -> Iterator[dict[str, Any]]:
         return
     with table.open(encoding="utf-8-sig", newline="") as file:
         try:
-            for number, row in enumerate(csv.DictReader(_lines(file, name)), 1):
+            for number, row in enumerate(csv.DictReader(file), 1):
                 if number > _MOST_ROWS:
                     raise UnreadableImport(f"{name}.csv has more than {_MOST_ROWS:,} rows: bring them in by parts")
                 yield {str(column): _value(cell) for column, cell in row.items() if cell != "" or column is None}
         except csv.Error as error:
             raise UnreadableImport(f"{name}.csv is no table: {error}") from error
-
-
-def _lines(file: Iterable[str], name: str) -> Iterator[str]:
-    for line in file:
-        if len(line) > _LONGEST_TEXT:
-            raise UnreadableImport(
-                f"{name}.csv has a line of more than {_LONGEST_TEXT:,} characters: bring in shorter texts"
-            )
-        yield line

@@ -165,13 +165,10 @@ class Importer:
         return run.held[owner]
 
     def _category(self, run: _Run, owner: OwnerKey, record: ImportedCategory) -> None:
-        color = record.color if record.color is not None and COLOR.fullmatch(record.color) else DEFAULT_COLOR
-        if record.color not in {None, color}:
-            run.report.doubt(record.place, "its colour is none: it has the usual one")
         made = Category(
             stable_id(owner, record.source_id),
             record.name,
-            color,
+            record.color if record.color is not None and COLOR.fullmatch(record.color) else DEFAULT_COLOR,
             record.description,
             None if record.parent is None else run.categories.get((owner, record.parent)),
             record.created_at or self._service.now(),

@@ -1,17 +1,15 @@
 """The document of one person's data: what each record holds.
 
-Its published JSON Schema is person_export.schema.json (`python -m langmem_plugin.portability.person_export`).
+Its published JSON Schema is person_export.schema.json, which a test compares with these classes and can write anew.
 """
 
-import json
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from langmem_plugin.facts import FactType
+from langmem_plugin.memory.instructions.instructions import InstructionContent
 from langmem_plugin.memory.keep.usage_log import Access
-from langmem_plugin.memory.models import SourceType, Status
+from langmem_plugin.memory.models import MemoryContent
 
 FORMAT: Final = "langmem-plugin person"
 FORMAT_VERSION: Final = 1
@@ -113,36 +111,12 @@ class File(Record):
     data: str | None
 
 
-class Memory(Record):
+class Memory(Record, MemoryContent):
     """One thing known about the person, in whatever state: see `Memory`."""
 
     id: Name
     text: Annotated[str, Field(min_length=1)]
-    fact_type: FactType = "fact"
-    key: str | None = None
-    confidence: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
-    source_type: SourceType = "manual"
-    source_id: str | None = None
-    session_id: str | None = None
-    summary_text: str | None = None
-    category: str | None = None
-    tags: tuple[str, ...] = ()
-    metadata: dict[str, Any] = Field(default_factory=dict)
-    private: bool = False
-    slot: str | None = None
-    quote: str | None = None
-    said_at: AwareDatetime | None = None
-    valid_from: AwareDatetime | None = None
-    valid_to: AwareDatetime | None = None
-    doubted_at: AwareDatetime | None = None
-    asked_at: AwareDatetime | None = None
-    status: Status = "active"
-    superseded_by: str | None = None
-    expires_at: AwareDatetime | None = None
     access_count: Count = 0
-    last_accessed: AwareDatetime | None = None
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
     revision: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
 
@@ -168,19 +142,12 @@ class Use(Record):
     at: AwareDatetime
 
 
-class Instruction(Record):
+class Instruction(Record, InstructionContent):
     """A standing instruction."""
 
     id: Name
     text: Annotated[str, Field(min_length=1)]
-    priority: Annotated[int, Field(ge=1, le=10)] = 1
-    condition: str | None = None
-    active: bool = True
-    expires_at: AwareDatetime | None = None
     usage_count: Count = 0
-    last_used: AwareDatetime | None = None
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
 
 
 class Saying(Record):
@@ -232,16 +199,3 @@ SINGLE = ("settings", "consent")
 LISTS: dict[str, type[Record]] = {
     name: get_args(each.annotation)[0] for name, each in _FIELDS if get_origin(each.annotation) is list
 }
-
-
-SCHEMA_FILE = Path(__file__).with_name("person_export.schema.json")
-
-
-def schema_text() -> str:
-    """Return the text that the schema file should have."""
-    made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PersonExport.model_json_schema()}
-    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(schema_text(), encoding="utf-8")

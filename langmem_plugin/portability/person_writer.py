@@ -21,6 +21,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.write.merging import OwnerMerge
+from langmem_plugin.portability.sources.plain_values import is_uuid
 
 _OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
 AT_ONCE = 200  # the number of memories that are embedded and stored together
@@ -62,7 +63,7 @@ class PersonWriter:
                 return conversation, False
             noted = select(thread_owner.c.thread).where(thread_owner.c.thread == conversation)
             is_free = connection.execute(noted).first() is None and not session_move.is_there(connection, conversation)
-        return (conversation, True) if is_free and _is_uuid(conversation) else (owner, False)
+        return (conversation, True) if is_free and is_uuid(conversation) else (owner, False)
 
     def store_session(
         self,
@@ -112,10 +113,3 @@ class PersonWriter:
         if noted is not None:
             return noted.owner is not None and person_of(connection, noted.owner) == owner
         return person_of(connection, thread) == owner
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False

@@ -1,7 +1,7 @@
 """Take over the threads of LangGraph's stock savers with their whole state, so that each conversation can go on.
 
 A thread becomes one session. It is recognised by the ids of its checkpoints, which do not change: a thread that exists
-already is not stored twice, and one that has grown since is continued.
+already is not stored twice, and one that has grown since is stored anew in its place.
 """
 
 import secrets
@@ -100,11 +100,16 @@ class ThreadMigration:
         with self._saver.stand_still(thread.key):
             with self._saver.database.read() as connection:
                 there = self._holding(connection, thread.key, ids)
-            if there is None:
-                self._begin(thread, source.checkpoints(thread.thread_id, ids), report)
-            else:
-                report.there_already["session"] += 1
-                self._continue(thread, there, source, ids, report)
+                before = None if there is None else self._saver.checkpoints.of(connection, there)
+                held = set() if before is None else set(before.ids(None, None))
+                many = 0 if before is None else len(before.listed(_CHANNEL))
+            report.there_already["session"] += there is not None
+            if ids[-1] in held:
+                return
+            if not held <= set(ids):
+                report.skip(f"thread {thread.thread_id!r}", "it has gone on here since it was migrated: it stays so")
+                return
+            self._store(thread, there, many, source.checkpoints(thread.thread_id, ids), report)
 
     def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[Any, Any]]) -> Session | None:
         """Return the session of the key that holds one of these checkpoints, if any."""
@@ -117,12 +122,22 @@ class ThreadMigration:
                 return session_rows.with_checkpoint(connection, key, *found)
         return None
 
-    def _begin(self, thread: _Thread, checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> None:
+    def _store(
+        self,
+        thread: _Thread,
+        there: Session | None,
+        many: int,
+        checkpoints: Iterator[StockCheckpoint | BadRecord],
+        report: ImportReport,
+    ) -> None:
+        """Store the thread as a session, in place of the one with `many` messages that it was before it had grown."""
         counted = ImportReport()
         with self._saver.database.write(patience=BULK_WORK) as connection:
+            if there is not None:
+                connection.execute(delete(session_table).where(session_table.c.session_id == there.session_id))
             session, newest = None, None
             for each in _readable(checkpoints, counted):
-                session = session or self._placed(connection, thread, each.at)
+                session = session or self._placed(connection, thread, each.at, there)
                 if (stored := self._stored(connection, session, each, counted)) is not None:
                     stored.messages.publish()  # before it is on disk: nobody else has a session of this number
                     session = replace(session, next_row=stored.lease.next_row)
@@ -130,49 +145,11 @@ class ThreadMigration:
             if session is not None:
                 self._finish(connection, session, thread, newest)
         if newest is not None:
-            counted.stored.update({"session": 1, "message": _messages(newest)})
+            counted.stored.update({"session": int(there is None), "message": max(0, _messages(newest) - many)})
         report.stored.update(counted.stored)
         report.skipped.extend(counted.skipped)
 
-    def _continue(
-        self,
-        thread: _Thread,
-        there: Session,
-        source: StockThreads,
-        ids: Sequence[tuple[Any, Any]],
-        report: ImportReport,
-    ) -> None:
-        """Store the steps that the thread has got since, each in a transaction of its own; a step is known by
-        its id.
-        """
-        with self._saver.database.read() as connection:
-            before = self._saver.checkpoints.of(connection, there)
-            held, many = before.ids(None, None), len(before.listed(_CHANNEL))
-        known = set(held)
-        newest = max((index for index, each in enumerate(ids) if each in known), default=-1)
-        for namespace, checkpoint_id in ids[:newest]:
-            if (namespace, checkpoint_id) not in known:
-                place = f"thread {thread.thread_id!r} checkpoint {checkpoint_id}"
-                later = f"later ones are stored: purge session {there.session_id} to migrate the thread anew"
-                report.skip(place, later)
-        if not (more := ids[newest + 1 :]):
-            return
-        if held[0] not in set(ids):
-            report.skip(f"thread {thread.thread_id!r}", "it has gone on here since it was migrated: it stays as it is")
-            return
-        for each in _readable(source.checkpoints(thread.thread_id, more), report):
-            with self._saver.database.write() as connection:
-                there = session_rows.by_id(connection, thread.key, there.session_id, lock=True)
-                stored = self._stored(connection, there, each, report)
-                if stored is not None:
-                    next_row = stored.lease.next_row
-                    session_rows.advance(connection, there, next_row=next_row, active_at=each.at)
-            if stored is not None:
-                stored.messages.publish()
-        with self._saver.checkpoints.reading(there.session_id) as after:
-            report.stored["message"] += max(0, len(after.listed(_CHANNEL)) - many)
-
-    def _placed(self, connection: Connection, thread: _Thread, at: datetime) -> Session:
+    def _placed(self, connection: Connection, thread: _Thread, at: datetime, there: Session | None) -> Session:
         """Insert a session of that time, archived until it is known whether it may go on: two cannot be current."""
         session_rows.one_at_a_time(connection, thread.key)
         taken = {each.number for each in session_rows.all_of(connection, thread.key, lock=True)}
@@ -181,7 +158,8 @@ class ThreadMigration:
             number = int(at.timestamp()) * _A_SECOND + secrets.randbelow(_A_SECOND)
             if number not in taken:
                 break
-        placed = Session(thread.key, number, str(uuid.uuid4()), at, at, self._saver.sessions.now(), 1)
+        session_id = str(uuid.uuid4()) if there is None else there.session_id
+        placed = Session(thread.key, number, session_id, at, at, self._saver.sessions.now(), 1)
         columns = ("thread", "number", "session_id", "created_at", "last_active", "ended_at", "next_row")
         connection.execute(insert(session_table), {name: getattr(placed, name) for name in columns} | {"epoch": 0})
         return placed

@@ -11,10 +11,11 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
 from langmem_plugin.portability import person_writer
-from langmem_plugin.portability.person_export import SCHEMA_FILE, PersonExport, schema_text
+from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.person_writer import PersonWriter
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
+from tests.portability.person_schema import SCHEMA_FILE, schema_text
 
 PNG_SHA = sha256(PNG).hexdigest()
 AT = "2026-01-01T00:00:00Z"
@@ -65,9 +66,7 @@ def test_it_is_written_as_it_is_read_and_fits_its_schema(memory, clock):
     memory.export(ANNA, file)
     written = json.loads(file.getvalue())
     assert same(PersonExport.model_validate(written), document)
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), (
-        "run python -m langmem_plugin.portability.person_export"
-    )
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m tests.portability.person_schema"
     schema = json.loads(schema_text())
     for each in (written, json.loads(document.to_json()), json.loads(memory.export("+972500000000").to_json())):
         jsonschema.validate(each, schema, cls=jsonschema.Draft202012Validator)

@@ -266,49 +266,6 @@ def test_a_hostile_payload_runs_nothing_and_is_named(kind, payload, tmp_path):
         assert any(DAN in each.place for each in report.skipped)
 
 
-@pytest.mark.spec("U-9")
-def test_checkpoints_in_the_json_of_older_packages_are_read(tmp_path):
-    file = str(tmp_path / "checkpoints.sqlite")
-    with stock_saver(file) as stock:
-        say(echo(stock), ERIN, "hello")
-        found = stock.get_tuple(thread(ERIN))
-    checkpoint = {
-        **found.checkpoint,
-        "channel_versions": {"messages": 3},
-        "versions_seen": {"answer": {"messages": 2}},
-        "channel_values": {
-            "messages": [
-                {
-                    "lc": 1,
-                    "type": "constructor",
-                    "id": ["langchain", "schema", "messages", type(each).__name__],
-                    "kwargs": {"content": each.content, "id": each.id, "type": each.type},
-                }
-                for each in found.checkpoint["channel_values"]["messages"]
-            ]
-        },
-    }
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute(
-            "UPDATE checkpoints SET type = 'json', checkpoint = ? WHERE checkpoint_id = ?",
-            (json.dumps(checkpoint), checkpoint["id"]),
-        )
-        connection.execute("DELETE FROM writes")
-        connection.execute("ALTER TABLE writes DROP COLUMN task_path")
-        connection.commit()
-
-    with ConversationSaver(f"sqlite:///{tmp_path}/langmem.db", silence=None) as saver:
-        report = migrated(file, saver)
-        assert report.skipped == []
-        say(echo(saver), ERIN, "again")
-        assert [each.text for each in echo(saver).get_state(thread(ERIN)).values["messages"]] == [
-            "hello",
-            "1: hello",
-            "again",
-            "3: again",
-        ]
-
-
 @dataclass
 class Cart:
     items: int

@@ -53,13 +53,12 @@ _OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
 _IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
-class Instruction(BaseModel):
-    """One standing instruction; 10 is the highest priority. Without a condition it always applies."""
+class InstructionContent(BaseModel):
+    """The fields of a standing instruction; 10 is the highest priority. Without a condition it always applies."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: OwnerKey
     text: str
     priority: int = Field(default=1, ge=1, le=10)
     condition: str | None = None
@@ -69,6 +68,12 @@ class Instruction(BaseModel):
     last_used: AwareDatetime | None = None
     created_at: AwareDatetime
     updated_at: AwareDatetime
+
+
+class Instruction(InstructionContent):
+    """One standing instruction of one owner."""
+
+    owner: OwnerKey
 
     @property
     def as_told(self) -> str:

@@ -4,7 +4,6 @@ A session names its messages, but those that were pruned from it are there too, 
 found by what they say. `chat_id` and `phone_number` are how sessions and messages were written before.
 """
 
-import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -16,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
-from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+from langmem_plugin.portability.sources.plain_values import instant, is_uuid, json_file, mapping, text_of
 
 _MESSAGES = "messages"
 
@@ -91,7 +90,7 @@ def _session(
         messages.append(made)
         instants.append(written)
         chat = chat or _chat_in(message)
-    if chat is None or (chat == session_id and _is_uuid(chat)):
+    if chat is None or (chat == session_id and is_uuid(chat)):
         raise InvalidInput("neither it nor its messages say whose it is")
     began, last = instant(held.get("created_at")), instant(held.get("last_active"))
     if began is None and not instants:
@@ -130,11 +129,3 @@ def _message(held: Mapping[str, Any], file: Path) -> tuple[BaseMessage, datetime
 def _chat_in(message: Mapping[str, Any]) -> str | None:
     """The chat's other side: the sender of what the user said, the recipient of what the assistant did."""
     return text_of(message, "sender" if message.get("role") == "user" else "recipient")
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

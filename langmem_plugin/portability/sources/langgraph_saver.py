@@ -4,34 +4,28 @@ The stock saver reads its own tables. What a payload holds is data: it is read b
 it names is imported or called.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NotRequired, cast
+from typing import Annotated, Any, NotRequired, cast
 from uuid import UUID
 
-from langchain_core import messages as langchain_messages
-from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from sqlalchemy import Connection, text
 from typing_extensions import TypedDict
 
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable, TypeNotAllowed
+from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.records import BadRecord
 
-_MESSAGES = {
-    name: kind
-    for name in langchain_messages.__all__
-    if isinstance(kind := getattr(langchain_messages, name), type) and issubclass(kind, BaseMessage)
-}
-
 UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """The errors that may be raised for a record that is not what it should be."""
+
+
+_Version = Annotated[str, Field(pattern=r"^\d+(\.|$)")]  # as all stock savers count; the next one is made from it
 
 
 @with_config(ConfigDict(extra="ignore", strict=True))
@@ -40,8 +34,8 @@ class _Parts(TypedDict):
     id: str
     ts: str
     channel_values: dict[str, Any]
-    channel_versions: dict[str, str | int | float]
-    versions_seen: dict[str, dict[str, str | int | float]]
+    channel_versions: dict[str, _Version]
+    versions_seen: dict[str, dict[str, _Version]]
     updated_channels: NotRequired[list[str] | None]
     pending_sends: NotRequired[list[Any]]
 
@@ -93,8 +87,6 @@ class _Reader:
         kind, payload = data
         content = payload.encode() if isinstance(payload, str) else bytes(payload or b"")
         try:
-            if kind == "json":  # as savers of 2024 wrote
-                return json.loads(content, object_hook=_message)
             if kind == "pickle":
                 raise DamagedSession("a stored value is a pickle, which may hold any code: it is not read")
             return codec.load(self._serde, (kind or "", content))
@@ -206,17 +198,6 @@ def why(error: Exception) -> str:
     return f"it cannot be read ({error!r:.200})"
 
 
-def _message(held: dict[str, Any]) -> Any:
-    """Build a LangChain message from JSON that names its class; TypeNotAllowed for any other class."""
-    if "lc" not in held or held.get("type") != "constructor":
-        return held
-    names = [str(each) for each in held.get("id") or ["?"]]
-    kind = _MESSAGES.get(names[-1]) if names[0] in {"langchain", "langchain_core"} and "messages" in names else None
-    if kind is None:
-        raise TypeNotAllowed(".".join(names[:-1]), names[-1])
-    return kind(**(held.get("kwargs") or {}))
-
-
 def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
     """Return what a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
     values = found.get("channel_values") if isinstance(found, dict) else None
@@ -233,17 +214,4 @@ def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
     if checkpoint["id"] != checkpoint_id:
         raise InvalidInput("it says that it is another checkpoint")
     UUID(checkpoint_id)  # a graph can go on from nothing else
-    checkpoint["channel_versions"] = _versions(checkpoint["channel_versions"])
-    checkpoint["versions_seen"] = {node: _versions(seen) for node, seen in checkpoint["versions_seen"].items()}
     return cast("Checkpoint", checkpoint)
-
-
-def _versions(versions: Mapping[str, str | int | float]) -> dict[str, str | int | float]:
-    """Return the versions as the saver needs them: old ones are numbers, and a text is not comparable with them.
-
-    Raises ValueError.
-    """
-    return {
-        name: version if isinstance(version, str) and int(version.split(".")[0]) >= 0 else f"{int(version):032}.{0:016}"
-        for name, version in versions.items()
-    }

@@ -12,7 +12,6 @@ from langmem_plugin.portability.sources.plain_values import each_read, instant, 
 _LISTS = ("results", "memories")
 _KEPT = ("hash", "agent_id", "app_id", "run_id", "actor_id", "role")
 _LONGEST_CATEGORY = 100
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def records(path: Path) -> Iterator[ImportedRecord]:
