@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 from zoneinfo import ZoneInfo
 
 import typer
@@ -147,8 +147,7 @@ def _records(
             raise InvalidInput("say whose it is: --owner-at 0 for the first part of a namespace, or --phone for all")
         return langgraph_store.records(source, owner_at=owner_at)
     if kind != "whatsapp":
-        records: ImportedRecords = SOURCES[kind].records(Path(source))
-        return records
+        return cast("ImportedRecords", SOURCES[kind].records(Path(source)))
     if phone is None or bot is None:
         raise InvalidInput("say who is who in the chat: --phone for the person, --bot for the assistant's name in it")
     zone = ZoneInfo(zone_of_phone(phone) or settings.time_zone)

@@ -18,7 +18,6 @@ from langmem_plugin.errors import (
     MemoryNotFound,
     StaleMemory,
     StoreUnavailable,
-    UnknownSession,
 )
 from langmem_plugin.logs import event_log
 
@@ -30,7 +29,6 @@ _Result = TypeVar("_Result")
 _NOT_THERE: dict[type[LangMemError], str] = {
     MemoryNotFound: "This person has no such fact of their own. Look it up with recall_facts or list_facts first.",
     InstructionNotFound: "This person has no such instruction. Look it up with list_instructions first.",
-    UnknownSession: "This person has no such conversation. Read memory://sessions for those that there are.",
 }
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 _CHANGED = "It was changed a moment ago. Read it again, and decide anew."
@@ -49,12 +47,8 @@ def told(error: LangMemError) -> str:
     return f"This cannot be done: {error}."
 
 
-def in_sentences(
-    work: Callable[_Given, _Result],
-    refused: type[Exception] = ToolError,
-    missing: type[Exception] = ToolError,
-) -> Callable[_Given, _Result]:
-    """Wrap the work of a tool or a resource so that its failures are sentences for the model."""
+def in_sentences(work: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Wrap the work of a tool so that its failures are sentences for the model."""
 
     @functools.wraps(work)
     def done(*arguments: _Given.args, **named: _Given.kwargs) -> _Result:
@@ -64,7 +58,7 @@ def in_sentences(
         except LangMemError as error:
             if isinstance(error, EmbeddingUnavailable | StoreUnavailable):
                 log.warning("mcp.unavailable", exc_info=error, extra={"what": work.__name__})
-            raise (missing if isinstance(error, tuple(_NOT_THERE)) else refused)(told(error)) from error
+            raise ToolError(told(error)) from error
 
     return done
 

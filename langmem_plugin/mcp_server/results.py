@@ -1,4 +1,4 @@
-"""The results of tools and resources: each is described to the model by its schema."""
+"""The results of the tools: each is described to the model by its schema."""
 
 from datetime import datetime
 from typing import Literal, Self
@@ -141,17 +141,3 @@ class PastMessages(BaseModel):
     """The most likely answers first."""
 
     messages: list[PastMessage]
-
-
-class Conversation(Shown):
-    session_id: str
-    began_at: datetime = Field(validation_alias=AliasChoices("began_at", "created_at"))
-    last_active: datetime
-    ended_at: datetime | None = Field(description="empty while it goes on")
-    messages: int = Field(validation_alias=AliasChoices("messages", "message_counter"))
-
-
-class Conversations(BaseModel):
-    """The last active first."""
-
-    conversations: list[Conversation]

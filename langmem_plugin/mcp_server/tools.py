@@ -177,7 +177,7 @@ class MemoryTools:
     ) -> PastMessages:
         """Look up what was said in earlier conversations with this person, by them and by their assistant.
 
-        For questions such as "what did I say about the boiler?". memory://sessions/{session_id} is the whole talk.
+        For questions such as "what did I say about the boiler?".
         """
         owner = self.owner()
         zone = self.memory.people.time_zone(owner)

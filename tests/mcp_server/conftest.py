@@ -12,7 +12,6 @@ import uvicorn
 from anyio.from_thread import start_blocking_portal
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.mcp_server import http_app
@@ -46,15 +45,6 @@ class Caller:
         assert "Traceback" not in content.text
         assert "pydantic" not in content.text
         return content.text
-
-    def read(self, uri):
-        [content] = self._portal.call(self.client.read_resource, uri).contents
-        return json.loads(content.text) if content.mime_type == "application/json" else content.text
-
-    def unread(self, uri):
-        with pytest.raises(MCPError) as refused:
-            self.read(uri)
-        return str(refused.value)
 
     def listed(self, kind):
         return self._portal.call(getattr(self.client, f"list_{kind}"))

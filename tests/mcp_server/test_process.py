@@ -44,11 +44,7 @@ def test_two_processes_serve_two_people_and_outlive_a_database_that_was_away(tmp
         assert anna("explain_fact", fact_id=fact["id"])["fact"]["text"] == "I live in Haifa, by the sea"
         assert anna("switch_instruction", instruction_id=order["id"], on=False)["is_on"] is False
         assert anna("search_conversations", query="hello from Ben") == {"messages": []}
-        assert anna.read("memory://sessions") == {"conversations": []}
 
-        [bens] = ben.read("memory://sessions")["conversations"]
-        assert "hello from Ben" in ben.read(f"memory://sessions/{bens['session_id']}")
-        assert "no such conversation" in anna.unread(f"memory://sessions/{bens['session_id']}")
         assert "no such fact" in ben.refused("forget_fact", fact_id=fact["id"])
         assert "no such fact" in ben.refused("decline_fact", fact_id=fact["id"])
         assert ben("list_facts")["total"] == 0

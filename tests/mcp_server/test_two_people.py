@@ -118,14 +118,16 @@ def test_calls_that_two_people_make_at_the_same_time_are_each_their_own(mode, ur
 def test_two_people_are_each_given_what_is_their_own(anna, ben, memory):
     anna("remember_fact", text="I live in Haifa")
     ben("remember_fact", text="I live in Eilat")
-    memory.sessions.record(BEN, HumanMessage("hello from Eilat"))
+    memory.sessions.record(BEN, HumanMessage("the boat lies in Eilat"))
+    memory.saver.end_session(BEN)
+    memory.index_past_sessions()
 
     assert [each["text"] for each in anna("list_facts")["facts"]] == ["I live in Haifa"]
     assert [each["text"] for each in ben("list_facts")["facts"]] == ["I live in Eilat"]
-    [bens] = ben.read("memory://sessions")["conversations"]
-    assert anna.read("memory://sessions")["conversations"] == []
-    assert "Eilat" in ben.read(f"memory://sessions/{bens['session_id']}")
-    assert "Eilat" not in anna.unread(f"memory://sessions/{bens['session_id']}")
+    assert [each["text"] for each in ben("search_conversations", query="the boat")["messages"]] == [
+        "the boat lies in Eilat"
+    ]
+    assert anna("search_conversations", query="the boat")["messages"] == []
 
 
 @pytest.mark.spec("C-20")

@@ -1,7 +1,5 @@
 """Standing instructions on the person's page: added, switched, ranked, deleted, and never a change lost."""
 
-import html
-import re
 
 import pytest
 
@@ -35,7 +33,7 @@ def test_one_is_added_as_it_would_be_in_the_chat(memory, erin):
 def test_a_condition_in_words_becomes_one(memory, erin):
     page = erin.do("instructions", text="if day is weekend then say good morning twice")
     assert only(memory).condition == "day is weekend"
-    assert "Only if it is the weekend." in page
+    assert 'Only if <code dir="ltr">day is weekend</code>' in page
 
 
 @for_each(("text", "told"), [("", "no text in it"), ("x" * 1_001, "too long")])
@@ -94,24 +92,3 @@ def test_another_persons_is_not_there(memory, erin):
     for what, fields in (("switch", {"on": "no"}), ("rank", {"priority": "2"}), ("delete", {})):
         assert "Answer Ben" not in erin.do(f"instructions/{one.id}/{what}", status=409, seen=seen, **fields)
     assert held(memory, BEN) == [("Answer Ben in short", 1, True)]
-
-
-@for_each(
-    ("condition", "language", "told"),
-    [
-        (
-            'message contains "invoice" and not role is "client"',
-            "en",
-            "Only if you write “invoice” and it is not so that your role is “client”.",
-        ),
-        ("time between 22:00 and 07:00 or day is weekend", "es", "Solo si son entre las 22:00 y las 07:00 o es fin de semana."),
-        ("day is monday", "he", "רק אם היום יום שני."),
-        ('date before 2027-01-01 and (topic is "work" or message starts with "please")', "en", "Only if it is before 1 January 2027 and (it is about “work” or what you write begins with “please”)."),
-    ],
-)  # fmt: skip
-def test_a_condition_is_told_in_words_of_the_persons_language(memory, erin, condition, language, told):
-    memory.instructions.add(ERIN, "Speak of the news", condition=condition)
-    memory.people.set_language(ERIN, language)
-    page = re.sub(r"<[^>]+>", "", html.unescape(erin.see("instructions")))
-    assert told in " ".join(page.split())
-    assert condition not in page

@@ -1,10 +1,8 @@
 """The person's standing instructions: added in their words, switched, ranked, deleted."""
 
-import re
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Unpack
 
-from babel.dates import format_date, get_day_names
 from fastapi import APIRouter, Form
 from starlette.responses import Response
 
@@ -12,20 +10,9 @@ from langmem_plugin.agent.commands.instruction_list import order_told
 from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
 from langmem_plugin.memory.instructions.instructions import MOST_INSTRUCTIONS, Instruction, InstructionChanges
 from langmem_plugin.memory.models import storable
-from langmem_plugin.people.person_settings import LanguageCode
-from langmem_plugin.web.person.visit import LOCALES, Here, Visit
+from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter(prefix="/instructions")
-
-_PART = re.compile(
-    r"""(?:(?P<field>message|topic|role)\s+(?P<how>contains|starts\s+with|is\s+not|is)\s*["“'](?P<text>[^"“”']*+)["”']
-    |time\s+(?P<clock>before|after|between)\s+(?P<first>[\d:]+)(?:\s+and\s+(?P<last>[\d:]+))?
-    |day\s+(?P<is>is\s+not|is)\s+(?P<day>\w+)
-    |date\s+(?P<date>before|from)\s+(?P<when>[\d-]+)
-    |(?P<word>and|or|not|[()]))\s*+""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _LONGEST = 1_000  # letters
 _LOWEST, _HIGHEST = 1, 10
@@ -120,7 +107,6 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         # In force first, in the order in which they override one another.
         instructions=sorted(found, key=lambda each: not _holds(each, now)),
         version_of=version_of,
-        parts_of=lambda condition: _parts_of(condition, visit.language),
         is_over=lambda each: each.expires_at is not None and each.expires_at <= now,
         typed=typed,
         done=done,
@@ -129,24 +115,6 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         longest=_LONGEST,
         highest=_HIGHEST,
     )
-
-
-def _parts_of(condition: str, language: LanguageCode) -> list[dict[str, str]]:
-    """The parts of a condition, for a template to tell in the person's language; none if a part has no known form."""
-    found, place, condition = [], 0, condition.strip()
-    while place < len(condition):
-        part = _PART.match(condition, place)
-        if part is None:
-            return []
-        told = {name: " ".join((value or "").casefold().split()) for name, value in part.groupdict().items()}
-        told |= {"text": part["text"] or "", "name": ""}
-        if told["day"] in _DAYS:
-            told["name"] = str(get_day_names("wide", locale=language)[_DAYS.index(told["day"])])
-        if told["when"]:
-            told["when"] = format_date(date.fromisoformat(told["when"]), format="long", locale=LOCALES[language])
-        found.append(told)
-        place = part.end()
-    return found
 
 
 def _holds(instruction: Instruction, now: datetime) -> bool:
