@@ -4,7 +4,7 @@ import shutil
 from contextlib import nullcontext
 from dataclasses import asdict
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -26,9 +26,6 @@ from langmem_plugin.errors import InvalidInput, SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.stored_tables import examine as examine_memories
-
-if TYPE_CHECKING:
-    pass
 
 
 @on(nullcontext)

@@ -1,6 +1,5 @@
 """Standing instructions on the person's page: added, switched, ranked, deleted, and never a change lost."""
 
-
 import pytest
 
 from tests.cases import for_each
