@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database.conversation_tables import incoming, session
@@ -22,15 +22,15 @@ from langmem_plugin.database.urls import database_and_schema, database_of, datab
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 
-_NOTE, _WHOLE, _UNFINISHED = "encrypted:", "everything", "to-everything"  # and the id of the key database
+_NOTE = "encrypted:everything:"  # and the id of the key database
 _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
-def open_database(settings: Settings, url: str | Path | None = None, *, converting: bool = False) -> Database:
+def open_database(settings: Settings, url: str | Path | None = None) -> Database:
     """Open the database that the settings name, or the URL if one is given.
 
-    `converting` is for the command that encrypts what was stored in plain; otherwise a database that holds such rows is
-    refused. Raises what Database does, and ConfigurationError where the keys are not those of the database.
+    Raises what Database does, and ConfigurationError where the keys are not those of the database, or rows were stored
+    without any.
     """
     where, schema = database_of(settings, url)
     with ExitStack() as opened:
@@ -49,19 +49,9 @@ def open_database(settings: Settings, url: str | Path | None = None, *, converti
         if settings.keys is None:
             refuse_encrypted(database)
         else:
-            _check(database, converting=converting)
+            _check(database)
         opened.pop_all()
         return database
-
-
-def note_converting(connection: Connection, encryption: Encryption) -> None:
-    """Note that encryption has begun: until `note_encrypted` the database opens only to continue it."""
-    _note(connection, _UNFINISHED, encryption)
-
-
-def note_encrypted(connection: Connection, encryption: Encryption) -> None:
-    """Note that all that is stored is encrypted: from then on anything else is refused."""
-    _note(connection, _WHOLE, encryption)
 
 
 def refuse_encrypted(database: Database) -> None:
@@ -80,41 +70,24 @@ def in_the_open(database: Database) -> str | None:
     )
 
 
-def state_of(database: Database) -> str:
-    """Return in words how much of the database is encrypted."""
-    noted = _noted(database)
-    if noted is None:
-        return "nothing"
-    is_whole = noted.split(":")[1] == _WHOLE
-    return "everything" if is_whole else "not everything yet: run `langmem keys encrypt` again"
-
-
-def _note(connection: Connection, state: str, encryption: Encryption) -> None:
-    wanted = {"name": f"{_NOTE}{state}:{encryption.store_id}", "noted_at": datetime.now(UTC)}
-    if not connection.execute(update(upkeep).where(upkeep.c.name.startswith(_NOTE)).values(wanted)).rowcount:
-        connection.execute(insert_unless_there(upkeep)[connection.dialect.name], wanted)
-
-
-def _check(database: Database, *, converting: bool) -> None:
+def _check(database: Database) -> None:
     """Refuse keys other than those it was written with, and rows in plain; note a new database as encrypted.
 
     Raises ConfigurationError.
     """
-    noted, encryption = _noted(database), database.encryption
+    noted, ours = _noted(database), f"{_NOTE}{database.encryption.store_id}"
+    if noted == ours:
+        return
     if noted is not None:
-        _, state, of_store = noted.split(":")
-        if of_store != encryption.store_id:
-            raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
-        if state != _WHOLE and not converting:
-            raise ConfigurationError("the database is not encrypted to the end: run `langmem keys encrypt` again")
-    elif not converting:
-        with database.write() as connection:
-            if _holds_rows(connection):
-                raise ConfigurationError(
-                    "the database holds rows that are not encrypted: run `langmem keys encrypt` once, or leave out "
-                    "LANGMEM_KEYS"
-                )
-            note_encrypted(connection, encryption)
+        raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
+    with database.write() as connection:
+        if _holds_rows(connection):
+            raise ConfigurationError(
+                "the database holds rows that are not encrypted: leave out LANGMEM_KEYS, or move each person by "
+                "`langmem export` and `langmem import` into a new database that has keys from the start"
+            )
+        noting = insert_unless_there(upkeep)[connection.dialect.name]
+        connection.execute(noting, {"name": ours, "noted_at": datetime.now(UTC)})
 
 
 def _noted(database: Database) -> str | None:

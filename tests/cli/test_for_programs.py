@@ -30,10 +30,13 @@ def test_indexes_jobs_and_an_erasure_that_is_undone_are_told_to_programs(json_of
     assert json_of("restore", ERIN, "--yes")["state"] == "restored"
 
 
-def test_keys_that_are_wrapped_anew_and_rows_that_are_encrypted_are_told_to_programs(json_of):
+def test_a_database_moves_person_by_person_into_one_with_keys_whose_keys_are_then_wrapped_anew(json_of, tmp_path):
     old, new = new_master_key(), new_master_key()
-    told = json_of("keys", "encrypt", "--yes", LANGMEM_KEYS=old)
-    assert told["encrypted_rows"] > 0
-    assert told["deleted_files"] == 0
-    told = json_of("keys", "rotate", LANGMEM_KEYS=f"{new},{old}")
+    file, there = f"{tmp_path}/erin.json", f"sqlite:///{tmp_path}/keys/m.db"
+    langmem("export", ERIN, "--to", file, "--database", f"sqlite:///{tmp_path}/m.db")
+    langmem("import", file, "--create", "--database", there, LANGMEM_KEYS=old)
+    assert all(b"sail" not in each.read_bytes() for each in (tmp_path / "keys").iterdir())
+    keys = f"{new},{old}"
+    assert "I sail" in langmem("memories", "list", ERIN, "--database", there, LANGMEM_KEYS=keys).out
+    told = langmem("keys", "rotate", "--json", "--database", there, LANGMEM_KEYS=keys).json
     assert told == {"newest_key": new.partition(":")[0], "wrapped_anew": 1}

@@ -13,11 +13,8 @@ from langmem_plugin.settings import Settings
 
 
 @contextlib.contextmanager
-def encrypted_service(url, key, *, converting=False, **options):
-    with (
-        open_database(Settings(keys=key), url, converting=converting) as database,
-        MemoryService(database, **options) as service,
-    ):
+def encrypted_service(url, key, **options):
+    with open_database(Settings(keys=key), url) as database, MemoryService(database, **options) as service:
         yield service
 
 

@@ -8,9 +8,8 @@ from sqlalchemy import text
 from langmem_plugin import PhoneMemory
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
-from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.stored_tables import encrypt_stored, examine
+from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.models import Filter
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes
 
@@ -181,18 +180,6 @@ def test_encrypted_memories_follow_their_category_and_its_words_are_nowhere(
         assert examine(memory.database) == []
     held = stored_bytes(database_url)
     assert not any(is_in(held, word) for word in ("Wolverine", "Narwhals"))
-
-
-@pytest.mark.spec("P-1")
-def test_a_category_of_before_there_were_keys_is_encrypted(database_url, clock, offline_model):
-    with MemoryService(database_url, embeddings=offline_model, now=clock) as memory:
-        made = memory.categories.create(ANNA, "Zebrafish", description="Quokkas")
-    with encrypted_service(
-        database_url, new_master_key(), converting=True, embeddings=offline_model, now=clock
-    ) as memory:
-        assert memory.categories.list_categories(ANNA) == []  # in plain it is not believed
-        assert sum(encrypt_stored(memory.database)) == 1
-        assert memory.categories.list_categories(ANNA) == [made]
 
 
 @pytest.mark.spec("M-18")

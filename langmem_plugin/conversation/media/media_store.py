@@ -39,7 +39,7 @@ from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption import Place as RowPlace
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
-from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES, is_encrypted
+from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import held_file
@@ -229,16 +229,6 @@ class Media:
             lambda file: file.name.partition(".")[0] not in referenced and file.stat().st_mtime <= newest
         )
 
-    def delete_plain(self) -> int:
-        """Delete the files that are not encrypted; return their number. Raises as `delete`."""
-        return self._delete(lambda file: not _begins_encrypted(file))
-
-    def plain(self, digest: str) -> bytes | None:
-        """The data of the file with this SHA-256 that is not encrypted; None if there is none."""
-        found = self.folder.glob(f"{digest}*") if self.folder is not None and self.folder.is_dir() else ()
-        file = next((each for each in found if not _begins_encrypted(each)), None)
-        return None if file is None else file.read_bytes()
-
     def _delete(self, doomed: Callable[[Path], bool]) -> int:
         deleted = 0
         for file in self.folder.iterdir() if self.folder is not None and self.folder.is_dir() else ():
@@ -305,11 +295,6 @@ def _is_there(file: Path | None, size: int) -> bool:
     except OSError:  # writing the file again either works or tells what is wrong
         pass
     return False
-
-
-def _begins_encrypted(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return is_encrypted(opened.read(EXTRA_BYTES))
 
 
 def _write(file: Path, data: bytes) -> None:

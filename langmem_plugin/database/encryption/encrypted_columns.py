@@ -27,7 +27,7 @@ from langmem_plugin.database.conversation_tables import (
     value,
 )
 from langmem_plugin.database.encryption.encryption import encryption_of
-from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
+from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import person, person_name
 from langmem_plugin.database.schema import Json
@@ -93,14 +93,6 @@ class EncryptedColumn:
             if isinstance(error, self.refusal):
                 raise
             raise self.refusal(str(error), lacks_key=error.lacks_key) from error
-
-    def is_encrypted(self, stored: Any) -> bool:
-        """Tells whether the stored value is marked as encrypted: by which key, and for which place, only reading it
-        tells.
-        """
-        if self.is_binary:
-            return stored is not None and is_encrypted(bytes(stored))
-        return isinstance(stored, str) and stored.startswith(_ENCRYPTED)
 
     def place(self, key: Key) -> Place:
         return Place(self.column.table.name, self.column.name, str(key[0]), tuple(key[1:]))
