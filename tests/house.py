@@ -20,7 +20,7 @@ MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 350, 600, 20
 ROOMS = {
     "agent": 4334,
     "channels": 752,
-    "cli": 1708,
+    "cli": 1701,
     "conversation": 5692,
     "database": 2934,
     "facts": 3047,
@@ -30,13 +30,13 @@ ROOMS = {
     "mcp_server": 455,
     "memory": 7530,
     "offline": 669,
-    "people": 1092,
+    "people": 1060,
     "portability": 2287,
     "privacy": 605,
     "references": 3107,
     "root": 1669,
     "store": 280,
-    "web": 3582,
+    "web": 3568,
     "writing": 1567,
 }
 CROWDED = {"cli": 24, "database": 24}

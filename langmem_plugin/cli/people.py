@@ -82,9 +82,11 @@ def link(
     *,
     yes: Yes = False,
 ) -> Told:
-    """From now on the identifier is this person; what it had is theirs, until it is undone."""
+    """From now on the identifier is this person; what it had is theirs, until it is unlinked."""
     confirm(f"Is {identifier} the same person as {who}, who then sees all that is stored of it?", yes=yes)
-    return _one_person(memory.people.link(who, identifier))
+    merged = memory.people.link(who, identifier) is not None
+    moved = "what both had is theirs" if merged else "nothing had to move"
+    return Told({"merged": merged}, [f"they are one person; {moved}"])
 
 
 @app.command()
@@ -92,10 +94,9 @@ def link(
 def unlink(
     memory: "PhoneMemory", identifier: Annotated[str, typer.Argument(help="what is a person of its own again")]
 ) -> Told:
-    """The identifier is a person of its own; what was said and remembered stays where it is."""
-    merge_id = memory.people.unlink(identifier)
-    back = "" if merge_id is None else f"; `langmem people undo {merge_id}` gives back what moved then"
-    return Told({"merge": merge_id}, [f"it is a person of its own{back}"])
+    """The identifier is a person of its own; what came with it goes back, what came after stays where it is."""
+    memory.people.unlink(identifier)
+    return Told({"unlinked": True}, ["it is a person of its own"])
 
 
 @app.command()
@@ -111,16 +112,3 @@ def moved(
     confirm(f"Has {new} from now on all that is stored of {who}, and who writes from {who} nothing?", yes=yes)
     found = memory.people.moved(who, new)
     return Told({"moved": found}, ["moved" if found else f"nothing is stored of {who}: nothing had to move"])
-
-
-@app.command()
-@on(memory_of)
-def undo(memory: "PhoneMemory", merge_id: Annotated[str, typer.Argument(help="what `link` or `merge` said")]) -> Told:
-    """Two people again: what moved goes back."""
-    memory.people.undo(merge_id)
-    return Told({"undone": merge_id}, ["they are two people again"])
-
-
-def _one_person(merge_id: str | None) -> Told:
-    parts = "nothing had to move" if merge_id is None else f"`langmem people undo {merge_id}` parts them"
-    return Told({"merge": merge_id}, [f"they are one person; {parts}"])

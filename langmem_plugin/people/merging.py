@@ -1,13 +1,12 @@
-"""Make two people one, in one transaction and with a record by which it can be undone."""
+"""Make two people one, in one transaction and with a record of what moved, so that it can move back."""
 
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select, update
+from sqlalchemy import Connection, Row, Table, delete, insert, select, update
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
@@ -22,7 +21,6 @@ from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.people_tables import person_name
 from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
@@ -32,16 +30,6 @@ from langmem_plugin.people import consents, links
 log = event_log(__name__)
 
 Check = Callable[[Connection], bool]
-
-
-@dataclass(frozen=True)
-class Merge:
-    """A merge: `other` is the key of the person who was merged in, and `memories` how many came with them."""
-
-    merge_id: str
-    other: OwnerKey
-    merged_at: datetime
-    memories: int
 
 
 class Merging:
@@ -58,13 +46,11 @@ class Merging:
         self._memories = OwnerMerge(service.repository)
         self._now = now
 
-    def merge(self, person: OwnerKey, other: OwnerKey, still: Check) -> str | None:
-        """Give `person` all that `other` has; return the merge's id. None, and nothing is done, unless
-        `still` holds.
-        """
+    def merge(self, person: OwnerKey, other: OwnerKey, still: Check) -> bool:
+        """Give `person` all that `other` has; False, and nothing is done, unless `still` holds."""
         with self.standing_still(person, other), self._unindexed(other) as connection:
             if not still(connection):
-                return None
+                return False
             now = self._now()
             moved = self.move_everything(connection, other, person)
             links.add(connection, person, other, now)
@@ -73,7 +59,7 @@ class Merging:
             connection.execute(insert(table).values(row))
             record(connection, "person.merged", owner=person, subject=merge_id)
         log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
-        return merge_id
+        return True
 
     def move(self, old: IdentifierKey, new: IdentifierKey) -> bool:
         """Make `new` the person who was `old`, and leave nothing under `old`; False where nothing was."""
@@ -125,35 +111,31 @@ class Merging:
         moved["merges"] = list(connection.execute(handed).scalars())
         return moved
 
-    def undo(self, merge_id: str) -> None:
-        """Move back what a merge moved. Raises InvalidInput if there is no such merge."""
-        while True:
-            with self._database.read() as connection:
-                found = _row(connection, merge_id)
-                back_to = _whose_now(connection, found.person, found.other)
-            moved = found.moved.get("memories", ())
-            unindexed: AbstractContextManager[None] = (
-                nullcontext() if self._index is None else self._index.removing(found.person, moved)
-            )
-            with (
-                self.standing_still(found.person, back_to),
-                self._database.keeping(unindexed),
-                links.alone(self._database, patience=BULK_WORK) as connection,
-            ):
-                again = _row(connection, merge_id)
-                if (again.person, _whose_now(connection, again.person, again.other)) != (found.person, back_to):
-                    continue  # merged with somebody else meanwhile
-                self._taken_back(connection, again.moved, found.person, found.other, OwnerKey(back_to))
-                connection.execute(delete(table).where(table.c.merge_id == merge_id))
-                record(connection, "person.parted", owner=found.person, subject=merge_id)
-            log.info("people.parted", extra={"person": masked(found.person), "other": masked(found.other)})
-            return
+    def take_back(self, person: OwnerKey, other: OwnerKey) -> bool:
+        """Move back to `other` what came with it; False, and nothing is done, where that is not the person's now."""
+        with self._database.read() as connection:
+            found = merge_of(connection, person, other)
+        moved = () if found is None else found.moved.get("memories", ())
+        unindexed: AbstractContextManager[None] = (
+            nullcontext() if self._index is None else self._index.removing(person, moved)
+        )
+        with (
+            self.standing_still(person, other),
+            self._database.keeping(unindexed),
+            links.alone(self._database, patience=BULK_WORK) as connection,
+        ):
+            again = merge_of(connection, person, other)
+            if found is None or again is None or again.merge_id != found.merge_id:
+                return False
+            self._taken_back(connection, again.moved, person, other)
+            connection.execute(delete(table).where(table.c.merge_id == found.merge_id))
+            record(connection, "person.parted", owner=person, subject=found.merge_id)
+        log.info("people.parted", extra={"person": masked(person), "other": masked(other)})
+        return True
 
-    def _taken_back(
-        self, connection: Connection, moved: Record, holder: OwnerKey, other: OwnerKey, back_to: OwnerKey
-    ) -> None:
+    def _taken_back(self, connection: Connection, moved: Record, holder: OwnerKey, back_to: OwnerKey) -> None:
         now = self._now()
-        links.remove(connection, other, holder)
+        links.remove(connection, back_to, holder)
         links.hand_over(connection, holder, back_to, moved["identifiers"])
         session_move.move_sessions(connection, self._saver.media, holder, back_to, now, only=moved["sessions"])
         if moved["archived"]:
@@ -208,31 +190,10 @@ class Merging:
             yield
 
 
-def merge_of(connection: Connection, person: str, other: str) -> str | None:
-    """Return the newest merge by which `other` came to the person."""
-    merges = select(table.c.merge_id).where(table.c.person == person, table.c.other == other)
-    return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).scalar()
-
-
-def merges_of(connection: Connection, person: OwnerKey) -> list[Merge]:
-    """Return the merges that can be undone, the newest first."""
-    rows = connection.execute(select(table).where(table.c.person == person).order_by(table.c.merged_at.desc()))
-    return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved.get("memories", ()))) for row in rows]
-
-
-def _row(connection: Connection, merge_id: str) -> Any:
-    found = connection.execute(select(table).where(table.c.merge_id == merge_id)).first()
-    if found is None:
-        raise InvalidInput(f"there is no merge {merge_id!r}: it may be undone already")
-    return found
-
-
-def _whose_now(connection: Connection, holder: OwnerKey, other: OwnerKey) -> str:
-    """Return the person who gets back what was the other's: the other, or the one to whom they were linked
-    meanwhile.
-    """
-    person = person_of(connection, other)
-    return other if person == holder else person
+def merge_of(connection: Connection, person: str, other: str) -> Row[Any] | None:
+    """Return the record of the merge by which `other` came to the person."""
+    merges = select(table).where(table.c.person == person, table.c.other == other)
+    return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).first()
 
 
 def _row_moved(connection: Connection, rows: Table, source: OwnerKey, target: OwnerKey) -> bool:

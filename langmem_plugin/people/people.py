@@ -1,6 +1,6 @@
 """People: one person may have several identifiers, and every verb takes any of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -17,7 +17,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import link_codes, links, person_records
-from langmem_plugin.people.merging import Check, Merge, Merging, merge_of, merges_of
+from langmem_plugin.people.merging import Check, Merging, merge_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
@@ -121,47 +121,46 @@ class People:
         with self._database.read() as connection:
             return [IdentifierKey(each) for each in links.identifiers_of(connection, person_of(connection, key))]
 
-    def link(self, person: str | int, identifier: str | int) -> str | None:
-        """Link an identifier to this person. Returns the id of the merge if it had anything of its own, else None.
+    def link(self, person: str | int, identifier: str | int) -> OwnerKey | None:
+        """Link an identifier to this person. Returns the key of who was merged in, for `unlink`, if it had anything of
+        its own, else None.
 
         If it was linked to another person, that person becomes this one.
         """
         return self._link(self._linkable(person), self._linkable(identifier))
 
-    def unlink(self, identifier: str | int) -> str | None:
-        """Make the identifier a person of its own again; what was said and remembered stays with the person it was
-        linked to.
+    def unlink(self, identifier: str | int) -> None:
+        """Make the identifier a person of its own again. What came with it goes back, a conversation with what was said
+        in it since; what came after stays with the person it was linked to.
 
-        Returns the merge's id if a merge came with the link: `undo` moves back what moved then. Raises InvalidInput for
-        the key of a person with other identifiers: unlink those first.
+        Raises InvalidInput for the key of a person with other identifiers: unlink those first.
         """
-        key = self._linkable(identifier)
-        with links.alone(self._database) as connection:
-            person = person_of(connection, key)
+        key = OwnerKey(self._linkable(identifier))
+        while True:
+            with self._database.read() as connection:
+                person, others = person_of(connection, key), links.identifiers_of(connection, key)[1:]
+                came = merge_of(connection, person, key) is not None
             if person == key:
-                if len(links.identifiers_of(connection, key)) > 1:
+                if others:
                     raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
-                return None
-            links.remove(connection, key, person)
-            record(connection, "person.unlinked", owner=person)
-            return merge_of(connection, person, key)
+                return
+            if came and self.merging.take_back(person, key):
+                return
+            with links.alone(self._database) as connection:
+                if person_of(connection, key) == person and merge_of(connection, person, key) is None:
+                    links.remove(connection, key, person)
+                    record(connection, "person.unlinked", owner=person)
+                    return
 
-    def merge(self, person: str | int, other: str | int) -> str:
-        """Make both one person, who has all that both had; return the merge's id, for `undo`.
+    def merge(self, person: str | int, other: str | int) -> OwnerKey:
+        """Make both one person, who has all that both had; return the key of who was merged in, for `unlink`.
 
         Raises InvalidInput where they are one person already.
         """
-        keys = self._linkable(person), self._linkable(other)
-        merge_id = self._merged(*keys)
-        if merge_id is None:
+        merged = self._merged(self._linkable(person), self._linkable(other))
+        if merged is None:
             raise InvalidInput("these are one person already: there is nothing to merge")
-        return merge_id
-
-    def undo(self, merge_id: str) -> None:
-        """Make them two people again: everything that moved goes back, a conversation with what was said in it since;
-        what came after stays. Raises InvalidInput if the merge does not exist, or no longer.
-        """
-        self.merging.undo(merge_id)
+        return merged
 
     def moved(self, old: str | int, new: str | int) -> bool:
         """Move a person to a number, or a group to an id, that replaces the old one: all that is stored of `old` is now
@@ -177,12 +176,6 @@ class People:
         if is_group(before) is not is_group(after):
             raise InvalidInput("a group becomes a group, and a person a person: one of both identifiers is a group's")
         return self.merging.move(before, after)
-
-    def merges(self, who: str | int) -> Sequence[Merge]:
-        """Return the merges of the person that `undo` can take back, the newest first."""
-        key = normalised(who, self._region)
-        with self._database.read() as connection:
-            return merges_of(connection, person_of(connection, key))
 
     def link_code(self, who: str | int) -> str:
         """Return a code for this person to text from another channel; `giver` and `link_agreed` take it.
@@ -242,17 +235,7 @@ class People:
             if links.is_new(connection, person_of(connection, key), self._now()):
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
 
-    def part(self, identifier: str | int) -> None:
-        """Undo the link of an identifier: what came with it goes back too. Raises InvalidInput as `unlink`."""
-        key = self._linkable(identifier)
-        with self._database.read() as connection:
-            merge_id = merge_of(connection, person_of(connection, key), key)
-        if merge_id is None:
-            self.unlink(identifier)
-        else:
-            self.undo(merge_id)
-
-    def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> str | None:
+    def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> OwnerKey | None:
         with self._database.read() as connection:
             has_nothing = self._has_nothing(connection, person, identifier)
         if has_nothing:
@@ -270,14 +253,14 @@ class People:
         one, other = person_of(connection, person), person_of(connection, identifier)
         return one == other or (other != self._keeps and not links.is_known(connection, other))
 
-    def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> str | None:
-        """Merge; return the merge's id, None if they are one person already or the condition does not hold."""
+    def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> OwnerKey | None:
+        """Merge; return whose all it was, None if they are one person already or the condition does not hold."""
         before = None
         while (pair := self._keys_of(person, other)) != before and pair[0] != pair[1]:
             kept, moving = reversed(pair) if pair[1] == self._keeps else pair
             still = partial(self._still, person, other, pair, condition)
-            if (merge_id := self.merging.merge(kept, moving, still)) is not None:
-                return merge_id
+            if self.merging.merge(kept, moving, still):
+                return moving
             before = pair  # another pair by then: one of them was merged with somebody else meanwhile
         return None
 

@@ -359,10 +359,10 @@ def test_of_two_people_who_become_one_what_was_said_last_holds_and_undo_gives_ba
     service.remember(ERIN, NEW)
     clock.forward(hours=1)
 
-    merge_id = memory.people.merge(ERIN, 4242)
+    merged = memory.people.merge(ERIN, 4242)
     assert texts(memory) == [NEW]
 
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert texts(memory) == [NEW]
     assert texts(memory, 4242) == ["I like green tea", OLD]
 
@@ -373,8 +373,8 @@ def test_what_the_other_said_last_replaces_what_was_there(memory, clock):
     clock.forward(hours=1)
     memory.service.remember(TELEGRAM, NEW)
 
-    merge_id = memory.people.merge(ERIN, 4242)
+    merged = memory.people.merge(ERIN, 4242)
     assert texts(memory) == [NEW]
 
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert (texts(memory), texts(memory, 4242)) == ([OLD], [NEW])

@@ -218,11 +218,11 @@ def test_two_trees_become_one_and_two_again(people):
     house = categories.create(ANNA, "home")
     categories.create(ANNA, "boat", parent_id=house.category_id)
     alone = categories.list_categories(ANNAS_TELEGRAM)
-    merge_id = people.people.merge(ANNA, ANNAS_TELEGRAM)
+    merged = people.people.merge(ANNA, ANNAS_TELEGRAM)
     assert _tree(people.service) == [("home", None), ("attic", "home"), ("boxes", "attic"), ("boat", "home")]
     assert categories.counts(ANNA)["attic"] == (1, None)
     categories.create(ANNA, "chest", parent_id=attic.category_id)
-    people.people.undo(merge_id)
+    people.people.unlink(merged)
     assert _tree(people.service) == [("chest", None), ("home", None), ("boat", "home")]
     again = categories.list_categories(ANNAS_TELEGRAM)
     # What both had is as it was meanwhile.

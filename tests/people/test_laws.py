@@ -54,10 +54,10 @@ def test_merges_lose_nothing_and_undo_is_exact(told, links, offline_model, clock
         for owner, text, key, status in told:
             service.remember(owner, text, key=key, status=status)
         before, live = _held(service), {owner: _live(service, owner) for owner in OWNERS}
-        merges = [merge_id for pair in links if (merge_id := people.link(*pair))]
+        merged = [other for pair in links if (other := people.link(*pair))]
         for owner in OWNERS:
             all_theirs = set().union(*(live[each] for each in people.identifiers(owner)))
             assert _live(service, people.resolve(str(owner))) == all_theirs
-        for merge_id in reversed(merges):
-            people.undo(merge_id)
+        for other in reversed(merged):
+            people.unlink(other)
         assert _held(service) == before

@@ -29,7 +29,7 @@ def test_the_indexes_of_two_people_become_one_and_two_again(database_url, tmp_pa
         telegrams = [service.remember(ANNAS_TELEGRAM, f"the boat number {each} is in Haifa").id for each in range(12)]
         assert service.reindex(ANNA)
         assert service.reindex(ANNAS_TELEGRAM)
-        merge_id = people.merge(ANNA, 4242)
+        merged = people.merge(ANNA, 4242)
         assert store.held() == {*hers}  # what the other's index held is gone with it
         found = service.search(ANNA, "boat number 7", limit=1)
         assert [each.memory.text for each in found] == ["the boat number 7 is in Haifa"]
@@ -37,7 +37,7 @@ def test_the_indexes_of_two_people_become_one_and_two_again(database_url, tmp_pa
         assert store.held() == {*hers, *telegrams}
         assert service.large_owners() == [ANNA]
 
-        people.undo(merge_id)
+        people.unlink(merged)
         assert not store.held() & {*telegrams}
         assert service.search(ANNA, "boat number 7", limit=1) == []
         assert service.reindex(ANNAS_TELEGRAM)

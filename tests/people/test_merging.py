@@ -19,7 +19,7 @@ from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.memory_tables import history_message, memory_access, memory_owner
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.personal_tables import personal_tables
-from langmem_plugin.errors import InvalidInput, UnknownSession
+from langmem_plugin.errors import UnknownSession
 from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.agent.test_exactly_once import Echo, die, killed, take_places_away
@@ -65,11 +65,11 @@ def test_what_was_set_and_said_of_consent_moves_and_goes_back_readable(database_
         memory.consent.switch_on(ANNAS_TELEGRAM, text="yes, remember me", version=1)
         memory.people.set_name(ANNAS_TELEGRAM, "Anna Levi")
         memory.people.set_name(BEN, "Ben Levi")
-        merge_id = memory.people.merge(ANNA, ANNAS_TELEGRAM)
+        merged = memory.people.merge(ANNA, ANNAS_TELEGRAM)
         assert memory.people.merge(ANNA, BEN)
         assert memory.people.name(BEN) == "Anna Levi"  # the one they had already
         assert memory.consent.word_of(ANNA).text == "yes, remember me"
-        memory.people.undo(merge_id)
+        memory.people.unlink(merged)
         assert (memory.people.name(ANNA), memory.people.name(ANNAS_TELEGRAM)) == (None, "Anna Levi")
         assert memory.consent.word_of(ANNAS_TELEGRAM).text == "yes, remember me"
 
@@ -81,7 +81,7 @@ def test_memories_of_both_are_recalled_searched_and_listed_as_one_persons(memory
     memory.service.remember(ANNA, "Anna is allergic to nuts")
     for who in (ANNA, ANNAS_TELEGRAM):  # what both have cached before
         _found(memory, who, "boat nuts")
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     for who in (ANNA, 4242):
         assert _found(memory, who, "where is her boat?") == {"Anna has a boat in Haifa"}
         assert texts(who) == ["Anna has a boat in Haifa", "Anna is allergic to nuts"]
@@ -96,14 +96,14 @@ def test_memories_of_both_are_recalled_searched_and_listed_as_one_persons(memory
     assert memory.service.list_memories(ANNAS_TELEGRAM) == memory.service.list_memories(ANNA)
     assert memory.service.remember(ANNA, "anna has a BOAT in Haifa").id == boat.id  # its digest is keyed anew
 
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert texts(4242) == ["Anna has a boat in Haifa"]
     assert texts(ANNA) == ["Anna is allergic to nuts"]
     assert _found(memory, ANNA, "boat") == set()
     assert _found(memory, 4242, "boat") == {"Anna has a boat in Haifa"}
     assert memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat in Haifa").id == boat.id
-    with pytest.raises(InvalidInput, match="no merge"):
-        memory.people.undo(merge_id)
+    memory.people.unlink(merged)  # once more does nothing
+    assert (texts(ANNA), texts(4242)) == (["Anna is allergic to nuts"], ["Anna has a boat in Haifa"])
 
 
 @pytest.mark.spec("C-20")
@@ -112,11 +112,11 @@ def test_the_same_text_on_both_sides_is_remembered_once_and_twice_again_after_un
     memory.service.remember(ANNAS_TELEGRAM, "anna has  a boat")
     memory.service.remember(ANNA, "Anna sails", status="pending")
     memory.service.remember(ANNAS_TELEGRAM, "Anna sails")
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     assert texts(ANNA) == ["Anna has a boat", "Anna sails"]
     assert texts(ANNA, ["pending"]) == []
     assert texts(ANNA, ["superseded"]) == ["Anna sails", "anna has  a boat"]
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert (texts(ANNA), texts(4242)) == (["Anna has a boat"], ["Anna sails", "anna has  a boat"])
     assert texts(ANNA, ["pending"]) == ["Anna sails"]
 
@@ -129,11 +129,11 @@ def test_of_two_values_under_one_key_the_newer_holds_until_undo(memory, clock):
     one.save_memory("home_city", "Jaffa")
     another.save_memory("favourite_food", "hummus")
     one.save_memory("car", "red")
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     held = {each["key"]: each["value"] for each in one.load_memory()["memory"]}
     assert held == {"home_city": "Jaffa", "favourite_food": "hummus", "car": "red"}
     assert one.load_memory()["count"] == 3
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert {each["key"]: each["value"] for each in one.load_memory()["memory"]} == {"home_city": "Jaffa", "car": "red"}
     assert another.load_memory()["count"] == 2
 
@@ -141,9 +141,9 @@ def test_of_two_values_under_one_key_the_newer_holds_until_undo(memory, clock):
 @pytest.mark.spec("C-20")
 def test_what_came_after_a_merge_stays(memory, texts):
     memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     memory.service.remember(memory.people.resolve(4242), "Anna sold it")
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert (texts(ANNA), texts(4242)) == (["Anna sold it"], ["Anna has a boat"])
 
 
@@ -154,12 +154,12 @@ def test_instructions_of_both_apply_and_what_both_gave_applies_once(memory):
         rules.add(ANNA, f"rule {number}", priority=5)
         rules.add(ANNAS_TELEGRAM, f"law {number}", priority=1 + number % 5)
     rules.add(ANNAS_TELEGRAM, "rule 7", priority=9)
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     active = rules.list_instructions(ANNA)
     assert len(active) == 240
     assert [each.text for each in active].count("rule 7") == 1
     assert len(rules.list_instructions(ANNA, active_only=False)) == 241
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert len(rules.list_instructions(ANNA)) == 120
     assert len(rules.list_instructions(ANNAS_TELEGRAM)) == 121
 
@@ -168,10 +168,10 @@ def test_instructions_of_both_apply_and_what_both_gave_applies_once(memory):
 def test_a_dropped_collection_stays_marked(memory):
     for owner, name in ((ANNAS_TELEGRAM, "old trip"), (ANNAS_TELEGRAM, "both"), (ANNA, "both")):
         memory.service.delete_collection(name, owner=owner)
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     assert memory.service.collection_dropped_at("old trip", owner=ANNA)
     assert memory.service.collection_dropped_at("both", owner=ANNA)
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert memory.service.collection_dropped_at("old trip", owner=ANNA) is None
     assert memory.service.collection_dropped_at("old trip", owner=ANNAS_TELEGRAM)
     assert memory.service.collection_dropped_at("both", owner=ANNA)
@@ -186,7 +186,7 @@ def test_conversations_move_whole_and_the_one_active_last_goes_on(memory, clock,
     clock.forward(minutes=5)
     _tell(memory, graph, 4242, "hello from Telegram")
     ids = {each.session_id for who in (ANNA, "tg:4242") for each in memory.sessions.sessions(who)}
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     for who in (ANNA, "tg:4242"):
         assert said(who) == {
             ("hello from the phone", "heard 1"): False,
@@ -198,7 +198,7 @@ def test_conversations_move_whole_and_the_one_active_last_goes_on(memory, clock,
     assert _tell(memory, graph, 4242, "still me")[-1] == "heard 5"
     assert list(examine(memory.saver)) == []
 
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert said("tg:4242") == {("hello from Telegram", "heard 1", "and now?", "heard 3", "still me", "heard 5"): True}
     assert said(ANNA) == {("hello from the phone", "heard 1"): False, ("hello again", "heard 1"): True}
     assert _tell(memory, graph, ANNA, "me?")[0] == "hello again"
@@ -215,7 +215,7 @@ def test_conversations_that_began_at_one_instant_all_move(memory, said, monkeypa
     assert sorted(said(ANNA)) == [("a third",), ("another",), ("one",)]
     assert sum(said(ANNA).values()) == 1
     for each in merges:
-        memory.people.undo(each)
+        memory.people.unlink(each)
     assert (said(ANNA), said(4242), said(1)) == ({("one",): True}, {("another",): True}, {("a third",): True})
 
 
@@ -226,11 +226,11 @@ def test_what_was_said_is_found_by_both_and_goes_with_its_session(memory, clock)
     clock.forward(hours=2)
     memory.index_past_sessions()
     assert len(_heard(memory, ANNA, "boiler")) == 1
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     for who in (ANNA, 4242):
         assert set(_heard(memory, who, "boiler")) == {"the boiler leaks", "the boiler is hot"}
     assert memory.index_past_sessions() == 0
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert (_heard(memory, ANNA, "boiler"), _heard(memory, 4242, "boiler")) == (
         ["the boiler leaks"],
         ["the boiler is hot"],
@@ -246,9 +246,9 @@ def test_the_same_ids_on_two_phones_are_kept_apart(memory):
     for owner, text in ((ANNA, "the boiler leaks"), (ANNAS_TELEGRAM, "the boiler is hot")):
         memory.service.history.add(owner, [PastMessage("1", "s", "user", text, now)])
         memory.service.history.add(owner, [PastMessage("s/1", "s", "user", f"{text} again", now)])
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     assert len(_heard(memory, ANNA, "boiler")) == 4
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     for owner, text in ((ANNA, "the boiler leaks"), (ANNAS_TELEGRAM, "the boiler is hot")):
         assert sorted(_heard(memory, owner, "boiler")) == [text, f"{text} again"]
     with memory.database.read() as connection:
@@ -266,20 +266,18 @@ def test_merges_on_merges_are_undone_in_any_order(memory, texts):
         assert texts("user:3") == ["one", "three", "two"]
         assert memory.people.resolve("user:3") == "user:1"
         for each in order:
-            memory.people.undo(merges[each])
+            memory.people.unlink(merges[each])
         assert {owner: texts(owner) for owner in people} == {owner: [text] for owner, text in people.items()}
         assert all(memory.people.identifiers(each) == [each] for each in people)
 
 
 @pytest.mark.spec("C-20")
-def test_an_unlink_tells_of_the_merge_that_came_with_the_link(memory, texts):
+def test_an_unlink_gives_back_what_came_with_the_link(memory, texts):
     memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
-    merge_id = memory.people.link(ANNA, 4242)
-    assert memory.people.unlink(4242) == merge_id
-    assert (texts(ANNA), texts(4242)) == (["Anna has a boat"], [])
-    memory.service.remember(ANNAS_TELEGRAM, "a new life")
-    memory.people.undo(merge_id)
-    assert (texts(ANNA), texts(4242)) == ([], ["Anna has a boat", "a new life"])
+    assert memory.people.link(ANNA, 4242) == ANNAS_TELEGRAM
+    memory.service.remember(ANNA, "a new life")
+    memory.people.unlink(4242)
+    assert (texts(ANNA), texts(4242)) == (["a new life"], ["Anna has a boat"])
 
 
 @pytest.mark.spec("C-20")
@@ -304,9 +302,9 @@ def test_a_damaged_memory_stays_under_its_key_stops_nothing_and_is_erased_with_i
     with memory.database.write() as connection:
         damage = update(memory_table).where(memory_table.c.memory_id == broken.id)
         connection.execute(damage.values(text="Anna owes Ben a thousand shekels"))
-    merge_id = memory.people.merge(ANNA, 4242)
+    merged = memory.people.merge(ANNA, 4242)
     assert texts(ANNA) == ["Anna has a boat"]
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert texts(4242) == ["Anna has a boat"]
     with memory.database.write() as connection:
         connection.execute(damage.values(text="Anna owes Ben ten shekels"))
@@ -376,7 +374,7 @@ def test_a_message_that_waited_for_a_merge_is_answered_once_also_after_it_is_und
             while _waiting(memory) < 3:
                 time.sleep(0.01)
         assert waiting.result(timeout=60) == "heard two"
-    memory.people.undo(merging.result(timeout=60))
+    memory.people.unlink(merging.result(timeout=60))
 
     assert memory.reply(echo.graph, 4242, "three", message_id="3") == "heard three"
     assert echo.heard == ["one", "two", "three"]
@@ -411,7 +409,7 @@ def test_a_message_that_was_cut_short_before_a_merge_is_answered_once_after_it(m
 
     assert memory.reply(graph(dies=False), 4242, "order", message_id="2", send=sent.append) == "heard ordered"
     assert memory.reply(graph(dies=False), 4242, "order", message_id="2", send=sent.append).repeated
-    memory.people.undo(merge)
+    memory.people.unlink(merge)
     memory.reply(graph(dies=False), 4242, "bye", message_id="3", send=sent.append)
     assert sent == ["heard ordered", "heard bye"]
     assert done.read_text() == "x"
@@ -464,10 +462,10 @@ def test_another_process_notices_that_a_conversation_moved_and_came_back(memory,
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as another:
         graph, theirs = _echo(memory), _echo(another)
         _tell(another, theirs, 4242, "one")
-        merge_id = memory.people.merge(ANNA, 4242)
+        merged = memory.people.merge(ANNA, 4242)
         assert _tell(another, theirs, 4242, "two") == ["one", "heard 1", "two", "heard 3"]
         assert _tell(memory, graph, ANNA, "three")[-1] == "heard 5"
-        memory.people.undo(merge_id)
+        memory.people.unlink(merged)
         assert _tell(another, theirs, 4242, "four")[-1] == "heard 7"
         assert _tell(memory, graph, 4242, "five")[:3] == ["one", "heard 1", "two"]
         assert _tell(another, theirs, ANNA, "me") == ["me", "heard 1"]

@@ -46,7 +46,7 @@ def test_what_is_done_is_noted_with_who_did_it(memory, clock):
     memory.instructions.remove(ANNA, rule.id)
     memory.service.remember(ANNAS_OTHER, "Anna dives")
     merged = memory.people.merge(ANNA, ANNAS_OTHER)
-    memory.people.undo(merged)
+    memory.people.unlink(merged)
     memory.reply(graph_of(memory), ANNA, "hello", message_id="1")
     clock.forward(hours=2)
     memory.sessions.expire()

@@ -138,8 +138,8 @@ def test_what_was_erased_comes_back_as_it_was(memory, anna, clock):
     with memory.database.read() as connection:
         assert connection.execute(select(held_row)).all() == connection.execute(select(held_file)).all() == []
         assert connection.execute(select(erasure.c.who)).scalars().all() == [None]
-        merged = connection.execute(select(merge.c.merge_id).where(merge.c.person == ANNA)).scalar_one()
-    memory.people.undo(merged)  # also what was moved before it was held
+        merged = connection.execute(select(merge.c.other).where(merge.c.person == ANNA)).scalar_one()
+    memory.people.unlink(merged)  # also what was moved before it was held
     assert any("sails" in each for each in _texts(memory, "telegram:5353888"))
 
 

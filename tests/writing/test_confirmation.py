@@ -190,12 +190,12 @@ def test_the_part_that_was_approved_is_known_for_one_person_and_for_all(memory, 
 def test_who_becomes_one_person_with_another_decides_what_waited_for_either(memory, unsure):
     made = unsure("My dentist is Dr. Levi", "telegram:4242")
     memory.confirmations.confirm(4242, unsure("I drink tea", "telegram:4242").id)
-    merge_id = memory.people.merge(ERIN, 4242)
+    merged = memory.people.merge(ERIN, 4242)
 
     assert [each.id for each in memory.confirmations.waiting(ERIN)] == [made.id]
     assert memory.confirmations.confirm(4242, made.id).owner == ERIN
     assert memory.confirmations.verdicts(ERIN) == Verdicts(confirmed=2)
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert memory.confirmations.verdicts(ERIN) == Verdicts(confirmed=2)  # what was counted stays where it was counted
 
 

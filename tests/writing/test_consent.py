@@ -100,10 +100,10 @@ def test_of_two_who_become_one_a_no_of_either_counts_and_comes_apart_again(memor
     memory.consent.switch_on(ERIN)
     memory.people.set_language(4242, "es")
     memory.consent.switch_off(4242)
-    merge_id = memory.people.merge(ERIN, 4242)
+    merged = memory.people.merge(ERIN, 4242)
 
     assert not memory.consent.allowed(ERIN)
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert memory.consent.allowed(ERIN)
     assert memory.consent.of(4242).extraction.allowed is False
 
@@ -132,12 +132,12 @@ def test_a_yes_of_one_channel_covers_nothing_that_the_other_heard_before_they_we
     clock.forward(minutes=1)
     said_to_the_other = clock()
     clock.forward(minutes=1)
-    merge_id = memory.people.link(ERIN, 4242)
+    merged = memory.people.link(ERIN, 4242)
 
     for fact_type in ("fact", "personal"):
         assert not memory.consent.allowed(ERIN, fact_type, said_at=said_to_the_other)
         assert memory.consent.allowed(ERIN, fact_type, said_at=clock())
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
     assert memory.consent.of(4242) == agreed
     assert not memory.consent.allowed(ERIN)
 
@@ -162,9 +162,9 @@ def test_what_was_switched_since_a_merge_is_not_undone_with_it(memory):
     for who in (ERIN, 4242):
         memory.people.set_language(who, "he")
     memory.consent.switch_on(4242)
-    merge_id = memory.people.merge(ERIN, 4242)
+    merged = memory.people.merge(ERIN, 4242)
     memory.consent.switch_off(ERIN)
-    memory.people.undo(merge_id)
+    memory.people.unlink(merged)
 
     assert memory.consent.of(ERIN).extraction.allowed is False
 

@@ -80,7 +80,7 @@ def _parted(call: CommandCall, number: str) -> str:
         at = 2
     if not 1 < at <= len(channels):  # the others are linked to the first
         return call.replies.link_unknown
-    call.parts.people.part(channels[at - 1])
+    call.parts.people.unlink(channels[at - 1])
     return call.replies.link_parted.format(channel=_named(channels[at - 1]))
 
 

@@ -45,25 +45,16 @@ def name(at: AboutPerson, name: Annotated[str, Form(max_length=500)] = "") -> Re
     return at.go("")
 
 
-def _who(
-    at: PersonDesk,
-    *,
-    noted: str = "person",
-    reveal: bool = False,
-    page_link: str | None = None,
-    parted: str | None = None,
-) -> Response:
+def _who(at: PersonDesk, *, noted: str = "person", reveal: bool = False, page_link: str | None = None) -> Response:
     people = at.memory.people
     return at.page(
         "person.html",
         noted=noted,
         reveal=reveal,
         identifiers=people.identifiers(at.person),
-        merges=people.merges(at.person),
         person_language=people.language(at.person),
         stored=asdict(at.memory.exporter.holdings(at.person)),
         page_link=page_link,
-        parted=parted,
     )
 
 
@@ -95,14 +86,7 @@ def unlink(at: AboutPerson, identifier: _Ref = "") -> Response:
     key = unsealed(at, identifier)
     if at.memory.people.resolve(key) != at.person:
         raise InvalidInput("this identifier is not this person's any more: load the page again")
-    return _who(at, parted=at.memory.people.unlink(key))
-
-
-@router.post("/undo")
-def undo(at: AboutPerson, merge_id: Annotated[str, Form(max_length=100)] = "") -> Response:
-    if merge_id not in {each.merge_id for each in at.memory.people.merges(at.person)}:
-        raise InvalidInput("there is no such merge of this person: it may be undone already")
-    at.memory.people.undo(merge_id)
+    at.memory.people.unlink(key)
     return at.go("")
 
 

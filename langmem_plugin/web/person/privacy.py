@@ -62,7 +62,7 @@ def speak(visit: Here, language: Annotated[LanguageCode, Form()]) -> Response:
 
 @router.post("/unlink")
 def unlink(visit: Here, identifier: _Text) -> Response:
-    """Unlink an identifier; what was said and remembered stays with this person."""
+    """Unlink an identifier; what came with it goes back to it."""
     key = PersonRefs(visit.memory.database).person(identifier)
     if key is None or key not in visit.memory.people.identifiers(visit.identifier)[1:]:
         return _shown(visit, done="changed", status=409)

@@ -338,7 +338,7 @@ def test_of_two_who_became_one_what_waits_goes_along_and_back(memory, says):
     assert sorted(each.text for each in memory.extract(JASON)) == ["I like tea", "I own a boat"]
     assert kept(memory, ERIN) == ["I like tea", "I own a boat"]
 
-    memory.people.undo(merge)
+    memory.people.unlink(merge)
     says(memory, JASON, "I like beer")
     memory.extract(JASON)
     assert "I like beer" in kept(memory, JASON)
