@@ -43,9 +43,12 @@ def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, qu
     ready = all(isinstance(each, BaseMessage) for each in messages)
     history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
     answered = quoted_place(quoted, history)
-    ledger = ledger_of(history, answered)
+    ledger, meant = _settled(history, answered)
     utterance = pointing_part(utterance)
     decision = decide(utterance, ledger, ledger.shown_by(answered))
+    if answered is None:
+        meant.clear()
+        meant[utterance] = decision.entries
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
@@ -163,25 +166,33 @@ def _asks_for_a_change(sentence: Sentence) -> bool:
 _KEPT_BYTES = 64_000_000
 _MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 12  # bytes kept for a message, and for each byte of its content
 _AN_END = 2_000  # letters: reading them takes at most a tenth of a second
-_EXCHANGES, _MORE = 20, 10
-"""The exchanges of a long conversation that are read: the last 20 to 30. Their beginning moves by ten at once, so that
+_EXCHANGES, _MORE = 20, 20
+"""The exchanges of a long conversation that are read: the last 20 to 40. Their beginning moves by 20 at once, so that
 what was read stays the beginning of what is read next.
 """
 
-_kept: LruCache[bytes, Ledger] = LruCache(_KEPT_BYTES)
+_Meant = dict[str, Sequence[ItemEntry]]
+"""What the last utterance was found to mean against a ledger: most often it is the next message that is heard."""
+
+_kept: LruCache[bytes, tuple[Ledger, _Meant]] = LruCache(_KEPT_BYTES)
 """The ledgers, by all that was said. Conversations can share them: all in them is their own, and results are copies."""
 
 
-def ledger_of(messages: Sequence[BaseMessage], quoted: int | None = None) -> Ledger:
+def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
+    """Return the settled ledger of the last exchanges of a conversation."""
+    return _settled(messages, None)[0]
+
+
+def _settled(messages: Sequence[BaseMessage], quoted: int | None) -> tuple[Ledger, _Meant]:
     """Return the settled ledger of the last exchanges of a conversation, and of the exchange with the message at the
     place `quoted`. What was read before is continued, not read again.
     """
     places = _read_places(messages, quoted)
     keys, sizes = _prefixes(messages, places)
-    ledger, done = Ledger(), 0
+    ledger, meant, done = Ledger(), _Meant(), 0
     for count in range(len(keys), 0, -1):
         if (kept := _kept.get(keys[count - 1])) is not None:
-            ledger, done = kept, count
+            (ledger, meant), done = kept, count
             break
     if done < len(places) or not places:
         ledger = ledger.copy()
@@ -190,16 +201,17 @@ def ledger_of(messages: Sequence[BaseMessage], quoted: int | None = None) -> Led
             if isinstance(message, HumanMessage):
                 ledger.settle()
                 said = pointing_part(text_of(message))
-                ledger.hear(said, decide(said, ledger).entries)
+                ledger.hear(said, decide(said, ledger).entries if (known := meant.get(said)) is None else known)
             else:
                 ledger.read(_own(message))
+            meant = {}
         if places and len(keys) == len(places):
             if done:
                 _kept.drop(keys[done - 1])
-            _kept.put(keys[-1], ledger, sum(sizes))
+            _kept.put(keys[-1], (ledger, meant), sum(sizes))
     settled = ledger.copy()
     settled.settle()
-    return settled
+    return settled, meant
 
 
 def results_of(messages: Sequence[BaseMessage]) -> list[ResultList]:
