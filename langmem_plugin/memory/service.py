@@ -229,7 +229,6 @@ class MemoryService:
         limit: int,
         min_relevance: float,
         where: Filter = EVERYTHING,
-        weight: float = 1.0,
     ) -> Ask:
         """Return a search, ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         owner = owner_key(self.database, owner)
@@ -242,7 +241,7 @@ class MemoryService:
             where=where,
             now=self.now(),
         )
-        return self.facts.ask(owner, query, weight=weight)
+        return self.facts.ask(owner, query)
 
     def get(self, owner: str | int, memory_ids: Sequence[str]) -> list[Memory]:
         """Return the memories in the order asked for; what the owner does not have, or has no longer, is left out.

@@ -206,8 +206,11 @@ def _covered(corpus: Corpus, text: str) -> Scores:
     return scores / np.float32(max(ceiling, 1e-6))
 
 
-def _apart(corpus: Corpus, score: Scores, kept: NDArray[np.bool_], limit: int) -> list[int]:
-    rows = np.array(best(score, kept, _ALIKE * limit), dtype=np.intp)
+def _apart(corpus: Corpus, score: Scores, kept: NDArray[np.bool_], limit: int) -> Sequence[int]:
+    found = best(score, kept, _ALIKE * limit)
+    if len(found) <= limit:
+        return found
+    rows = np.array(found, dtype=np.intp)
     _, firsts = np.unique(corpus.columns["words"][rows], return_index=True)
     repeats = np.setdiff1d(np.arange(len(rows)), firsts)
     return [int(row) for row in rows[np.concatenate([np.sort(firsts), repeats])][: max(limit, 0)]]

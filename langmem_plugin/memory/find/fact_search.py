@@ -95,7 +95,7 @@ class FactSearch:
         as in CorpusCache.
         """
         best: dict[str, Found] = {}
-        for owner in dict.fromkeys(ask.owner for ask in asks):
+        for owner in dict.fromkeys(ask.owner for ask in asks if states is None or ask.owner in states):
             for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
                 found = replace(each, score=ask.weight * each.score)
                 if each.memory.id not in best or best[each.memory.id].score < found.score:

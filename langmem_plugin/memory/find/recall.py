@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from langmem_plugin.identifiers import OwnerKey, ScopeKey
+from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, storable
 from langmem_plugin.memory.service import MemoryService
@@ -77,19 +78,22 @@ def asks_about(
     for question in questions:
         if question.parts:  # each was embedded in its own turn, and both together are their sum
             service.embedder.join(question.text, question.parts)
-    asks = [
-        service.ask(
-            scope.owner,
+    asks = []
+    for question in questions:
+        query = Query.of(
+            service.embedder,
             question.text,
+            "hybrid",
             limit=limit,
             min_relevance=min_similarity,
-            where=scope.where,
-            weight=question.weight,
+            where=EVERYTHING,
+            now=service.now(),
         )
-        for question in questions
-        for scope in scopes
-    ]
-    return [replace(each, query=replace(each.query, apart=True)) for each in asks]
+        asks += [
+            service.facts.ask(scope.owner, replace(query, where=scope.where, apart=True), weight=question.weight)
+            for scope in scopes
+        ]
+    return asks
 
 
 def search_for(

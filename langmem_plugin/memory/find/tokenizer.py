@@ -6,7 +6,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
@@ -80,14 +80,14 @@ def stemmer(like: str) -> Callable[[str], list[str]]:
     return lambda text: [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
-@functools.lru_cache(maxsize=16)  # one question asks for it several times
 def language_of(text: str) -> str:
     """Return the language most words of `text` seem to be in; English where nothing tells."""
     spoken = Counter(language for _, language in _spoken(text))
     return max(spoken, key=spoken.__getitem__) if spoken else "english"
 
 
-def _spoken(text: str) -> list[tuple[str, str]]:
+@functools.lru_cache(maxsize=16)  # one question asks for it several times
+def _spoken(text: str) -> Sequence[tuple[str, str]]:
     """Return each word with its language; Latin letters do not tell, so all words in them share one."""
     words = words_of(text)
     latin = _latin_language(words)
