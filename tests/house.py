@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1060,
     "portability": 2287,
     "privacy": 605,
-    "references": 3107,
+    "references": 3114,
     "root": 1669,
     "store": 280,
     "web": 3568,

@@ -233,13 +233,7 @@ class MemoryService:
         """Return a search, ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         owner = owner_key(self.database, owner)
         query = Query.of(
-            self.embedder,
-            question,
-            mode,
-            limit=limit,
-            min_relevance=min_relevance,
-            where=where,
-            now=self.now(),
+            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, now=self.now(), where=where
         )
         return self.facts.ask(owner, query)
 

@@ -126,8 +126,8 @@ class Query:
         *,
         limit: int,
         min_relevance: float,
-        where: Filter,
         now: datetime,
+        where: Filter = EVERYTHING,
     ) -> Self:
         """Embed `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
         text = storable(text)

@@ -81,13 +81,7 @@ def asks_about(
     asks = []
     for question in questions:
         query = Query.of(
-            service.embedder,
-            question.text,
-            "hybrid",
-            limit=limit,
-            min_relevance=min_similarity,
-            where=EVERYTHING,
-            now=service.now(),
+            service.embedder, question.text, "hybrid", limit=limit, min_relevance=min_similarity, now=service.now()
         )
         asks += [
             service.facts.ask(scope.owner, replace(query, where=scope.where, apart=True), weight=question.weight)
