@@ -249,7 +249,7 @@ def play_service(played, recording):
     memory.index_past_sessions()
     for table in TABLE.values():
         for text in (*table["asking"], *table["opening"]):
-            for verb in ("recall", "search", "explain"):
+            for verb in ("recall", "search"):
                 recording.call("service", f"{verb} {text}", getattr(service, verb), who, text, plain=plain)
     for at, each in enumerate(held[:6]):
         if (memory_id := getattr(each, "id", None)) is not None:
