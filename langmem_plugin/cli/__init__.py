@@ -28,29 +28,31 @@ _LOOKED_THROUGH = 100_000
 """The number of objects that are made before the garbage collector looks for garbage among them."""
 
 COMMANDS = {
-    "recall": "asking:recall",
-    "chat": "trying_out:chat",
     "demo": "trying_out:demo",
+    "chat": "trying_out:chat",
     "bench": "trying_out:bench",
-    "erase": "privacy:erase",
-    "restore": "privacy:restore",
-    "expire": "upkeep:expire",
-    "doctor": "upkeep:doctor",
+    "serve": "serve:serve",
+    "mcp": "serve:mcp",
+    "worker": "upkeep:worker",
+    "token": "keys:token_app",
+    "keys": "keys:app",
+    "people": "people:app",
+    "memories": "memories:app",
+    "sessions": "sessions:app",
+    "recall": "asking:recall",
     "resolve": "asking:resolve",
+    "audit": "privacy:audit",
     "export": "portability:export_person",
     "import": "portability:import_person",
+    "erase": "privacy:erase",
+    "restore": "privacy:restore",
+    "doctor": "upkeep:doctor",
+    "expire": "upkeep:expire",
     "reindex": "upkeep:reindex",
-    "worker": "upkeep:worker",
-    "mcp": "serve:mcp",
-    "serve": "serve:serve",
-    "sessions": "sessions:app",
-    "keys": "keys:app",
-    "memories": "memories:app",
-    "people": "people:app",
-    "audit": "privacy:audit",
-    "token": "keys:token_app",
 }
-"""The place of each command: module:function, or module:app for a group of commands."""
+"""The place of each command: module:function, or module:app for a group of commands. They are in the order of help: to
+try it, to serve it, to look, to hand over and to erase, to keep it in order.
+"""
 
 
 class LangMem(TyperGroup):

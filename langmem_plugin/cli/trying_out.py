@@ -143,6 +143,7 @@ def chat(
     from langmem_plugin.cli.texted_agent import demo_agent  # noqa: PLC0415 - loads models
 
     with memory_of(where, create=create) as memory:
+        phone = memory.people.typed(phone)
         agent = demo_agent(memory) if graph is None else graph_named(graph, memory)
         say(f"You text as {phone}.", *_WELCOME)
         while text := _heard():

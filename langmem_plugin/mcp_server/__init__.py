@@ -5,7 +5,6 @@ try:
 except ImportError as error:
     raise ImportError("the MCP server needs more: pip install 'phone-memory[mcp]'") from error
 
-from langmem_plugin.mcp_server.http import http_app
-from langmem_plugin.mcp_server.server import memory_server, serve_stdio
+from langmem_plugin.mcp_server.server import http_app, memory_server, serve_stdio
 
 __all__ = ["http_app", "memory_server", "serve_stdio"]

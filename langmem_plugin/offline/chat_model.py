@@ -1,10 +1,9 @@
 """A chat model without a key or a network, for trying out: it picks a tool by meaning, and tells the tool's result."""
 
-import json
 import logging
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import takewhile
 from typing import Any
@@ -26,10 +25,10 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.models import storable
 from langmem_plugin.offline.english import QUESTIONS, pattern
-from langmem_plugin.offline.tool_arguments import Argument, Json, fill, is_id, title_of
+from langmem_plugin.offline.tool_arguments import Argument, Json, fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, Request, shares_verb, withholds
 from langmem_plugin.references import Resolution, resolve
-from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.references.shown.result_text import result_text, title_of
 from langmem_plugin.references.shown.tool_results import reads
 from langmem_plugin.references.words import ENGLISH, Language
 
@@ -187,93 +186,6 @@ def _nobody_wrote() -> bool:
 
 
 _MOST_NAMED, _LONGEST_TITLE = 6, 60
-_NONE = "Nothing found."
-_TELLING_FIELDS = 3
-_SHORT = 15  # characters of a word that may stand in a row with others
-
-
-def result_text(results: Sequence[BaseMessage]) -> str:
-    """Return a text fit for a text message and the same every time; an error in the words of the tool."""
-    return "\n".join(_said(result) for result in results) or "Done."
-
-
-def _said(result: BaseMessage) -> str:
-    text = str(result.text).strip()
-    if result.content == []:  # LangGraph makes this of an empty list
-        return _NONE
-    if getattr(result, "status", "") == "error" or text[:1] not in ("[", "{"):
-        return text or "Done."
-    try:
-        data = plain(json.loads(text))
-    except (ValueError, RecursionError):
-        return text
-    return _list(data) if isinstance(data, list) else _thing(data)
-
-
-def _list(items: Sequence[Any]) -> str:
-    if not items:
-        return _NONE
-    if len(items) == 1 and isinstance(items[0], Mapping):
-        return _thing(items[0])
-    return "\n".join(f"{number}. {_line(item)}" for number, item in enumerate(items, 1))
-
-
-def _line(item: Any) -> str:
-    if not isinstance(item, Mapping):
-        return _value(item)
-    title = title_of(item)
-    telling = _facts(item, title)[:_TELLING_FIELDS]
-    return f"{title} ({', '.join(telling)})" if title and telling else title or ", ".join(telling)
-
-
-def _thing(item: Mapping[str, Any]) -> str:
-    """Return title and facts on one line; below them the parts of the item, without numbers: those are for choosing."""
-    title = title_of(item)
-    facts = _facts(item, title)
-    lines = [f"{title} ({', '.join(facts)})" if title and facts else title or ", ".join(facts)]
-    for name, value in item.items():
-        if isinstance(value, Mapping):
-            lines.append(f"{_spoken(name).capitalize()}: {', '.join(_facts(value, ''))}")
-        elif isinstance(value, list) and value and all(map(_is_short, value)):
-            lines.append(f"{_spoken(name).capitalize()}: {', '.join(value)}")
-        elif isinstance(value, list) and value:
-            lines.append(f"{_spoken(name).capitalize()}:")
-            lines.extend(f"• {_part(part)}" for part in value)
-    return "\n".join(line for line in lines if line) or "Done."
-
-
-def _is_short(part: Any) -> bool:
-    return isinstance(part, str) and len(part) <= _SHORT and " " not in part
-
-
-def _part(part: Any) -> str:
-    if isinstance(part, Mapping) and all(isinstance(value, str) for value in part.values()):
-        return " ".join(value for name, value in part.items() if value and not is_id(name))
-    return _line(part)
-
-
-def _facts(item: Mapping[str, Any], title: str) -> list[str]:
-    facts = []
-    for name, value in item.items():
-        if is_id(name) or value in (None, "", title) or isinstance(value, list | dict) or value is False:
-            continue
-        if value is True:
-            facts.append(_spoken(name))
-        elif isinstance(value, str) and "_" not in name:
-            facts.append(value)
-        elif isinstance(value, int) and name.endswith("s") and "_" not in name:
-            facts.append(f"{value} {name if value != 1 else name.removesuffix('s')}")  # 35 minutes
-        else:
-            facts.append(f"{_spoken(name)} {_value(value)}")
-    return facts
-
-
-def _value(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def asked_of(meant: Resolution, language: Language) -> str:

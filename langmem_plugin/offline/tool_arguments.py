@@ -9,6 +9,7 @@ from typing import Any
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.offline.english import WORDS, pattern
 from langmem_plugin.references import Reference
+from langmem_plugin.references.shown.result_text import is_id, title_of
 from langmem_plugin.references.shown.tool_results import reads
 
 Json = dict[str, Any]
@@ -90,17 +91,6 @@ def arguments_of(tool: Json) -> list[Argument]:
     parameters = tool.get("parameters", {})
     required = parameters.get("required", ())
     return [Argument(name, schema, name in required) for name, schema in parameters.get("properties", {}).items()]
-
-
-def is_id(name: str) -> bool:
-    return name in ("id", "uuid") or name.endswith(("_id", "_ids", "Id"))
-
-
-def title_of(item: Mapping[str, Any]) -> str:
-    """Return the item's name for a person: its title or name, else its first text that is no id and no detail."""
-    texts = {key: value for key, value in item.items() if isinstance(value, str) and value and not is_id(key)}
-    named = (texts[key] for key in ("title", "name", "subject", "label", "text") if key in texts)
-    return next(named, "") or next((value for key, value in texts.items() if "_" not in key), "")
 
 
 CARRIERS = PREPOSITIONS.union(WORDS["carriers"].split())

@@ -15,11 +15,11 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.offline.chat_model import result_text
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.references.meant.resolution import Reference
 from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.result_text import result_text
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # without types that may hold a script
 _LONGEST_RESULT = 4_000  # the most letters shown of a tool's answer
