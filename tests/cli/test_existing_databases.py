@@ -22,7 +22,6 @@ ON_WHAT_IS_THERE = [
     ["people", "show", ERIN],
     ["people", "link", ERIN, "telegram:5", "--yes"],
     ["people", "unlink", ERIN],
-    ["people", "undo", "x"],
     ["recall", "tea?", "--phone", ERIN],
     ["resolve", "number 2", "--phone", ERIN],
     ["export", ERIN],
