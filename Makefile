@@ -32,10 +32,11 @@ chat: $(VENV)/installed  ## text the assistant yourself
 dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
-# Each takes over half of what another has left; what is compiled is kept for the next run.
+# Each worker takes over half of what another has left, and costs four seconds of the processor before its first test.
+# Of all the tests many wait, for PostgreSQL, for processes that are killed or for a browser; of the fast ones few do.
+# What is compiled is kept for the next run.
+ALL := --numprocesses 4 --dist worksteal
 FAST := --numprocesses 3 --dist worksteal -m "not slow and not postgresql"
-# These mostly wait: for PostgreSQL, for processes that are killed, for a browser.
-REST := --numprocesses 5 --dist worksteal -m "slow or postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser that the tests drive through the pages.
@@ -47,8 +48,7 @@ test quick check: export PYTHONDONTWRITEBYTECODE :=
 	apt-get update -qq && apt-get install --yes -qq --no-install-recommends pgbouncer
 
 test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell /usr/sbin/pgbouncer  ## all the tests: the rooms that store on both engines, the pages in a real browser
-	$(BIN)/python -m pytest $(FAST)
-	$(BIN)/python -m pytest $(REST)
+	$(BIN)/python -m pytest $(ALL)
 
 quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing
 	$(BIN)/python -m pytest $(FAST)

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import os
 import shutil
 import tempfile
@@ -26,6 +27,7 @@ pytest_plugins = ["tests.cases", "tests.spec_table"]
 hypothesis.settings.register_profile("untimed", deadline=None)  # another process may have the processor
 hypothesis.settings.load_profile("untimed")
 _TESTS = Path(__file__).parent
+gc.disable()  # what is collected and imported stays to the end: looking through it takes a tenth of the collection
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to
 # write now, as after each turn. A TMPDIR of one's own is respected.
@@ -56,6 +58,11 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = kept
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 class Clock:

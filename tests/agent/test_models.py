@@ -1,9 +1,7 @@
 """The chat model by name: what is made, and what is said when it cannot be."""
 
 import httpx
-import openai
 import pytest
-from langchain_openai import ChatOpenAI
 
 from langmem_plugin import ConfigurationError
 from langmem_plugin.agent.models import chat_model, model_failures
@@ -48,6 +46,8 @@ def test_a_name_from_the_environment_with_a_key_is_that_model(monkeypatch):
 
 
 def test_a_server_of_ones_own_needs_no_key_and_no_provider(monkeypatch):
+    from langchain_openai import ChatOpenAI
+
     monkeypatch.setenv("LANGMEM_BASE_URL", "http://127.0.0.1:9/v1")
     model = chat_model("qwen2.5")
     assert isinstance(model, ChatOpenAI)
@@ -75,6 +75,8 @@ def test_a_server_without_a_model_name_is_a_configuration_error(monkeypatch):
 
 
 def test_a_server_that_is_not_there_raises_what_model_failures_names():
+    import openai
+
     model = chat_model("openai:any", base_url="http://127.0.0.1:9/v1")
     model.max_retries = 0
     with pytest.raises(model_failures()):

@@ -3,7 +3,6 @@
 import logging
 
 import httpx
-import openai
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
@@ -69,18 +68,18 @@ def test_no_phone_at_all_is_refused(memory, graph_of, scripted):
         memory.reply(graph_of(scripted()), " ", "hello")
 
 
-@for_each(
-    "failure",
-    [
-        ModelUnavailable("no model"),
-        openai.APIConnectionError(request=httpx.Request("POST", "http://127.0.0.1:9/v1")),
-    ],
-)
+def no_connection():
+    import openai
+
+    return openai.APIConnectionError(request=httpx.Request("POST", "http://127.0.0.1:9/v1"))
+
+
+@for_each("failure", [lambda: ModelUnavailable("no model"), no_connection])
 def test_when_the_model_does_not_answer_the_person_is_told_and_nothing_is_lost(
     memory, graph_of, scripted, failure, caplog
 ):
     def broken(_messages):
-        raise failure
+        raise failure()
 
     assert memory.reply(graph_of(scripted(broken)), ERIN, "hello") == ENGLISH.no_model
 

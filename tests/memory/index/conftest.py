@@ -18,6 +18,13 @@ ANNA = "+972501234567"
 MANY = 160
 
 
+def client_of(folder):
+    """A client of Chroma as another program would use it."""
+    import chromadb
+
+    return chromadb.PersistentClient(str(folder), chromadb.Settings(anonymized_telemetry=False))
+
+
 class InProcess:
     """LangChain's own store in this process."""
 

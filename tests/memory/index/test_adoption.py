@@ -9,16 +9,14 @@ import textwrap
 import uuid
 from datetime import UTC, datetime
 
-import chromadb
 import pytest
-from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, until, vectors_in
+from tests.memory.index.conftest import ANNA, client_of, until, vectors_in
 
 pytestmark = [pytest.mark.spec("EDGE-010", "M-4"), pytest.mark.slow]
 
@@ -37,7 +35,7 @@ def store(folder, offline_model):
     """Stores as that application does, and leaves the folder to us."""
 
     def stored(texts=FACTS, name=NAME, vectors=None, ids=None, metadatas=None, space="cosine"):
-        client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+        client = client_of(folder)
         collection = client.get_or_create_collection(name, metadata={"hnsw:space": space})
         ids = ids or [str(uuid.uuid4()) for _ in texts]
         collection.add(

@@ -2,16 +2,14 @@
 
 import os
 
-import chromadb
 import numpy as np
 import pytest
-from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
-from tests.memory.index.conftest import ANNA, found, until, vectors_in
+from tests.memory.index.conftest import ANNA, client_of, found, until, vectors_in
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
@@ -64,7 +62,7 @@ def at_home(tmp_path, clock, offline_model):
 @pytest.fixture
 def there(tmp_path):
     """A client as another program would use it, closed again before ours is opened."""
-    client = chromadb.PersistentClient(str(tmp_path / "memory"), Settings(anonymized_telemetry=False))
+    client = client_of(tmp_path / "memory")
     yield client
     client.close()
 
