@@ -32,9 +32,6 @@ _ALIKE = 0.5
 class Variables(EnvSettingsSource):
     """The environment variables as pydantic-settings reads them; bad JSON is reported like every other bad value."""
 
-    def __call__(self) -> dict[str, Any]:
-        return super().__call__() if are_set() else {}  # looking for each of them is a sixth of an opening
-
     def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
         try:
             return super().prepare_field_value(field_name, field, value, value_is_complex)
