@@ -31,6 +31,7 @@ def one_of(*calls, says=None):
 SOUP, PIE = call("save_recipe", recipe_id="minestrone"), call("save_recipe", recipe_id="cottage-pie")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-3")
 @for_each(
     ("made", "expected", "right", "wrong_write"),

@@ -177,6 +177,7 @@ def _first_ticket(memory, thread):
         return connection.execute(select(turn.c.ticket).where(turn.c.thread == thread)).scalar()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-22", "C-3")
 def test_conversations_that_wait_for_an_answer_do_not_keep_others_from_ending(database_url, clock):
     """The first page of those that are looked at is full of them."""
@@ -379,6 +380,7 @@ def test_a_fork_does_not_inherit_it(by_itself):
     assert by_itself.housekeeping.worker.thread.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-22")
 def test_its_thread_keeps_nobody_alive(offline_model):
     memory = PhoneMemory("sqlite://", settings=Settings(search_past_sessions=False), embeddings=offline_model)

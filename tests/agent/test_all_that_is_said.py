@@ -27,6 +27,7 @@ def says(name, text):
     return node
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21")
 @for_each("many", [1, 2, 5])
 def test_each_worker_that_was_sent_for_is_heard(memory, many):

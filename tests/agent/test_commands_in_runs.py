@@ -68,6 +68,7 @@ def test_anything_else_belongs_to_the_agent_and_closes_the_question(memory, text
     assert memory.service.count(ERIN) == 1
 
 
+@pytest.mark.slow
 @for_each("said", ["/reset", "/link", "/link 123456", "/privacy erase", "/privacy restore", "/מחק"])
 def test_no_session_ends_and_nobody_is_joined_or_erased_inside_of_a_run(memory, text, said):
     text("good morning")

@@ -78,6 +78,7 @@ def test_no_forgets_and_it_is_never_asked_again(memory, graph, unsure):
     assert memory.reply(graph, ERIN, "find another") == "Done."
 
 
+@pytest.mark.slow
 @for_each("other", ["no, it is Dr. Cohen", "find another", "yes, and find a recipe", "/help", "👍🏿 or not"])
 def test_anything_else_leaves_it_waiting_and_closes_the_question(memory, graph, unsure, other):
     made = unsure()
@@ -174,6 +175,7 @@ def test_what_waves_a_question_away_is_neither():
     assert [each for each in _DISMISSALS if verdict(each) is not None] == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each("said", ["never mind", "no thanks", "no worries", "לא תודה"])
 def test_a_doubt_that_is_waved_away_leaves_the_memory_as_it_is_and_closes_the_question(memory, graph, clock, said):

@@ -29,6 +29,7 @@ def heard(messages):
     return AIMessage("You said " + [each for each in messages if each.type == "human"][-1].text)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-5")
 @for_each("stored", range(6))
 def test_a_run_cut_short_before_any_of_its_checkpoints_goes_on(memory, graph_of, scripted, monkeypatch, stored):

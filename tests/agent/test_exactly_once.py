@@ -218,6 +218,7 @@ def test_what_was_cut_short_is_answered_by_itself_and_first_when_another_message
     assert history(memory, echo.graph) == ["one", "heard one", "two", "heard two"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-5")
 def test_a_message_that_ends_every_process_does_not_end_those_after_it(memory):
     for _ in range(3):

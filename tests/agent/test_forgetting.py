@@ -41,6 +41,7 @@ def test_what_means_nearly_the_same_is_offered(memory):
     assert memory.command(ERIN, "/forget my puppy").startswith("Shall I forget this? I have a dog")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-2")
 @for_each("yes", ["yes", "Yes.", "YES!", "כן", "sí", "Si", "👍", "👍🏿", "1", "ok"])
 def test_yes_in_any_language_forgets_what_was_shown(memory, yes):

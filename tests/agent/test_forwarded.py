@@ -66,6 +66,7 @@ def test_no_order_of_another_is_obeyed_and_the_model_is_given_it(memory, graph, 
     assert held(memory) == before
 
 
+@pytest.mark.slow
 @for_each("order", [each for each in ORDERS if each not in ANSWERS])
 def test_in_ones_own_words_they_are_obeyed(memory, graph, order):
     memory.service.remember(ERIN, KNOWN)

@@ -25,6 +25,7 @@ def cheap(database_url, clock):
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-2", "M-5")
 @for_each("wanted", ["[", "]", "[]", ".", "…", "  -  ", "te", "ea", "ack", "i", "%", "_", "tea!coffee", "\x00"])
 def test_forgetting_by_no_word_or_part_of_a_word_forgets_nothing(cheap, wanted):
@@ -121,6 +122,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-1", "W-1")
 @for_each("call", CALLS)
 def test_a_tool_tells_the_model_what_it_cannot_do_and_the_person_is_answered(cheap, call):

@@ -183,6 +183,7 @@ HOSTILE_RESULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-2", "C-13", "R-1")
 @for_each("what", HOSTILE_RESULTS)
 def test_a_hostile_result_is_plain_text_and_is_kept(memory, what):

@@ -73,6 +73,7 @@ def told(memory):
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-6", "M-16")
 @for_each("identity", ["ben", BEN, "501234567", "0501234567", "972501234567", "00972501234567", "shared"])
 def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, identity):
@@ -92,6 +93,7 @@ def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, ide
             told(config)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-6", "C-1")
 @for_each("identity", [ANNA, "+972 50-123-4567", "972501234567@c.us"])
 def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, identity):
@@ -105,6 +107,7 @@ def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, id
     assert "40 percent" in told(authenticated(identity))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-6", "U-6")
 @for_each(
     "user",

@@ -317,6 +317,7 @@ def test_a_wrong_priority_or_number_is_refused_with_what_to_do(memory):
     assert [each.priority for each in memory.instructions.list_instructions(ERIN)] == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("I-4")
 @for_each(
     ("order", "release"),

@@ -57,6 +57,7 @@ def _naming(reference, form):
     return HumanMessage(**json.loads(written))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-1", "C-8", "P-6")
 @for_each("form", FORMS)
 def test_another_persons_picture_is_not_shown_to_who_knows_its_reference_nor_kept_for_them(

@@ -191,6 +191,7 @@ def pizzeria(memory, scripted):
     return build
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "C-19")
 @for_each("mode", ["batched", "per_call"])
 @for_each(
@@ -215,6 +216,7 @@ def test_a_tool_is_approved_or_refused_in_words(memory, pizzeria, mode, said, or
     assert "order pizza (size: small" in memory.reply(graph, ERIN, "small")  # asked in the language of the answer
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21", "R-6")
 @for_each(
     "said",

@@ -33,6 +33,7 @@ def test_what_is_recalled_is_refreshed_as_the_conversation_moves_on(memory, grap
     assert "1. The car is parked on level 3" in model.stated
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-9")
 @for_each("greeting", ["hello", "good morning!", "hey", "how are you?", "שלום", "👋"])
 def test_with_no_topic_the_most_recent_and_most_used_are_recalled(memory, clock, greeting):
@@ -48,6 +49,7 @@ def test_with_no_topic_the_most_recent_and_most_used_are_recalled(memory, clock,
     assert len(_texts(memory, greeting)) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-9", "M-8")
 @for_each("said", ["👍", "hi", "123", "haha thanks", "what is the capital of Mongolia?", "תודה", "jajaja"])
 def test_what_asks_nothing_of_the_memory_is_near_nothing_and_uses_nothing(memory, graph_of, scripted, said):

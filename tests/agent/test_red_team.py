@@ -224,6 +224,7 @@ def test_a_poisoned_text_stays_inside_its_block(opened, place):
     assert inside > len(POISONS) // 2  # what is too long is left out, and what reads as no item is not meant
 
 
+@pytest.mark.slow
 def test_a_poisoned_standing_instruction_stays_inside_its_block(opened):
     memory, _, _ = opened
     inside = 0
@@ -261,6 +262,7 @@ def test_what_is_noted_beside_a_memory_is_in_no_prompt(opened):
         assert MARK not in str(shown)
 
 
+@pytest.mark.slow
 def test_a_poisoned_name_of_somebody_in_a_group_is_one_line_before_their_words(opened):
     memory, _, _ = opened
     for poison in POISONS:

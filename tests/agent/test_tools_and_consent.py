@@ -59,6 +59,7 @@ def test_after_a_no_nothing_is_kept_that_was_not_asked_for(says, said, switch):
     assert says(said) == []
 
 
+@pytest.mark.slow
 @for_each(
     "said",
     [

@@ -48,6 +48,7 @@ def got(webhook, caplog, fixture, *deliveries):
     return [] if alike(texts, expected(fixture)) and logged else [(fixture["name"], texts, logged)]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-1", "C-21")
 def test_whatsapp(webhook, caplog, clock):
     wrong = []
@@ -57,6 +58,7 @@ def test_whatsapp(webhook, caplog, clock):
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-1", "C-21")
 def test_telegram(webhook, caplog, clock):
     wrong = []

@@ -178,6 +178,7 @@ def test_what_is_not_taken_after_the_webhook_was_acknowledged_is_tried_again_her
     assert provider.texts() == ["done"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-21")
 @for_each("dies_in", ["graph", "send"])
 def test_what_a_killed_process_had_acknowledged_is_answered_once_by_whoever_looks(

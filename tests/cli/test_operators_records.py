@@ -14,6 +14,7 @@ pytestmark = pytest.mark.both_engines
 ERIN, DAD = "+972501234567", "+972507654321"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_memories_are_added_and_edited_and_what_they_replaced_is_shown(command, memory):
     first = command("memories", "add", ERIN, "Leo is 6 years old", "--json").json["memory"]
@@ -38,6 +39,7 @@ def test_what_a_memory_holds_steers_no_terminal_and_passes_for_no_line(command, 
         assert "owes" in out
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_a_memory_is_forgotten_after_a_yes_and_its_text_is_shown_no_more(command, memory):
     stored = memory.service.remember(ERIN, "Erin likes coriander")
@@ -65,6 +67,7 @@ def test_a_terminal_without_the_letters_gets_escapes_and_json_stays_json(command
     assert told["memories"][0]["text"] == "לאו אוהב תה 🫖"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_a_question_is_answered_with_signals(command, memory):
     memory.service.remember(ERIN, "Leo is allergic to peanuts")
@@ -81,6 +84,7 @@ def test_a_question_is_answered_with_signals(command, memory):
     assert "nothing is similar enough" in nothing.err
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_people_are_listed_masked_linked_and_parted(command, memory):
     memory.service.remember(ERIN, "Erin likes tea")
@@ -102,6 +106,7 @@ def test_people_are_listed_masked_linked_and_parted(command, memory):
     assert [row[0] for row in command("people", "list", "--after", ERIN, "--reveal").rows[1:]] == [DAD]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5", "P-5")
 def test_whoever_reads_a_person_is_noted(command, memory):
     stored = memory.service.remember(ERIN, "Erin likes tea")
@@ -121,6 +126,7 @@ def test_an_id_that_two_people_have_needs_the_phone(command, memory):
     assert "Erin likes tea" in command("memories", "show", stored.id, "--phone", DAD).out
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-5")
 def test_the_version_the_help_and_the_completion_are_there():
     assert langmem("--version").out.startswith("langmem ")

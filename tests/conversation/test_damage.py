@@ -140,6 +140,7 @@ def called(*call_ids):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-15", "C-19", "C-7")
 @given(lost=st.sets(st.integers(0, 7)))
 def test_whatever_is_lost_every_call_has_its_result(fresh, database, lost):

@@ -118,6 +118,7 @@ def test_two_phones_whose_checkpoints_are_named_and_written_alike_keep_their_own
             assert [message.id for message in got(reader, phone)] == [*(message.id for message in order), "last"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-16")
 def test_what_is_kept_decoded_is_bounded_in_bytes(clock):
     with ConversationSaver("sqlite://", now=clock) as saver:

@@ -131,6 +131,7 @@ def _open(url, outcome):
         outcome.put(repr(error))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("A-4")
 @for_each("state", ["empty", "second_state"])
 def test_processes_that_open_it_at_once_migrate_it_once(request, empty_url, state):

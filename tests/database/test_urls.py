@@ -81,6 +81,7 @@ def test_no_file_is_made_of_what_is_no_path_and_no_password_is_shown(tmp_path, m
     assert [each.name for each in tmp_path.iterdir() if each.name != "config.json"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-2")
 @for_each("name", ["orders #1?.db", "a%20b.db", "my talks.db", "x=1.db", "./host=a.db", "./a:b@c.db"])
 @for_each("form", [str, "sqlite:///{}".format], ids=["path", "url"])

@@ -102,6 +102,7 @@ def outcome(offline_model, clock):
         yield told
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each("language", ["en", "es", "he"])
 def test_the_same_in_other_words_is_known_and_another_value_takes_its_place(outcome, language):
@@ -112,6 +113,7 @@ def test_the_same_in_other_words_is_known_and_another_value_takes_its_place(outc
     assert len(missed) <= len(wanted) * 0.15, missed
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each("language", ["en", "es", "he"])
 def test_what_can_both_be_so_is_kept_whichever_was_said_first(outcome, language):

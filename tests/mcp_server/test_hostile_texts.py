@@ -37,6 +37,7 @@ def test_a_hostile_text_comes_out_as_it_went_in(text, anna):
     assert "no such instruction" in anna.refused("remove_instruction", instruction_id=text)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-13")
 def test_a_request_that_no_client_makes_is_refused_or_answered_and_breaks_nothing(url, tokens, anna):
     headers = {

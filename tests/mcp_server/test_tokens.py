@@ -38,6 +38,7 @@ def post(url):
     return functools.partial(sent, url)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-6")
 def test_without_a_right_token_nothing_is_reached(post, tokens, memory):
     token, access = tokens.new(ANNA)

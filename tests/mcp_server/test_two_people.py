@@ -93,6 +93,7 @@ def test_a_tool_that_is_called_with_a_person_is_told_whose_memory_it_is_and_does
     assert "Anna was here" not in [each.text for owner in (ANNA, BEN) for each in memory.service.list_memories(owner)]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-6", "C-9")
 @for_each("mode", ["auto", "legacy"])
 def test_calls_that_two_people_make_at_the_same_time_are_each_their_own(mode, url, tokens):

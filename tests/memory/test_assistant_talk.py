@@ -60,6 +60,7 @@ def test_a_day_that_is_named_counts_and_not_how_late_it_is(memory, clock):
     assert sessions(memory, f"What did we say about the wedding plan on {asked_of}?")[0] == "s0"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-7")
 def test_what_was_said_long_ago_is_found_behind_many_later_talks(memory, clock):
     memory.history.add(

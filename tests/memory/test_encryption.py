@@ -152,6 +152,7 @@ MOVED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-1", "M-18")
 @for_each("what", MOVED)
 def test_what_was_put_or_moved_by_hand_is_refused_and_stays_as_it_is(opened, what, caplog):

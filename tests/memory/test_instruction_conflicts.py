@@ -13,6 +13,7 @@ from tests.cases import for_each
 ANNA, BEN = "+972501234567", "+972507654321"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("I-2")
 @for_each(
     ("first", "second"),

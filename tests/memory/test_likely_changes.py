@@ -71,6 +71,7 @@ La casa del pueblo es de mi hermana y mía|Mi hermana quiere vender el coche|ה�
 """.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 def test_of_many_facts_that_have_little_in_common_none_is_lost(memory):
     facts = [fact for line in UNRELATED.splitlines() for fact in line.split("|")]
@@ -98,6 +99,7 @@ def test_what_has_changed_takes_the_place_of_what_was_so_which_is_kept_as_histor
     assert old.valid_to is not None
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each(("known", "told"), BOTH_SO)
 def test_what_can_be_so_beside_it_leaves_it_as_it_is(memory, known, told):

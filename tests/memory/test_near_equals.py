@@ -59,6 +59,7 @@ def test_of_two_near_equals_the_surer_one_is_first(memory, question, one, other)
     assert order(memory, question)[0] == second.text
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-8")
 @for_each("beside", [0, 12])
 @for_each(("question", "better", "worse"), APART)

@@ -211,6 +211,7 @@ def test_a_key_holds_what_was_saved_last(memory, clock):
     assert keeps.load_memory()["memory"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6", "A-5")
 @for_each("seed", range(4))
 def test_of_two_processes_that_write_at_once_one_value_is_left_and_nothing_twice(

@@ -87,6 +87,7 @@ def test_what_is_written_under_any_form_is_one_owners(known, verb):
         assert reading(known, FORMS[2]) == reading(known, PHONE)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-20", "M-2")
 @for_each("verb", READING.values(), ids=READING)
 def test_what_is_read_by_any_form_is_the_owners(known, verb):

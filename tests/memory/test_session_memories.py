@@ -84,6 +84,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spec("M-2")
 @for_each("store", WAYS.values(), ids=WAYS.keys())
 def test_a_collection_is_all_memories_of_the_session_however_they_were_stored(memory, clock, store):

@@ -148,6 +148,7 @@ def test_both_are_read_with_one_call_each_and_written_not_at_all(say):
     assert say.calls == [("pay_invoice", {"invoice_id": 4})]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-6")
 @for_each(
     "text",
@@ -207,6 +208,7 @@ def test_an_answer_fills_only_what_was_asked_for_and_a_new_request_is_its_own(sa
     assert say.calls == [("search_flights", {"from_city": "Rome", "to_city": "Oslo"})]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-6")
 @for_each("text", ["ב" * 64_000, "book it " * 8_000, "el " * 20_000, "\ud83d", "?" * 64_000, "the " * 16_000])
 def test_whatever_is_written_is_answered(say, text):

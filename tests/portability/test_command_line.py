@@ -36,6 +36,7 @@ def _told(output, what):
     return [int(found[1]) if (found := re.search(rf"(\d+) {stem}", line)) else 0 for line in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-3")
 @for_each(("form", "name"), [("json", "anna.json"), ("csv", "anna.zip")])
 def test_what_was_exported_is_imported_into_another_database_by_the_same_command(

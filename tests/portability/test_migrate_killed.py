@@ -48,6 +48,7 @@ def killed_at(step, file, database_url):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-9", "C-5")
 def test_however_often_it_is_killed_each_thread_is_there_once_and_whole(database_url, tmp_path, monkeypatch):
     monkeypatch.setattr(turns, "SILENT_SECONDS", 0.2)  # of a holder that is known to be dead

@@ -141,6 +141,7 @@ def keyed_by(text):
     return [each for each in gc.get_objects() if type(each) in (dict, OrderedDict) and text in each]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-1")
 def test_no_utterance_is_left_in_memory_once_the_cache_is_cleared():
     said = f"save the one for {shown.__name__}"

@@ -33,6 +33,7 @@ def share(of: list[bool]) -> float:
     return sum(of) / len(of)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-1", "R-4")
 @for_each(("lang", "right"), [("en", 0.8), ("he", 0.8), ("es", 0.75)])
 def test_what_is_claimed_of_a_texted_line_is_mostly_right_and_of_one_that_means_nothing_hardly_anything(lang, right):

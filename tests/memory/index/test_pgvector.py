@@ -27,6 +27,7 @@ def test_installations_in_two_schemas_share_no_collection(postgresql_server):
     assert held == {"one": ["one"], "other": ["other"], None: ["None"]}
 
 
+@pytest.mark.slow
 @pytest.mark.spec("A-4")
 def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_that_is_enough(request):
     server = request.getfixturevalue("postgresql_server")

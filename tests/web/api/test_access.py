@@ -217,6 +217,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-3", "C-13")
 @for_each("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_body_is_refused_with_what_to_do(anna, body):

@@ -147,6 +147,7 @@ def test_a_change_without_if_match_that_meets_another_is_a_conflict(anna, memory
     assert anna.refused("POST", f"confirmations/{pending.id}/confirm")["status"] == 409
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-3", "C-9")
 def test_no_change_of_many_writers_is_lost(anna):
     memory_id = anna.remember("The gate code is 4711")["id"]

@@ -52,6 +52,7 @@ OF_OTHERS = {
 }
 
 
+@pytest.mark.slow
 @for_each("what", OF_OTHERS)
 @for_each("by_model", [False, True], ids=["rules", "model"])
 def test_what_the_person_did_not_write_is_not_their_fact(opened, real_rules, extracting, what, by_model):

@@ -109,6 +109,7 @@ def test_a_message_that_is_changed_is_read_again_as_it_is_now(memory, says):
     assert [each.text for each in memory.extract(ERIN)] == ["I like coffee"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-4")
 def test_a_long_conversation_is_read_in_parts_and_whole(memory, says):
     for number in range(45):
@@ -268,6 +269,7 @@ def test_a_job_that_ends_every_process_is_given_up(memory, says, clock):
     assert memory.extraction.jobs.states() == {"failed": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-4", "A-5")
 def test_several_processes_at_once_store_each_fact_once(opened, says, clock):
     memory, *others = (opened() for _ in range(3))

@@ -96,6 +96,7 @@ def test_what_a_model_holds_to_be_something_else_stands_beside(told):
     assert len(model.weighed) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each(
     "verdicts",

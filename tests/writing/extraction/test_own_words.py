@@ -20,6 +20,7 @@ def _stored(memory, *messages, thread=ERIN):
     graph.invoke({"messages": list(messages)}, {"configurable": {"thread_id": thread}})
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-7", "C-18")
 def test_what_is_recalled_and_said_again_for_fifty_rounds_never_becomes_a_memory(memory, says):
     memory.service.remember(ERIN, "I like green tea")
@@ -58,6 +59,7 @@ def test_a_prompt_that_a_graph_stores_as_it_was_given_to_the_model_teaches_nothi
     assert kept(memory, ERIN) == ["I like tea", "I own a red boat"]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-7")
 @for_each(
     "message",
