@@ -265,6 +265,40 @@ def test_the_tabs_stay_in_sight_with_large_text(site, width, size):
             assert not is_cut_off(page)
 
 
+@for_each("language", ["en", "he", "es"])
+def test_no_word_breaks_inside_at_twice_the_text_on_a_phone(site, language):
+    with site.opened(360, language) as page:
+        chat = site.memory.sessions.sessions(ERIN)[0].session_id
+        held = site.memory.service.list_memories(ERIN)[0].id
+        for place in (*_PLACES, f"conversations/{chat}", f"memories/{held}"):
+            page.goto(f"{site.address}/me/{place}")
+            page.evaluate("document.documentElement.style.fontSize = '200%'")
+            assert broken_words(page) == [], place
+            assert not is_cut_off(page), place
+            picture(page, f"large-{place.replace('/', '-')[:20] or 'home'}")
+
+
+def broken_words(page):
+    """The words that stand on two lines, each with what it stands in; hyphens and addresses may be broken."""
+    return page.evaluate(
+        """() => {
+            const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+                const text = texts.currentNode;
+                if (!text.parentElement.checkVisibility() || text.parentElement.closest(".unseen, script, code")) continue;
+                for (const word of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+                    const range = document.createRange();
+                    range.setStart(text, word.index);
+                    range.setEnd(text, word.index + word[0].length);
+                    const lines = new Set([...range.getClientRects()].map(each => Math.round(each.top)));
+                    if (lines.size > 1) found.push(`${word[0]} in ${text.parentElement.outerHTML.slice(0, 80)}`);
+                }
+            }
+            return found;
+        }"""
+    )
+
+
 def test_switches_are_seen_where_the_system_forces_its_colours(site):
     with site.opened() as page:
         page.emulate_media(forced_colors="active")
