@@ -21,7 +21,7 @@ Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
 _UNUSED_FOR = timedelta(days=90)
 _SURE = 0.8
 _MOST_OF_A_KIND = 50
-_MOST_COMPARED = 10_000  # the newest
+_MOST_COMPARED = 4_000  # the newest: the page of advice takes half a second, not more with every memory
 _MOST_PAIRS = 200
 _NEAR = 0.75  # a cosine
 _ROWS_AT_ONCE = 1_000

@@ -1,5 +1,6 @@
 """Everybody of whom anything is stored: people and groups, by their keys."""
 
+import contextlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -7,13 +8,15 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Subquery, Text, func, or_, select, type_coerce, union
 
 from langmem_plugin.database.conversation_tables import session, thread_owner
+from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.people_tables import identifier, person
+from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import ScopeKey
 from langmem_plugin.people.person_records import named_like
 
 Order = Literal["active", "memories", "key"]
-_MOST_NAMED = 1_000
+_MOST_NAMED, _MOST_CALLED = 1_000, 10_000
 _SCOPES = str(ScopeKey.named(""))
 
 
@@ -43,8 +46,8 @@ class Somebody:
 def looked_for(
     connection: Connection, words: str = "", *, order: Order = "active", limit: int = 50, offset: int = 0
 ) -> tuple[list[Somebody], int]:
-    """Return those who have `words` in an identifier, such as its last digits, or in the name that an operator gave,
-    and how many there are; sorted by the last active, the most memories, or the key.
+    """Return those who have `words` in an identifier, such as its last digits, or in the name that an operator or their
+    channel gave, and how many there are; sorted by the last active, the most memories, or the key.
     """
     keys = _keys()
     whose = func.coalesce(thread_owner.c.owner, session.c.thread)
@@ -59,7 +62,7 @@ def looked_for(
     )
     fits = or_(type_coerce(keys.c.key, Text).contains(words, autoescape=True), keys.c.key.in_(also))
     if words:
-        fits |= keys.c.key.in_(named_like(connection, words)[:_MOST_NAMED])
+        fits |= keys.c.key.in_([*named_like(connection, words), *_called_like(connection, words)][:_MOST_NAMED])
     wanted = (keys.c.key > "", _is_somebody(keys), *((fits,) if words else ()))
     memories = func.coalesce(many.c.many, 0)
     orders: dict[Order, tuple[ColumnElement[Any], ...]] = {
@@ -76,6 +79,17 @@ def looked_for(
     rows = connection.execute(found.limit(limit).offset(offset))
     total = connection.execute(select(func.count()).select_from(keys).where(*wanted)).scalar_one()
     return [Somebody(*row) for row in rows], int(total)
+
+
+def _called_like(connection: Connection, words: str) -> set[str]:
+    """Return the keys of those whose channel gave a name with these words in it, in one of the last 10,000 sessions."""
+    named = select(session.c.thread, session.c.number, session.c.client_name).where(session.c.client_name.is_not(None))
+    found = set()
+    for *key, name in connection.execute(named.order_by(session.c.last_active.desc()).limit(_MOST_CALLED)):
+        with contextlib.suppress(SessionRefused):  # damaged, or its key is not here: nobody is found by it
+            if words.casefold() in CLIENT_NAME.decrypted(connection, tuple(key), name).casefold():
+                found.add(key[0])
+    return found
 
 
 def is_somebody(connection: Connection, key: str) -> bool:

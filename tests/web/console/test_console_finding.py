@@ -59,6 +59,15 @@ def test_a_name_that_an_operator_gave_is_shown_found_and_taken_away(memory, oper
     assert "Ben-Ami" not in str(noted)
 
 
+@pytest.mark.spec("U-4", "C-12")
+def test_who_is_named_by_their_channel_alone_is_found_by_that_name(memory, operator):
+    memory.sessions.add_message(JASON, "user", "hello", client_name="Jason Levi")
+    memory.sessions.add_message(ERIN, "user", "hello", client_name="Erin")
+    found = operator.do("people/find", status=200, identifier="levi").text
+    assert operator.of(JASON) in found
+    assert operator.of(ERIN) not in found
+
+
 @pytest.mark.spec("U-4", "C-13")
 def test_what_was_changed_lately_of_everybody_is_listed_and_each_change_is_undone(memory, operator, clock):
     assert "Nothing was changed lately" in operator.see("recent")
