@@ -30,7 +30,7 @@ ROOMS = {
     "mcp_server": 450,
     "memory": 7530,
     "offline": 598,
-    "people": 1060,
+    "people": 1071,
     "portability": 2287,
     "privacy": 605,
     "references": 3189,
