@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import and_, or_, select
-
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import searchable_sessions
@@ -15,14 +13,11 @@ from langmem_plugin.conversation.sessions.silence import (
     INTERRUPT_TERM,
     SESSION_TERM,
     Silence,
-    Terms,
-    longest,
-    noted,
+    longest_noted,
 )
-from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, stale_tickets_deleted
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
-from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner, turn
+from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner
 from langmem_plugin.database.deletion_in_slices import delete_in_slices
 from langmem_plugin.database.one_process import alone
 from langmem_plugin.database.people_tables import link_code
@@ -52,7 +47,6 @@ class Swept:
     uses_deleted: int = 0
     owners_forgotten: int = 0
     erasures_finished: int = 0
-    tickets_removed: int = 0
     claimed_ids_deleted: int = 0
     acknowledged_deleted: int = 0
     questions_dropped: int = 0
@@ -109,20 +103,20 @@ class Housekeeping:
     def _swept(self) -> Swept:
         """Sweep each kind in turn; if it is closed meanwhile, return what was done until then."""
         sessions, deletion, database = self._saver.sessions, self._saver.deletion, self._database
-        terms = self._terms()
-        kept = terms[ARCHIVED_TERM]
-        now, silence = sessions.now(), Silence(terms[SESSION_TERM], terms[INTERRUPT_TERM])
-        in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)
-        is_done = or_(incoming.c.reply.is_not(None), incoming.c.ticket.is_(None), ~in_line.exists())
-        answered = and_(incoming.c.received_at <= now - _ANSWERED_KEPT_FOR, is_done)
+        now = sessions.now()
+        with database.read() as connection:
+            # What another service of this database still keeps is left to it.
+            terms = longest_noted(connection, {**sessions.terms.own, ARCHIVED_TERM: self._archived_for})
+        kept, silence = terms[ARCHIVED_TERM], Silence(terms[SESSION_TERM], terms[INTERRUPT_TERM])
         steps: dict[str, Callable[[], Iterator[int]]] = {
             "sessions_archived": lambda: sessions.silent_ended(silence),
             "sessions_deleted": lambda: iter(()) if kept is None else deletion.archived_deleted(now - kept),
             "pending_lapsed": self._retention.pending_lapsed,
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
-            "tickets_removed": lambda: stale_tickets_deleted(database),
-            "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
+            "claimed_ids_deleted": lambda: delete_in_slices(
+                database, incoming, incoming.c.received_at <= now - _ANSWERED_KEPT_FOR
+            ),
             "acknowledged_deleted": lambda: delete_in_slices(
                 database, acknowledged, acknowledged.c.received_at <= now - _ANSWERED_KEPT_FOR
             ),
@@ -135,31 +129,22 @@ class Housekeeping:
             "owners_forgotten": self._retention.owners_forgotten,
             "erasures_finished": self._finish_erasures,
         }
-        counts = {name: self._done(name, step()) for name, step in steps.items()}
+        counts = {name: self._done(step()) for name, step in steps.items()}
         self._settle_audit()
         log.info("sweep.done", extra=counts)
         return Swept(**counts)
 
-    def _done(self, kind: str, slices: Iterator[int]) -> int:
+    def _done(self, slices: Iterator[int]) -> int:
         """Pause after each transaction for as long as it took, so that others who wait to write can go between."""
-        shortest = RENEW_SECONDS if kind == "tickets_removed" else _SHORTEST_PAUSE_SECONDS
         done, began = 0, time.monotonic()
         while not self.worker.closing.is_set():
             one = next(slices, None)
             if one is None:
                 break
             done += one
-            self.worker.closing.wait(max(shortest, time.monotonic() - began))
+            self.worker.closing.wait(max(_SHORTEST_PAUSE_SECONDS, time.monotonic() - began))
             began = time.monotonic()
         return done
-
-    def _terms(self) -> Terms:
-        """Use the longest terms of all services of this database, so that what another one still keeps is
-        left to it.
-        """
-        own = {**self._saver.sessions.terms.own, ARCHIVED_TERM: self._archived_for}
-        with self._database.read() as connection:
-            return longest(own, noted(connection))
 
     def _look(self) -> float:
         """Sweep; return the seconds until the next look."""

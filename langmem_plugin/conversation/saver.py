@@ -11,7 +11,6 @@ from collections.abc import (
     Coroutine,
     Generator,
     Iterator,
-    Mapping,
     Sequence,
 )
 from concurrent.futures import Executor
@@ -29,7 +28,6 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    DeltaChannelHistory,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection
@@ -348,13 +346,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             return iter(())
         return islice(self._reader.list(config, filter, before), None if limit is None else max(limit, 0))
 
-    @while_open
-    def get_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, DeltaChannelHistory]:
-        """The history that each delta channel is rebuilt from: see the base class."""
-        return {} if self._leaves_no_trace(config) else self._reader.delta_history(config, channels)
-
     def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002
         """The next version, as the stock savers form it but with zeros at the end: nothing is found by version here."""
         number = 0 if current is None else int(str(current).split(".")[0])
@@ -480,7 +471,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     adelete_for_runs = in_executor(delete_for_runs)
     acopy_thread = in_executor(copy_thread)
     aprune = in_executor(prune)
-    aget_delta_channel_history = in_executor(get_delta_channel_history)
 
     async def alist(
         self,

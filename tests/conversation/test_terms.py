@@ -13,17 +13,17 @@ from langmem_plugin.conversation.sessions.silence import (
     ARCHIVED_TERM,
     INTERRUPT_TERM,
     SESSION_TERM,
-    longest,
-    noted,
+    longest_noted,
 )
 
 ERIN = "+972501234567"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
-def _noted(saver):
+def _kept(saver):
+    """The terms by which this one would sweep."""
     with saver.database.read() as connection:
-        return noted(connection)
+        return longest_noted(connection, {ARCHIVED_TERM: HOUR, **saver.sessions.terms.own})
 
 
 def _turn(saver):
@@ -42,49 +42,50 @@ def services(database, clock):
 
 
 @pytest.mark.spec("C-22")
-def test_whoever_takes_a_turn_notes_its_silence_and_nobody_else_does(database, clock):
-    with ConversationSaver.from_settings(Settings(archive_days=7), database, now=clock) as saver:
-        assert _noted(saver) == {}
+def test_whoever_takes_a_turn_notes_its_silence_and_nobody_else_does(services, database, clock):
+    _, hasty = services
+    with ConversationSaver.from_settings(
+        Settings(archive_days=7, session_timeout=2 * HOUR), database, now=clock
+    ) as saver:
+        assert _kept(hasty) == {SESSION_TERM: HOUR, INTERRUPT_TERM: DAY, ARCHIVED_TERM: HOUR}
         _turn(saver)
-        assert _noted(saver) == {
-            SESSION_TERM: timedelta(minutes=30),
-            INTERRUPT_TERM: DAY,
-            ARCHIVED_TERM: timedelta(days=7),
-        }
+    assert _kept(hasty) == {SESSION_TERM: 2 * HOUR, INTERRUPT_TERM: DAY, ARCHIVED_TERM: timedelta(days=7)}
 
 
 @pytest.mark.spec("C-22")
-def test_the_longer_one_stays_while_its_conversations_may_live_and_then_goes(services, clock):
+def test_the_longer_one_stays_for_a_week_after_it_was_last_used(services, clock):
     patient, hasty = services
     _turn(patient)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TERM] == DAY
-    clock.forward(hours=47)
+    assert _kept(hasty)[SESSION_TERM] == DAY
+    clock.forward(days=6)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TERM] == DAY
-    clock.forward(hours=2)
+    assert _kept(hasty)[SESSION_TERM] == DAY
+    clock.forward(days=2)
     _turn(hasty)
-    assert _noted(hasty)[SESSION_TERM] == HOUR
+    assert _kept(hasty)[SESSION_TERM] == HOUR
     _turn(patient)
-    assert _noted(hasty)[SESSION_TERM] == DAY
+    assert _kept(hasty)[SESSION_TERM] == DAY
 
 
 @pytest.mark.spec("C-22", "C-5")
 def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch):
-    patient, _ = services
+    patient, hasty = services
     with monkeypatch.context() as patch:
         patch.setattr("langmem_plugin.conversation.sessions.session_rows.begin", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             patient.current_session(ERIN)
-    assert _noted(patient) == {}
+    assert _kept(hasty)[SESSION_TERM] == HOUR
     _turn(patient)
-    assert _noted(patient)[SESSION_TERM] == DAY
+    assert _kept(hasty)[SESSION_TERM] == DAY
 
 
 @pytest.mark.spec("C-22")
-def test_never_is_longer_than_any_time():
-    assert longest({"a": None, "b": DAY}, {"a": DAY, "b": None, "c": HOUR}) == {"a": None, "b": None, "c": HOUR}
-    assert longest({"a": HOUR}, {"a": DAY}) == longest({"a": DAY}, {"a": HOUR}) == {"a": DAY}
+def test_never_is_longer_than_any_time(services, database, clock):
+    _, hasty = services
+    with ConversationSaver(database, now=clock, silence=None) as saver:
+        _turn(saver)
+    assert _kept(hasty)[SESSION_TERM] is None
 
 
 @pytest.mark.spec("C-22", "C-9")

@@ -5,12 +5,10 @@ the database, so that a command without the service's settings, for example, doe
 service counts as alive.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.database.upkeep_tables import upkeep
@@ -68,16 +66,14 @@ def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, time
     return is_idle(last_active, now, timeout)
 
 
-NOTED_TERMS = SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
+SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
 
 Terms = dict[str, timedelta | None]
-"""Lengths by the names above; None is for ever, and a missing name is not known."""
+"""Lengths by the names above; None is for ever."""
 
 _EVERY = timedelta(hours=1)
-_A_DAY = timedelta(days=1)
-_A_WEEK = timedelta(weeks=1)
-_LIFETIMES = timedelta(days=100_000)
-_FOR_EVER_HOLDS = timedelta(days=30)
+_HOLDS = timedelta(weeks=1)
+_LONGEST = timedelta(days=100_000)
 
 
 class NotedTerms:
@@ -90,63 +86,35 @@ class NotedTerms:
     def note(self, connection: Connection, now: datetime) -> None:
         """Note the terms in a transaction that writes, after it has locked its session.
 
-        In the other order two transactions of one person would wait for each other. A longer term of another service
-        stays until it is out of date.
+        In the other order two transactions of one person would wait for each other. Terms that no service has noted for
+        a week are forgotten.
         """
         if self._noted_at is not None and abs(now - self._noted_at) < _EVERY:
             return
-        rows = {row.name: row for row in connection.execute(select(upkeep).where(upkeep.c.name.in_(self.own)))}
-        due = [name for name, length in self.own.items() if _is_due(name, rows.get(name), length, now)]
-        for name in sorted(due):  # in the same order for all, else two services would wait for each other
-            _put(connection, name, now, self.own[name])
-        self._noted_at = None if due else now  # only once they are seen to be committed
+        seconds = {f"{name} {_seconds(length)}": _seconds(length) for name, length in self.own.items()}
+        stored = connection.execute(select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.in_(seconds)))
+        fresh = {name for name, noted_at in stored if abs(now - noted_at) < _EVERY}
+        for name in sorted(seconds.keys() - fresh):  # in the same order for all, else two services would wait
+            values = {"noted_at": now, "seconds": seconds[name]}
+            inserted = upsert(connection, upkeep).values(name=name, **values)
+            connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
+            term = name.partition(" ")[0]
+            old = (upkeep.c.name.startswith(term), upkeep.c.noted_at <= now - _HOLDS)
+            connection.execute(delete(upkeep).where(*old))
+        self._noted_at = now if fresh == seconds.keys() else None  # only once they are seen to be committed
 
 
-def noted(connection: Connection) -> Terms:
-    """The terms that services noted."""
-    rows = connection.execute(select(upkeep).where(upkeep.c.name.in_(NOTED_TERMS)))
-    return {row.name: _length(row.seconds) for row in rows}
+def longest_noted(connection: Connection, own: Terms) -> Terms:
+    """The longest terms among a process's own and those that services noted."""
+    rows = connection.execute(select(upkeep.c.name, upkeep.c.seconds)).all()
+    found: Terms = {}
+    for term, length in own.items():
+        noted = [seconds for name, seconds in rows if name.startswith(term)]
+        lengths = [length, *(None if each is None else timedelta(seconds=each) for each in noted)]
+        found[term] = max(lengths, key=lambda each: timedelta.max if each is None else each)
+    return found
 
 
-def longest(one: Mapping[str, timedelta | None], other: Mapping[str, timedelta | None]) -> Terms:
-    return {
-        name: other[name] if name not in one or (name in other and is_longer(other[name], one[name])) else one[name]
-        for name in {**one, **other}
-    }
-
-
-def is_longer(length: timedelta | None, than: timedelta | None) -> bool:
-    if length is None or than is None:
-        return length is None and than is not None
-    return length > than
-
-
-def _is_due(name: str, row: Any, length: timedelta | None, now: datetime) -> bool:
-    """Tell whether the row must be written: with this length instead, or because its date is old."""
-    if row is None or is_longer(length, noted_length := _length(row.seconds)):
-        return True
-    if is_longer(noted_length, length):
-        return bool(now - row.noted_at >= _holds_for(name, noted_length))
-    return bool(abs(now - row.noted_at) >= _EVERY)
-
-
-def _put(connection: Connection, name: str, now: datetime, length: timedelta | None) -> None:
-    values = {"noted_at": now, "seconds": None if length is None or length > _LIFETIMES else _seconds(length)}
-    inserted = upsert(connection, upkeep).values(name=name, **values)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
-
-
-def _seconds(length: timedelta) -> int:
+def _seconds(length: timedelta | None) -> int | None:
     """The length in whole seconds, rounded up: in a fraction of a second a conversation is alive too."""
-    return -(-length // timedelta(seconds=1))
-
-
-def _length(seconds: int | None) -> timedelta | None:
-    return None if seconds is None else timedelta(seconds=seconds)
-
-
-def _holds_for(name: str, length: timedelta | None) -> timedelta:
-    """The time that a noted term holds: as long as a conversation under it may live, a week for the archived term."""
-    if name == ARCHIVED_TERM:
-        return _A_WEEK
-    return _FOR_EVER_HOLDS if length is None else min(length, _FOR_EVER_HOLDS) + _A_DAY
+    return None if length is None or length > _LONGEST else -(-length // timedelta(seconds=1))

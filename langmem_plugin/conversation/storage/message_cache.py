@@ -3,11 +3,9 @@
 Messages are decoded once, compared quickly, and handed out as copies.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import islice
 from operator import attrgetter, eq, is_
 from typing import Any
 
@@ -37,114 +35,48 @@ class DecodedMessage:
         return same(self.message, message) or (self.written is not None and same(self.written, message))
 
 
-class MessageTemplate:
-    """Makes copies of a message that share no changeable part, with it or with each other.
-
-    Its changeable parts are found once, and most are empty: a copy takes a microsecond or two.
-    """
-
-    __slots__ = ("_dicts", "_extra", "_fields", "_kind", "_lists", "_others", "_private", "_set")
-
-    def __init__(self, message: BaseMessage) -> None:
-        self._kind = type(message)
-        self._fields = message.__dict__
-        self._dicts = tuple(name for name, value in self._fields.items() if type(value) is dict and not value)
-        self._lists = tuple(name for name, value in self._fields.items() if type(value) is list and not value)
-        empty = {*self._dicts, *self._lists}
-        self._others = tuple(
-            (name, value)
-            for name, value in self._fields.items()
-            if type(value) not in _UNCHANGING and name not in empty
-        )
-        self._extra = message.__pydantic_extra__
-        self._set = message.__pydantic_fields_set__
-        self._private = message.__pydantic_private__
-
-    def copy(self) -> BaseMessage:
-        fields = self._fields.copy()
-        for name in self._dicts:
-            fields[name] = {}
-        for name in self._lists:
-            fields[name] = []
-        for name, value in self._others:
-            fields[name] = _fresh(value)
-        twin: BaseMessage = object.__new__(self._kind)
-        _PUT_FIELDS(twin, fields)
-        _PUT_EXTRA(twin, _fresh(self._extra))
-        _PUT_SET(twin, self._set.copy())
-        _PUT_PRIVATE(twin, _fresh(self._private))
-        return twin
-
-
-class ListContents:
-    """The known fields of each message in lists that grow out of one another; these lists share it."""
-
-    __slots__ = ("extras", "fields", "ids", "kinds", "messages", "templates", "versions")
-
-    def __init__(self) -> None:
-        self.versions: list[DecodedMessage] = []
-        self.messages: list[BaseMessage] = []  # without an id if the row is negative
-        self.fields: list[dict[str, Any]] = []  # of the messages
-        self.extras: list[dict[str, Any] | None] = []
-        self.kinds: list[type] = []
-        self.ids: list[str | None] = []
-        self.templates: list[MessageTemplate] = []
-
-    def add(self, rows: Iterable[int], versions: Iterable[DecodedMessage]) -> None:
-        for row, version in zip(rows, versions, strict=True):
-            named = row > 0 or version.message.id is None
-            message = version.message if named else lean(unnamed(version.message))
-            self.versions.append(version)
-            self.messages.append(message)
-            self.fields.append(message.__dict__)
-            self.extras.append(message.__pydantic_extra__)
-            self.kinds.append(type(message))
-            self.ids.append(message.id)
-            self.templates.append(MessageTemplate(message))
-
-
 @dataclass(frozen=True, slots=True)
 class DecodedList:
-    """A list of messages as stored: the next list, most of it the same, is compared with it at once."""
+    """A list of messages as stored: the next list, most of it the same, is compared with it at once.
+
+    `messages` are those of its `versions`, without an id where the row is negative.
+    """
 
     rows: RowNumbers
-    known: ListContents
-    size: int = 0  # of its versions, in bytes
+    versions: tuple[DecodedMessage, ...] = ()
+    messages: tuple[BaseMessage, ...] = ()
 
     def extended(self, rows: RowNumbers, versions: Sequence[DecodedMessage]) -> "DecodedList":
         """Make a list with these messages added at its end."""
-        known = self.known
-        if not self.rows or len(known.versions) != len(self.rows):  # it has grown in another way already
-            known = ListContents()
-            known.add(self.rows, self.known.versions[: len(self.rows)])
-        known.add(rows, versions)
-        return DecodedList(self.rows + rows, known, self.size + sum(version.size for version in versions))
-
-    def copies(self) -> list[BaseMessage]:
-        """Copies of the messages, which a reader may change."""
-        return [template.copy() for template in self.known.templates[: len(self.rows)]]
+        more = (
+            version.message if row > 0 or version.message.id is None else lean(unnamed(version.message))
+            for row, version in zip(rows, versions, strict=True)
+        )
+        return DecodedList(self.rows + rows, (*self.versions, *versions), (*self.messages, *more))
 
     def find(self, message: BaseMessage) -> DecodedMessage | None:
         """The version in this list, at any place, that is the message; None if there is none."""
-        size, known, at = len(self.rows), self.known, -1
-        for _ in range(known.ids[:size].count(message.id)):
-            at = known.ids.index(message.id, at + 1)
-            if same(known.messages[at], message) or known.versions[at].is_version_of(message):
-                return known.versions[at]
-        return None
+        named = (at for at, each in enumerate(self.messages) if each.id == message.id)
+        return next(
+            (
+                self.versions[at]
+                for at in named
+                if same(self.messages[at], message) or self.versions[at].is_version_of(message)
+            ),
+            None,
+        )
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Tell whether `messages` starts with this whole list, nothing changed.
 
         Compared in C and without copies of the lists, because it is done at every step of a run.
         """
-        count, known = len(self.rows), self.known
         try:
             return (
-                count <= len(messages)
-                and all(map(eq, map(_FIELDS, messages), islice(known.fields, count)))
-                and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
-                and all(map(is_, map(type, messages), islice(known.kinds, count)))
+                len(self.messages) <= len(messages)
+                and all(map(eq, map(_FIELDS, self.messages), map(_FIELDS, messages)))
+                and all(map(is_, map(type, self.messages), map(type, messages)))
+                and all(map(eq, map(_EXTRAS, self.messages), map(_EXTRAS, messages)))
             )
         except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
             return False
@@ -153,7 +85,7 @@ class DecodedList:
 _FIELDS = attrgetter("__dict__")
 _EXTRAS = attrgetter("__pydantic_extra__")
 
-NO_MESSAGES = DecodedList(NO_ROWS, ListContents())
+NO_MESSAGES = DecodedList(NO_ROWS)
 
 
 class MessageCache:
@@ -177,9 +109,8 @@ class MessageCache:
 
     def put_list(self, session: SessionKey, grown: DecodedList, before: DecodedList = NO_MESSAGES) -> None:
         """Keep the list, in place of the one it grew out of."""
-        if before.known is grown.known:
-            self._lists.drop((session, before.rows))
-        self._lists.put((session, grown.rows), grown, grown.size)
+        self._lists.drop((session, before.rows))
+        self._lists.put((session, grown.rows), grown, sum(version.size for version in grown.versions))
 
 
 def same(left: BaseMessage, right: BaseMessage) -> bool:
@@ -200,7 +131,19 @@ def _is_same(left: BaseMessage, right: BaseMessage) -> bool:
 
 
 def copied(message: BaseMessage) -> BaseMessage:
-    return MessageTemplate(message).copy()
+    """Copy a message; no changeable part is shared."""
+    twin: BaseMessage = object.__new__(type(message))
+    _PUT_FIELDS(
+        twin,
+        {
+            name: value if type(value) in _UNCHANGING else _fresh(value)  # most fields are: a call takes longer
+            for name, value in message.__dict__.items()
+        },
+    )
+    _PUT_EXTRA(twin, _fresh(message.__pydantic_extra__))
+    _PUT_SET(twin, message.__pydantic_fields_set__.copy())
+    _PUT_PRIVATE(twin, _fresh(message.__pydantic_private__))
+    return twin
 
 
 def lean(message: BaseMessage) -> BaseMessage:
@@ -253,11 +196,7 @@ def weight(payload: bytes) -> int:
     return 3 * len(payload) + 2_000
 
 
-CheckpointKey = tuple[str, str]
-"""A namespace and a checkpoint's id."""
-
 _MOST_EXPECTED = 32
-_MOST_LATER = 256
 _MOST_SESSIONS = 1_024
 _BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
@@ -277,9 +216,9 @@ class RowAllocator:
 
     def __init__(self) -> None:
         self._lock = process_forks.Lock()
-        self._begin_with_none()
+        self._reservations: LruCache[SessionKey, Reservation] = LruCache(_MOST_SESSIONS)
         # The parent keeps its reserved numbers: a child that gave one out too would store two messages in one row.
-        process_forks.register(after_in_child=self._begin_with_none)
+        process_forks.register(after_in_child=self._reservations.clear)
 
     def of(self, session: SessionKey, next_row: int) -> Reservation:
         """The reservation of a session that has this next row now."""
@@ -292,56 +231,20 @@ class RowAllocator:
             known = self._reservations.get(session)
             if known is None or known.next_row <= next_row:
                 before = self._of(session, next_row)
-                self._keep(session, replace(before, expected=_latest(before.expected, rows)))
+                self._reservations.put(session, replace(before, expected=_latest(before.expected, rows)), 1)
 
     def wrote(self, session: SessionKey, since: int, left: Reservation) -> None:
         """Note the state in which a transaction left the session, with the rows it added; it began at `since`."""
         with self._lock:
             before = self._of(session, since)
-            self._keep(session, replace(left, expected=_latest(before.expected, left.expected)))
-
-    def note_order(
-        self, session: SessionKey, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]
-    ) -> None:
-        """Note that this checkpoint was made after `earlier`, of which `missing` are not stored yet.
-
-        It also comes after those that the stored ones of `earlier` still wait for.
-        """
-        with self._lock:
-            for each in missing:
-                self._later.setdefault((session, each), {})
-                if len(self._later) > _MOST_EXPECTED:
-                    self._later.popitem(last=False)
-            for (of, awaited), later in self._later.items():
-                if of == session and len(later) < _MOST_LATER and not earlier.isdisjoint((awaited, *later)):
-                    later[made] = None
-
-    def later_than(self, session: SessionKey, made: CheckpointKey) -> list[CheckpointKey]:
-        """The checkpoints stored here while this one, made before them, was missing."""
-        with self._lock:
-            found = self._later.get((session, made), {})
-            for (of, _), later in self._later.items():
-                if of == session and made in later:
-                    later.update(found)
-            return [*found]
+            self._reservations.put(session, replace(left, expected=_latest(before.expected, left.expected)), 1)
 
     def forget(self, session: SessionKey) -> None:
-        with self._lock:
-            self._reservations.pop(session, None)
-
-    def _begin_with_none(self) -> None:
-        self._reservations: OrderedDict[SessionKey, Reservation] = OrderedDict()
-        self._later: OrderedDict[tuple[SessionKey, CheckpointKey], dict[CheckpointKey, None]] = OrderedDict()
+        self._reservations.drop(session)
 
     def _of(self, session: SessionKey, next_row: int) -> Reservation:
-        known = self._reservations.get(session, Reservation(next_row))
+        known = self._reservations.get(session) or Reservation(next_row)
         return known if known.next_row == next_row else Reservation(next_row, known.free)
-
-    def _keep(self, session: SessionKey, reservation: Reservation) -> None:
-        self._reservations[session] = reservation
-        self._reservations.move_to_end(session)
-        if len(self._reservations) > _MOST_SESSIONS:
-            self._reservations.popitem(last=False)
 
 
 class RowLease:
@@ -383,14 +286,6 @@ class RowLease:
     def decoded(self, payload: bytes) -> StoredCheckpoint | None:
         """The checkpoint of this payload, if this process stored it last."""
         return self._newest[2] if self._newest is not None and self._newest[1] == payload else None
-
-    def note_order(self, made: CheckpointKey, earlier: set[CheckpointKey], missing: Iterable[CheckpointKey]) -> None:
-        """Note the checkpoints made before this one: the calls of a run come from several threads."""
-        self._allocator.note_order(self._session, made, earlier, missing)
-
-    def later_than(self, made: CheckpointKey) -> list[CheckpointKey]:
-        """The checkpoints stored before it but made after it."""
-        return self._allocator.later_than(self._session, made)
 
     def stored(self, namespace: str, payload: bytes, stored: StoredCheckpoint) -> None:
         """Note the checkpoint, for the one that continues it."""

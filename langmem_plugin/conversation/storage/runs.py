@@ -19,7 +19,6 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    DeltaChannelHistory,
     get_checkpoint_id,
     get_checkpoint_metadata,
 )
@@ -92,15 +91,6 @@ class CheckpointReader:
             return
         for thread in self._sessions.threads():
             yield from self._of_session({"configurable": {"thread_id": thread}}, wanted, before)
-
-    def delta_history(self, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, DeltaChannelHistory]:
-        """The history that each delta channel is rebuilt from. Reads the chain of parents once."""
-        with self._database.read() as connection:
-            session = self._sessions.find(connection, config) if channels else None
-            if session is None:
-                return {channel: {"writes": []} for channel in channels}
-            checkpoints = self._checkpoints.of(connection, session)
-            return checkpoints.delta_history(namespace_of(config), get_checkpoint_id(config), channels)
 
     def _of_session(
         self, config: RunnableConfig, wanted: Mapping[str, Any] | None, before: RunnableConfig | None

@@ -1,6 +1,6 @@
 """The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,13 +11,12 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointTuple,
-    DeltaChannelHistory,
     PendingWrite,
     writes_sort_key,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
-from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from langmem_plugin.conversation.config_keys import config_of
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -110,21 +109,19 @@ class SessionCheckpoints:
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """The (namespace, checkpoint id) pairs of this session, newest first; `before` may be of any namespace.
 
-        A `before` that this session does not hold is compared by its id, which begins with the time it was made.
+        Those of one namespace go by the order in which they were stored. Namespaces are compared by ids, which begin
+        with the time they were made, as in the stock savers: the graphs around a subgraph write from other threads.
         """
         columns = checkpoint_table.c
         here = columns.thread == self.session.thread, columns.session == self.session.number
-        query = select(columns.namespace, columns.checkpoint_id).where(*here)
+        query, order = select(columns.namespace, columns.checkpoint_id).where(*here), columns.checkpoint_id
         if namespace is not None:
-            query = query.where(columns.namespace == namespace)
+            query, order = query.where(columns.namespace == namespace), columns.position
         if before is not None:
             known = select(columns.position).where(*here, columns.checkpoint_id == before)
-            position = known.order_by((columns.namespace == namespace).desc()).limit(1).scalar_subquery()
-            query = query.where(
-                or_(columns.position < position, and_(position.is_(None), columns.checkpoint_id < before))
-            )
-        query = query.order_by(columns.position.desc())
-        return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
+            position = self.connection.execute(known.where(columns.namespace == namespace)).scalar()
+            query = query.where(columns.checkpoint_id < before if position is None else columns.position < position)
+        return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query.order_by(order.desc()))]
 
     def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
         """Copies of the values, which the caller may change; one that cannot be read is left out, as if never set."""
@@ -169,26 +166,6 @@ class SessionCheckpoints:
             yield found
             above = found.parent_id
 
-    def delta_history(
-        self, namespace: str, checkpoint_id: str | None, channels: Sequence[str]
-    ) -> dict[str, DeltaChannelHistory]:
-        """The history that each delta channel of the checkpoint, or the newest, is rebuilt from."""
-        writes: dict[str, list[PendingWrite]] = {channel: [] for channel in channels}
-        found: dict[str, DeltaChannelHistory] = {}
-        target = self.load(namespace, checkpoint_id)
-        for ancestor in self.ancestors(namespace, target) if target else ():
-            missing = writes.keys() - found.keys()
-            if not missing:
-                break
-            for write in reversed(self.writes(namespace, ancestor.checkpoint_id, missing)):
-                writes[write[1]].append(write)
-            for channel in missing & ancestor.channels.keys():
-                found[channel] = {
-                    "writes": writes[channel][::-1],
-                    "seed": self.messages.value(ancestor.channels[channel]),
-                }
-        return {channel: found.get(channel, {"writes": writes[channel][::-1]}) for channel in channels}
-
     def save(
         self,
         namespace: str,
@@ -199,11 +176,6 @@ class SessionCheckpoints:
     ) -> None:
         """Store the checkpoint; a channel that did not change refers to its parent's value."""
         parent = (self.lease.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
-        made = namespace, checkpoint["id"]
-        # The graphs around a subgraph write from other threads.
-        earlier = {(of, each) for of, each in {**metadata.get("parents", {}), namespace: parent_id}.items() if each}
-        missing = [each for each in earlier if self.lease.parent(*each) is None and self._position(each) is None]
-        self.lease.note_order(made, earlier, missing)
         channels: dict[str, StoredValue] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -222,13 +194,11 @@ class SessionCheckpoints:
         payload = CHECKPOINT.encrypted(self.connection, self._place(namespace, checkpoint["id"]), payload)
         self.messages.flush()
         run_id = metadata.get("run_id")
-        row = {**self._on(*made), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
+        row = {**self._on(namespace, checkpoint["id"]), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
             self.lease.disturb()
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
-        else:
-            self._move_to_end(self.lease.later_than(made))
         # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.lease.stored(namespace, payload, stored)
@@ -242,17 +212,16 @@ class SessionCheckpoints:
         ]
         return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
 
-    def writes(self, namespace: str, checkpoint_id: str, channels: Collection[str] | None = None) -> list[PendingWrite]:
-        """The writes on top of the checkpoint, of all channels or of these."""
+    def writes(self, namespace: str, checkpoint_id: str) -> list[PendingWrite]:
+        """The writes on top of the checkpoint."""
         writes = self.stored_writes(namespace, checkpoint_id)
         self.lease.expect([row for _, write in writes for row in codec.rows_in(self.serde, write.held)])
         loaded = []
         for task_id, write in writes:
-            if channels is None or write.channel in channels:
-                try:
-                    loaded.append((task_id, write.channel, self.messages.value(write.held)))
-                except DamagedSession as error:
-                    self.messages.pass_over(f"write to {write.channel} on checkpoint {checkpoint_id}", error)
+            try:
+                loaded.append((task_id, write.channel, self.messages.value(write.held)))
+            except DamagedSession as error:
+                self.messages.pass_over(f"write to {write.channel} on checkpoint {checkpoint_id}", error)
         return loaded
 
     def save_writes(
@@ -299,16 +268,6 @@ class SessionCheckpoints:
 
     def _row(self, task: Task) -> tuple[str | int, ...]:
         return (self.session.thread, self.session.number, *task)
-
-    def _position(self, made: tuple[str, str]) -> int | None:
-        row = _POSITION.first(self.connection, self._on(*made))
-        return None if row is None else row[0]
-
-    def _move_to_end(self, later: Iterable[tuple[str, str]]) -> None:
-        """Move these checkpoints behind the one just stored, since they were made after it."""
-        found = [(position, made) for made in later if (position := self._position(made)) is not None]
-        for _, (namespace, checkpoint_id) in sorted(found):
-            _MOVE_TO_END.run(self.connection, self._on(namespace, checkpoint_id))
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Give the children of these checkpoints full lists, so that the parents may change or go."""
@@ -415,8 +374,6 @@ _NEW_CHECKPOINT = Prepared(
         for dialect, inserting in insert_unless_there(checkpoint_table).items()
     }
 )
-_POSITION = Prepared(select(checkpoint_table.c.position).where(*_OF_CHECKPOINT))
-_MOVE_TO_END = Prepared(update(checkpoint_table).where(*_OF_CHECKPOINT).values(position=_NEXT))
 _OF_WRITES = (*_of_namespace(pending), pending.c.checkpoint_id == bindparam("of_checkpoint"))
 _WRITES = Prepared(select(pending.c.task_id, pending.c.payload).where(*_OF_WRITES))
 _OF_TASK = (*_OF_WRITES, pending.c.task_id == bindparam("of_task"))

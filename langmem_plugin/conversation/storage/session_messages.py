@@ -98,7 +98,7 @@ class SessionMessages:
         known = before if before.begins(messages) else NO_MESSAGES
         rows: list[int] = []  # of what comes after the known beginning
         versions: list[DecodedMessage] = []
-        for index in range(len(known.rows), len(messages)):
+        for index in range(len(known.messages), len(messages)):
             message = messages[index]
             if codec.is_automated(message):
                 continue
@@ -106,8 +106,8 @@ class SessionMessages:
             if behind is not None and any(abs(row) == behind for row in previous):
                 # A stand-in with another id or place changes nothing: the row behind it is never overwritten.
                 row, version = behind if message.id is not None else -behind, self._read_one(behind)
-            elif index < len(before.rows) and same(before.known.messages[index], message):
-                row, version = before.rows[index], before.known.versions[index]
+            elif index < len(before.messages) and same(before.messages[index], message):
+                row, version = before.rows[index], before.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; only a reference is stored and cached.
                 message = self.media.reduced(message, self._files)
@@ -124,7 +124,7 @@ class SessionMessages:
 
         Raises DamagedSession if a row is missing or its bytes have changed.
         """
-        return self._decoded(rows).copies()
+        return [copied(message) for message in self._decoded(rows).messages]
 
     def value(self, stored: StoredValue) -> Any:
         """Copy the value of a channel or a write; the caller may change it. Raises DamagedSession if a row is lost."""

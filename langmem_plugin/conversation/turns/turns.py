@@ -68,30 +68,6 @@ class Watch:
         return [(ticket, count) for ticket, (count, since) in self._seen.items() if at - since >= SILENT_SECONDS]
 
 
-_LONGEST_SECONDS = SILENT_SECONDS + 3 * RENEW_SECONDS
-
-
-def stale_tickets_deleted(database: Database, stopwatch: Callable[[], float] = time.monotonic) -> Iterator[int]:
-    """Delete stale tickets; yield their number after each look. The caller waits for RENEW_SECONDS before the next.
-
-    The rule is that of `Watch`: a holder counts its ticket up every second, whatever any clock says.
-    """
-    with database.read() as connection:
-        first: dict[Ticket, int] = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
-    watch, began = Watch(), stopwatch()
-    while first and stopwatch() - began <= _LONGEST_SECONDS:
-        taken = 0
-        with database.write(durable=False) as connection:  # while nobody else can write, nobody can renew either
-            line = {(row.thread, row.ticket): row.renewals for row in connection.execute(select(turn))}
-            # A holder that has renewed meanwhile is alive.
-            first = {ticket: renewals for ticket, renewals in first.items() if line.get(ticket) == renewals}
-            for (thread, ticket), renewals in watch.gone(first, stopwatch()):
-                mine = (turn.c.thread == thread) & (turn.c.ticket == ticket) & (turn.c.renewals == renewals)
-                taken += connection.execute(delete(turn).where(mine)).rowcount
-                del first[thread, ticket]
-        yield taken
-
-
 _Result = TypeVar("_Result")
 
 _FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
@@ -347,12 +323,10 @@ class Turns:
             _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in sorted(own)])
         # Read in another transaction: else a turn that gives its ticket back would wait for the rows just renewed.
         seen = self._database.select(lambda connection: _LINE.all(connection, {}))
-        line = {(thread, ticket): renewals for thread, ticket, renewals in seen}
-        others: dict[Ticket, int] = {ticket: renewals for ticket, renewals in line.items() if ticket not in own}
+        others = {(thread, ticket): renewals for thread, ticket, renewals in seen if (thread, ticket) not in own}
         gone = [
             {"of_thread": thread, "of_ticket": ticket, "of_renewals": renewals}
             for (thread, ticket), renewals in watch.gone(others, time.monotonic())
-            if any(waiting > ticket for of_thread, waiting in line if of_thread == thread)
         ]
         if gone:
             with self._database.write(durable=False) as connection:
