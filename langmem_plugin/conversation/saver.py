@@ -21,6 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar, cast
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
     BaseCheckpointSaver,
@@ -28,7 +29,9 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    empty_checkpoint,
 )
+from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection
 
@@ -44,6 +47,7 @@ from langmem_plugin.conversation.sessions.silence import ARCHIVED_TERM, DEFAULT_
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
+from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.turns.turns import Arrival, Open, Opened, Turn, Turns
 from langmem_plugin.conversation.window import estimated_tokens
@@ -350,6 +354,26 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         """The next version, as the stock savers form it but with zeros at the end: nothing is found by version here."""
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{0:016}"
+
+    def checkpoint_with(
+        self, messages: Sequence[BaseMessage], found: CheckpointTuple | None = None, at: datetime | None = None
+    ) -> tuple[Checkpoint, CheckpointMetadata, ChannelVersions]:
+        """A checkpoint that lists these messages, with its metadata and new versions as `put` takes them.
+
+        The rest of the state is that of the checkpoint found before.
+        """
+        before: Checkpoint = found.checkpoint if found else empty_checkpoint()
+        new = {MESSAGES: self.get_next_version(before["channel_versions"].get(MESSAGES), None)}
+        made: Checkpoint = {
+            **before,
+            "id": str(uuid6(clock_seq=-1)),
+            "ts": (at or self.sessions.now()).isoformat(),
+            "channel_values": {**before["channel_values"], MESSAGES: [*messages]},
+            "channel_versions": {**before["channel_versions"], **new},
+            "updated_channels": [MESSAGES],
+        }
+        step = found.metadata.get("step", -2) + 1 if found else -1
+        return made, {"source": "update", "step": step, "parents": {}}, dict(new)
 
     # Writing
 

@@ -8,15 +8,14 @@ from typing import Any, Self, get_args
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpoint
-from langgraph.checkpoint.base.id import uuid6
+from langgraph.checkpoint.base import CheckpointTuple
 
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Files, files_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.storage.session_checkpoints import Listed
+from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, Listed
 from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import (
     NOTES,
@@ -37,7 +36,6 @@ from langmem_plugin.settings import Role, Settings
 
 log = event_log(__name__)
 
-_CHANNEL = "messages"
 _TONES: dict[str, Tone] = {"user": "mark", "assistant": "good"}
 
 
@@ -218,7 +216,7 @@ class SessionManager:
         said = _said(found)
         if not said or message.id is None or said[-1].id != message.id:
             return False
-        self._put(own, [message], found, instead=1)
+        self._put(own, [*said[:-1], message], found)
         return True
 
     def get_conversation_history(
@@ -240,7 +238,7 @@ class SessionManager:
             )
         current = self._saver.current_session(thread)
         with self._saver.checkpoints.reading(current.session_id) as checkpoints:
-            rows = checkpoints.listed(_CHANNEL)
+            rows = checkpoints.listed()
             messages = [callable_only(each) for each in checkpoints.messages_of(rows)]
         count_tokens = self._saver.checkpoints.count_tokens  # for the stand-in of a missing result
         counted = {id(message): row.tokens for message, row in zip(messages, rows, strict=True)}
@@ -261,7 +259,7 @@ class SessionManager:
         with self._saver.checkpoints.reading(session_id) as checkpoints:
             found = checkpoints.session
             client = session_rows.client_of(checkpoints.connection, found)
-            rows = checkpoints.listed(_CHANNEL)
+            rows = checkpoints.listed()
         return SessionRecord(
             session_id=found.session_id,
             whatsapp_chat=found.thread,
@@ -286,7 +284,7 @@ class SessionManager:
         """The session's messages in order, current or archived. Raises UnknownSession."""
         with self._saver.checkpoints.reading(session_id) as checkpoints:
             found = checkpoints.session
-            rows = checkpoints.listed(_CHANNEL)
+            rows = checkpoints.listed()
             messages = checkpoints.messages_of(rows)
             files = files_of(checkpoints.connection, found.thread)
         return [
@@ -318,37 +316,16 @@ class SessionManager:
         message_id = new_id(said)
         message = named(message_id)
         refuse_unasked(message, said)
-        self._put(config, [message], found)
+        self._put(config, [*said, message], found)
         self._saver.sessions.touch(config, Client(client_name) if client_name else None)
         return message_id
 
-    def _put(
-        self,
-        config: RunnableConfig,
-        messages: Sequence[BaseMessage],
-        found: CheckpointTuple | None,
-        *,
-        instead: int = 0,
-    ) -> None:
-        """Store a checkpoint with these messages behind those found, or in place of the last `instead` ones."""
-        before: Checkpoint = found.checkpoint if found else empty_checkpoint()
-        version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
-        checkpoint: Checkpoint = {
-            **before,
-            "id": str(uuid6(clock_seq=-1)),
-            "ts": self._saver.sessions.now().isoformat(),
-            "channel_values": {
-                **before["channel_values"],
-                _CHANNEL: [*(_said(found)[:-instead] if instead else _said(found)), *messages],
-            },
-            "channel_versions": {**before["channel_versions"], _CHANNEL: version},
-            "updated_channels": [_CHANNEL],
-        }
-        step = found.metadata.get("step", -2) + 1 if found else -1
+    def _put(self, config: RunnableConfig, messages: Sequence[BaseMessage], found: CheckpointTuple | None) -> None:
+        """Store a checkpoint that lists these messages, on top of the one found."""
         config["configurable"]["checkpoint_ns"] = ""
         if found:
-            config["configurable"]["checkpoint_id"] = before["id"]
-        self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
+            config["configurable"]["checkpoint_id"] = found.checkpoint["id"]
+        self._saver.put(config, *self._saver.checkpoint_with(messages, found))
 
     def _limit_of(self, user_role: Role, thread: str) -> int:
         limits = self._settings.max_tokens
@@ -361,7 +338,7 @@ class SessionManager:
 
 
 def _said(found: CheckpointTuple | None) -> list[BaseMessage]:
-    said: list[BaseMessage] = found.checkpoint["channel_values"].get(_CHANNEL, []) if found else []
+    said: list[BaseMessage] = found.checkpoint["channel_values"].get(MESSAGES, []) if found else []
     return said
 
 

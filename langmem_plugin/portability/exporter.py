@@ -41,7 +41,6 @@ from langmem_plugin.writing import jobs as job_records
 
 log = event_log(__name__)
 
-_CHANNEL = "messages"
 _OWNER = {"owner"}
 
 
@@ -187,7 +186,7 @@ class Exporter:
         files: dict[str, MediaReference | None],
     ) -> exported.Session:
         checkpoints = self._saver.checkpoints.of(connection, session)
-        rows = checkpoints.listed(_CHANNEL)
+        rows = checkpoints.listed()
         client = session_rows.client_of(connection, session)
         messages: list[exported.Message] = []
         place: dict[int, int] = {}

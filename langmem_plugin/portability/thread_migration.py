@@ -102,7 +102,7 @@ class ThreadMigration:
                 there = self._holding(connection, thread.key, ids)
                 before = None if there is None else self._saver.checkpoints.of(connection, there)
                 held = set() if before is None else set(before.ids(None, None))
-                many = 0 if before is None else len(before.listed(_CHANNEL))
+                many = 0 if before is None else len(before.listed())
             report.there_already["session"] += there is not None
             if ids[-1] in held:
                 return

@@ -89,7 +89,7 @@ def transcript(
     """
     session_of(memory, person, session_id)
     with memory.saver.checkpoints.reading(session_id) as checkpoints:
-        rows = checkpoints.listed("messages")
+        rows = checkpoints.listed()
         messages = list(checkpoints.messages_of(rows))
     if around:
         ids = (row.message_id or str(row.row) for row in rows)
@@ -102,7 +102,7 @@ def picture(memory: PhoneMemory, person: OwnerKey, session_id: str, sha256: str)
     """The bytes and the type of a picture that was sent in this conversation. Raises UnknownSession for any other."""
     session = session_of(memory, person, session_id)
     with memory.saver.checkpoints.reading(session_id) as checkpoints:
-        messages = list(checkpoints.messages_of(checkpoints.listed("messages")))
+        messages = list(checkpoints.messages_of(checkpoints.listed()))
     for reference in (each for message in messages for each in references_in(message)):
         if reference.sha256 == sha256 and reference.path and reference.mime_type in _PICTURES:
             content = memory.saver.load_media(session.thread, reference)

@@ -22,8 +22,6 @@ from langmem_plugin.identifiers import OwnerKey, is_group
 from langmem_plugin.memory.models import storable
 from langmem_plugin.writing.jobs import Job
 
-_CHANNEL = "messages"
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -99,7 +97,7 @@ class OwnWords:
         """Return the messages of the job's session that are not read yet. Raises UnknownSession or DamagedSession."""
         of_thread = self._whose.of_thread(job.thread)
         with self._saver.checkpoints.reading(job.session_id) as checkpoints:
-            rows = checkpoints.listed(_CHANNEL)
+            rows = checkpoints.listed()
             listed = frozenset(each.row for each in rows)
             messages = checkpoints.messages_of(rows) if listed - taken else []
         said: list[Said] = []

@@ -4,11 +4,8 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
 
 from langchain_core.messages import BaseMessage
-from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
-from langgraph.checkpoint.base.id import uuid6
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from langmem_plugin.conversation.media.media_store import BroughtFiles
@@ -22,7 +19,6 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.schema import upsert
 
-_CHANNEL = "messages"
 _MOST_SHIFT = 1_000_000  # microseconds
 
 
@@ -85,18 +81,10 @@ def store(
                 files.add(digest, data)
             files.flush()
             if past.messages:
-                version = saver.get_next_version(None, None)
-                made = {
-                    "id": str(uuid6(clock_seq=-1)),
-                    "ts": past.last_active.isoformat(),
-                    "channel_values": {_CHANNEL: [each.message for each in past.messages]},
-                    "channel_versions": {_CHANNEL: version},
-                    "updated_channels": [_CHANNEL],
-                }
-                begun = cast("Checkpoint", {**empty_checkpoint(), **made})
-                metadata = {"source": "update", "step": -1, "parents": {}}
-                opened.save("", begun, metadata, {_CHANNEL: version}, None)
-            rows = [each.row for each in opened.listed(_CHANNEL)]
+                messages = [each.message for each in past.messages]
+                begun, metadata, versions = saver.checkpoint_with(messages, at=past.last_active)
+                opened.save("", begun, dict(metadata), versions, None)
+            rows = [each.row for each in opened.listed()]
             _dated(connection, session, past, rows)
             session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=None)
             along(connection, session, rows)

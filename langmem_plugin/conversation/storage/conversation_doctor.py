@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
-from langgraph.checkpoint.base import empty_checkpoint
-from langgraph.checkpoint.base.id import uuid6
+from langchain_core.runnables import RunnableConfig
 from sqlalchemy import delete, select
 
 from langmem_plugin.conversation.config_keys import SESSION
@@ -17,7 +16,6 @@ from langmem_plugin.database.conversation_tables import checkpoint, message, pen
 from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, ENCRYPTED, MESSAGE, PENDING, VALUE
 from langmem_plugin.errors import DamagedSession, SessionRefused, TypeNotAllowed
 
-_CHANNEL = "messages"
 _AT_ONCE = 100
 _BESIDE_CHECKPOINTS = [
     each for each in ENCRYPTED if each.refusal is SessionRefused and each not in (MESSAGE, CHECKPOINT, VALUE, PENDING)
@@ -94,18 +92,8 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
         for table in (pending, checkpoint, message, value):
             of_session = (table.c.thread == session.thread, table.c.session == session.number)
             connection.execute(delete(table).where(*of_session))
-    version = saver.get_next_version(None, None)
-    saver.put(
-        {"configurable": {"thread_id": session.thread, SESSION: session_id, "checkpoint_ns": ""}},
-        {
-            **empty_checkpoint(),
-            "id": str(uuid6(clock_seq=-1)),
-            "channel_values": {_CHANNEL: messages},
-            "channel_versions": {_CHANNEL: version},
-        },
-        {"source": "update", "step": -1, "parents": {}},
-        {_CHANNEL: version},
-    )
+    config: RunnableConfig = {"configurable": {"thread_id": session.thread, SESSION: session_id, "checkpoint_ns": ""}}
+    saver.put(config, *saver.checkpoint_with(messages))
     return len(messages), len(rows) - len(readable)
 
 

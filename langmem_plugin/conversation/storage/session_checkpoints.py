@@ -38,6 +38,9 @@ from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 
+MESSAGES = "messages"
+"""The channel of a graph's state that holds the conversation."""
+
 Task = tuple[str, str, str]
 """A namespace, a checkpoint's id and a task's."""
 
@@ -133,8 +136,8 @@ class SessionCheckpoints:
                 self.messages.pass_over(f"value of {name}", error)
         return loaded
 
-    def listed(self, channel: str) -> list[Listed]:
-        """The messages of the newest root checkpoint's channel as rows, in order, without reading them.
+    def listed(self) -> list[Listed]:
+        """The messages of the newest root checkpoint as rows, in order, without reading them.
 
         If no checkpoint can be read, all message rows are given: they hold all that is left.
         """
@@ -147,7 +150,7 @@ class SessionCheckpoints:
                 raise
             first_and_last = {**self._of_session(), "first": 0, "last": self.session.next_row}
             return [Listed(*row) for row in sorted(_LISTED.all(self.connection, first_and_last))]
-        held = newest.channels.get(channel) if newest else None
+        held = newest.channels.get(MESSAGES) if newest else None
         if not isinstance(held, MessageList) or not held.rows:
             return []
         numbers = [abs(row) for row in held.rows]

@@ -93,7 +93,7 @@ def show_picture(visit: Here, session_id: str, sha256: str) -> Response:
 def _line(visit: Visit, session: Session) -> Line:
     try:
         with visit.memory.saver.checkpoints.reading(session.session_id) as checkpoints:
-            rows = checkpoints.listed("messages")
+            rows = checkpoints.listed()
             first = checkpoints.messages_of(rows[:_LOOKED_AT])
     except (DamagedSession, UnknownSession):
         return Line(session, None, 0)
