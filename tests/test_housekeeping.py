@@ -8,9 +8,9 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
