@@ -59,6 +59,7 @@ partial_index("langmem_one_current_session", session.c.thread, unique=True, wher
 partial_index("langmem_session_to_take", session.c.to_take, session.c.last_active, where=session.c.to_take > 0)
 partial_index("langmem_session_current", session.c.last_active, session.c.thread, where=session.c.ended_at.is_(None))
 partial_index("langmem_session_ended", session.c.ended_at, where=session.c.ended_at.is_not(None))
+partial_index("langmem_session_past", session.c.last_active, where=session.c.ended_at.is_not(None))
 
 
 def of_session() -> ForeignKeyConstraint:
@@ -139,6 +140,7 @@ thread_owner = Table(  # the owner of a thread whose key does not name them; not
     Column("owner", Name),  # null: runs named two people, so what is said there is nobody's
     Column("noted_at", Instant, nullable=False),
     Index("langmem_thread_owner_noted", "noted_at"),
+    Index("langmem_thread_owner_of", "owner"),
     sqlite_with_rowid=False,
 )
 

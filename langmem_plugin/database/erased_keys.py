@@ -6,7 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.database.engine import Database
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.database.upkeep_tables import erased_key as table
 from langmem_plugin.database.upkeep_tables import erasure
 from langmem_plugin.errors import ErasedMeanwhile
@@ -52,6 +52,4 @@ def is_erased(connection: Connection, key: str) -> bool:
 
 def note_erased(connection: Connection, keys: Iterable[str], number: int) -> None:
     for key in keys:
-        values = {"number": number}
-        inserted = upsert(connection, table).values(hash=keyed_hash(connection, key), **values)
-        connection.execute(inserted.on_conflict_do_update(index_elements=["hash"], set_=values))
+        put(connection, table, {"hash": keyed_hash(connection, key)}, {"number": number})

@@ -24,7 +24,7 @@ merge = Table(  # the record of what moved from one person to another, so that i
     Column("moved", Json(dict), nullable=False),
     sqlite_with_rowid=False,
 )
-Index("langmem_merge_id", merge.c.merge_id, unique=True)
+Index("langmem_merge_of", merge.c.other)
 
 person_name = Table(  # given by an operator; only a person who has one has a row
     "langmem_person_name",

@@ -42,6 +42,12 @@ def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.I
     return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
+def put(connection: Connection, table: Table, key: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Insert the row of this key, or change these values where it exists already."""
+    inserted = upsert(connection, table).values(**key, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=[*key], set_=values))
+
+
 def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
     """Return the ids in parts, each as many as one IN list takes."""
     return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))

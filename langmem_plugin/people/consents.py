@@ -8,7 +8,7 @@ from sqlalchemy import Connection, or_, select
 
 from langmem_plugin.database.encryption.encrypted_columns import CONSENT_TEXT
 from langmem_plugin.database.people_tables import person as table
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 
 Permission = Literal["extraction", "personal", "sensitive"]
 
@@ -101,9 +101,7 @@ def was_asked(connection: Connection, person: str) -> bool:
 
 def note_asked(connection: Connection, person: str, asked_at: datetime, version: int) -> None:
     """Note that they were asked this version of the question, and have not answered yet."""
-    values = {"consent_at": asked_at, "consent_version": version}
-    inserted = upsert(connection, table).values(person=person, **values)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
+    put(connection, table, {"person": person}, {"consent_at": asked_at, "consent_version": version})
 
 
 def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:
@@ -113,8 +111,7 @@ def keep(connection: Connection, person: str, consent: Consent, word: Word | Non
         said = CONSENT_TEXT.encrypted(connection, (person,), word.text)
         values |= {"consent_at": word.at, "consent_text": said, "consent_version": word.version}
     values |= {_SINCE[name].name: getattr(consent, name).since for name in PERMISSIONS}
-    inserted = upsert(connection, table).values(person=person, **values)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
+    put(connection, table, {"person": person}, values)
 
 
 def join(connection: Connection, target: str, one: Consent, other: Consent, now: datetime) -> list[Any] | None:

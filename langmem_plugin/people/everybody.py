@@ -1,37 +1,60 @@
-"""Everybody of whom anything is stored: people and groups, by their keys."""
+"""Everybody of whom anything is stored: people and groups, by their keys. No list reads the table of all people."""
 
 import contextlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Subquery, Text, func, or_, select, type_coerce, union
+from sqlalchemy import ColumnElement, Connection, Text, exists, func, or_, select, type_coerce, union
 
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.people_tables import identifier, person
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import ScopeKey
 from langmem_plugin.people.person_records import named_like
 
-Order = Literal["active", "memories", "key"]
-_MOST_NAMED, _MOST_CALLED = 1_000, 10_000
+MOST_COUNTED = 1_000
+_MOST_FOUND = 500
+_NEWEST, _MOST_CALLED = 1_000, 10_000  # sessions whose people are listed first, and whose channels' names are read
 _SCOPES = str(ScopeKey.named(""))
+_OWNED = exists().where(thread_owner.c.thread == session.c.thread)
+_KEYS: tuple[tuple[ColumnElement[str], ColumnElement[bool] | None], ...] = (
+    (memory_owner.c.owner, None),
+    (standing_instruction.c.owner, None),
+    (person.c.person, None),
+    (identifier.c.person, None),
+    (thread_owner.c.owner, None),
+    (session.c.thread, ~_OWNED),
+)
+"""The columns with the keys of people, each with the condition under which it is one."""
 
 
-def everybody(connection: Connection, *, after: str = "", limit: int = 50, offset: int = 0) -> list[str]:
-    """Return the keys of everybody in their order, from behind `after` on and without the first `offset` of those."""
-    keys = _keys()
-    wanted = select(keys.c.key).where(keys.c.key > after, _is_somebody(keys)).order_by(keys.c.key)
-    return list(connection.execute(wanted.limit(limit).offset(offset)).scalars())
+def everybody(
+    connection: Connection, *, after: str = "", limit: int = 50, offset: int = 0, words: str = ""
+) -> list[str]:
+    """Return the keys of everybody in their order, from behind `after` on and without the first `offset` of those; with
+    `words` only those that have them in it.
+    """
+    parts = []
+    for key, condition in _KEYS:
+        plain = type_coerce(key, Text)
+        mine = [key > after, ~plain.startswith(_SCOPES), *(() if condition is None else (condition,))]
+        if words:
+            mine.append(plain.contains(words, autoescape=True))
+        # Each part goes by its index to the last key that is needed.
+        part = select(key.label("key")).where(*mine).distinct().order_by(key).limit(offset + limit)
+        parts.append(select(part.subquery()))
+    keys = union(*parts).subquery()
+    return list(connection.execute(select(keys).order_by(keys.c.key).limit(limit).offset(offset)).scalars())
 
 
-def how_many(connection: Connection) -> int:
-    """Return how many `everybody` lists."""
-    keys = _keys()
-    people = select(func.count()).select_from(keys).where(keys.c.key > "", _is_somebody(keys))
-    return int(connection.execute(people).scalar_one())
+def how_many(connection: Connection) -> int | None:
+    """Return how many `everybody` lists; None where they are more than MOST_COUNTED."""
+    many = len(everybody(connection, limit=MOST_COUNTED + 1))
+    return many if many <= MOST_COUNTED else None
 
 
 @dataclass(frozen=True)
@@ -43,73 +66,61 @@ class Somebody:
     memories: int
 
 
-def looked_for(
-    connection: Connection, words: str = "", *, order: Order = "active", limit: int = 50, offset: int = 0
-) -> tuple[list[Somebody], int]:
-    """Return those who have `words` in an identifier, such as its last digits, or in the name that an operator or their
-    channel gave, and how many there are; sorted by the last active, the most memories, or the key.
+def listed(connection: Connection, *, words: str = "", limit: int = 50, offset: int = 0) -> list[Somebody]:
+    """Return the people of the newest sessions, the last active first, and then all others by their keys.
+
+    With `words` return those who have them in an identifier, such as its last digits, or in the name that an operator
+    or their channel gave: all keys are read for it.
     """
-    keys = _keys()
-    whose = func.coalesce(thread_owner.c.owner, session.c.thread)
-    talks = session.outerjoin(thread_owner, thread_owner.c.thread == session.c.thread)
-    active = (
-        select(whose.label("key"), func.max(session.c.last_active).label("at")).select_from(talks).group_by(whose)
-    ).subquery()
-    counted = select(memory.c.owner.label("key"), func.count().label("many")).where(memory.c.status == "active")
-    many = counted.group_by(memory.c.owner).subquery()
-    also = select(identifier.c.person).where(
-        type_coerce(identifier.c.identifier, Text).contains(words, autoescape=True)
-    )
-    fits = or_(type_coerce(keys.c.key, Text).contains(words, autoescape=True), keys.c.key.in_(also))
     if words:
-        fits |= keys.c.key.in_([*named_like(connection, words), *_called_like(connection, words)][:_MOST_NAMED])
-    wanted = (keys.c.key > "", _is_somebody(keys), *((fits,) if words else ()))
-    memories = func.coalesce(many.c.many, 0)
-    orders: dict[Order, tuple[ColumnElement[Any], ...]] = {
-        "active": (active.c.at.is_(None), active.c.at.desc()),
-        "memories": (memories.desc(),),
-        "key": (),
-    }
-    found = (
-        select(keys.c.key, active.c.at, memories)
-        .select_from(keys.outerjoin(active, active.c.key == keys.c.key).outerjoin(many, many.c.key == keys.c.key))
-        .where(*wanted)
-        .order_by(*orders[order], keys.c.key)
-    )
-    rows = connection.execute(found.limit(limit).offset(offset))
-    total = connection.execute(select(func.count()).select_from(keys).where(*wanted)).scalar_one()
-    return [Somebody(*row) for row in rows], int(total)
+        keys = _with(connection, words)
+    else:
+        keys = _active(connection)
+        if len(keys) < offset + limit:
+            keys = [*dict.fromkeys([*keys, *everybody(connection, limit=offset + limit)])]
+    return [_somebody(connection, each) for each in keys[offset : offset + limit]]
+
+
+def _with(connection: Connection, words: str) -> list[str]:
+    linked = type_coerce(identifier.c.identifier, Text).contains(words, autoescape=True)
+    also = connection.execute(select(identifier.c.person).where(linked).limit(_MOST_FOUND)).scalars()
+    named = [*named_like(connection, words), *_called_like(connection, words)][:_MOST_FOUND]
+    return sorted({*everybody(connection, words=words, limit=_MOST_FOUND), *also, *named})
 
 
 def _called_like(connection: Connection, words: str) -> set[str]:
-    """Return the keys of those whose channel gave a name with these words in it, in one of the last 10,000 sessions."""
-    named = select(session.c.thread, session.c.number, session.c.client_name).where(session.c.client_name.is_not(None))
+    """Return the keys of those whose channel gave a name with these words in it, in one of the last sessions."""
+    columns = session.c.thread, session.c.number, session.c.client_name
+    newest = select(*columns).order_by(session.c.last_active.desc()).limit(_MOST_CALLED)
     found = set()
-    for *key, name in connection.execute(named.order_by(session.c.last_active.desc()).limit(_MOST_CALLED)):
-        with contextlib.suppress(SessionRefused):  # damaged, or its key is not here: nobody is found by it
-            if words.casefold() in CLIENT_NAME.decrypted(connection, tuple(key), name).casefold():
-                found.add(key[0])
+    for state in (session.c.ended_at.is_(None), session.c.ended_at.is_not(None)):  # each has an index
+        for *key, name in connection.execute(newest.where(state)):
+            with contextlib.suppress(SessionRefused):  # damaged, or its key is not here: nobody is found by it
+                if name and words.casefold() in CLIENT_NAME.decrypted(connection, tuple(key), name).casefold():
+                    found.add(key[0])
     return found
+
+
+def _active(connection: Connection) -> list[str]:
+    """Return the people of the newest sessions, the last active first."""
+    threads = dict.fromkeys(each.thread for each in session_rows.listed(connection, None, _NEWEST))
+    noted: dict[str, str | None] = {}
+    for part in in_parts([*threads]):
+        owners = select(thread_owner.c.thread, thread_owner.c.owner).where(thread_owner.c.thread.in_(part))
+        noted |= {row.thread: row.owner for row in connection.execute(owners)}
+    whose = (noted.get(each, each) for each in threads)  # a thread that two people claim is nobody's
+    return [*dict.fromkeys(key for key in whose if key is not None)]
+
+
+def _somebody(connection: Connection, key: str) -> Somebody:
+    owned = select(thread_owner.c.thread).where(thread_owner.c.owner == key)
+    theirs = or_(session.c.thread == key, session.c.thread.in_(owned))
+    held = select(func.count()).select_from(memory).where(memory.c.owner == key, memory.c.status == "active")
+    last_active = connection.execute(select(func.max(session.c.last_active)).where(theirs)).scalar()
+    return Somebody(key, last_active, connection.execute(held).scalar_one())
 
 
 def is_somebody(connection: Connection, key: str) -> bool:
     """Tell whether anything is stored of the person or the group with this key."""
-    keys = _keys()
-    return connection.execute(select(keys.c.key).where(keys.c.key == key).limit(1)).first() is not None
-
-
-def _is_somebody(keys: Subquery) -> ColumnElement[bool]:
-    """Return the condition that a key is no scope; no text that is given as a key can name a scope."""
-    return ~type_coerce(keys.c.key, Text).startswith(_SCOPES)
-
-
-def _keys() -> Subquery:
-    owned = select(thread_owner.c.thread)
-    return union(
-        select(memory_owner.c.owner.label("key")),
-        select(standing_instruction.c.owner),
-        select(person.c.person),
-        select(identifier.c.person),
-        select(thread_owner.c.owner),
-        select(session.c.thread).where(session.c.thread.not_in(owned)),
-    ).subquery()
+    mine = ((column, column == key, *(() if condition is None else (condition,))) for column, condition in _KEYS)
+    return any(connection.execute(select(column).where(*where).limit(1)).first() for column, *where in mine)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, case, delete, select, update
 
 from langmem_plugin.database.people_tables import link_attempt, link_code
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put, upsert
 
 VALID_FOR = timedelta(minutes=10)
 _ATTEMPTS = 5  # of one identifier, within the time that a code is valid
@@ -27,11 +27,7 @@ def new_code(connection: Connection, person: str, now: datetime) -> str:
     salt = os.urandom(16)
     connection.execute(delete(link_code).where(link_code.c.expires_at <= now))
     values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR, "other": None}
-    connection.execute(
-        upsert(connection, link_code)
-        .values(person=person, **values)
-        .on_conflict_do_update(index_elements=["person"], set_=values)
-    )
+    put(connection, link_code, {"person": person}, values)
     return f"{signs[:4]}-{signs[4:]}"
 
 

@@ -14,7 +14,7 @@ from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import access_token, merge, new_link
 from langmem_plugin.database.people_tables import identifier as table
 from langmem_plugin.database.people_tables import person as settings_of_person
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.identifiers import IdentifierKey, OwnerKey, identified, refuse_unknown
 
 _KNOWN = (
@@ -74,8 +74,7 @@ def add(connection: Connection, person: str, identifier: str, now: datetime) -> 
 def note_new(connection: Connection, identifier: str, now: datetime) -> None:
     """Note that the identifier was linked by a code just now."""
     connection.execute(delete(new_link).where(new_link.c.linked_at <= now - NEW_FOR))
-    noted = upsert(connection, new_link).values(identifier=identifier, linked_at=now)
-    connection.execute(noted.on_conflict_do_update(index_elements=["identifier"], set_={"linked_at": now}))
+    put(connection, new_link, {"identifier": identifier}, {"linked_at": now})
 
 
 def is_new(connection: Connection, person: str, now: datetime) -> bool:
@@ -100,7 +99,13 @@ def rename(connection: Connection, old: str, new: str) -> None:
     connection.execute(update(merge).where(merge.c.other == old).values(other=new))
 
 
-def remove(connection: Connection, identifier: str, person: str) -> bool:
+def remove(connection: Connection, identifier: str, person: str) -> None:
+    """Remove a link, and what the person's merges tell of the identifier."""
     connection.execute(delete(new_link).where(new_link.c.identifier == identifier))
-    gone = delete(table).where(table.c.identifier == identifier, table.c.person == person)
-    return connection.execute(gone).rowcount > 0
+    connection.execute(delete(table).where(table.c.identifier == identifier, table.c.person == person))
+    theirs = select(merge.c.merge_id, merge.c.moved).where(merge.c.person == person)
+    for merge_id, moved in connection.execute(theirs).all():
+        if identifier in moved.get("identifiers", ()):
+            left = {**moved, "identifiers": [each for each in moved["identifiers"] if each != identifier]}
+            this = merge.c.person == person, merge.c.merge_id == merge_id
+            connection.execute(update(merge).where(*this).values(moved=left))

@@ -128,7 +128,7 @@ class Merging:
             if found is None or again is None or again.merge_id != found.merge_id:
                 return False
             self._taken_back(connection, again.moved, person, other)
-            connection.execute(delete(table).where(table.c.merge_id == found.merge_id))
+            connection.execute(delete(table).where(table.c.person == person, table.c.merge_id == found.merge_id))
             record(connection, "person.parted", owner=person, subject=found.merge_id)
         log.info("people.parted", extra={"person": masked(person), "other": masked(other)})
         return True

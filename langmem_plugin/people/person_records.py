@@ -10,7 +10,7 @@ from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.database.people_tables import person_name as name_table
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -55,8 +55,7 @@ def keep_name(connection: Connection, person: str, name: str | None) -> None:
         connection.execute(delete(name_table).where(name_table.c.person == person))
         return
     given = {"name": PERSON_NAME.encrypted(connection, (person,), name)}
-    inserted = upsert(connection, name_table).values(person=person, **given)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=given))
+    put(connection, name_table, {"person": person}, given)
 
 
 def named_like(connection: Connection, words: str) -> list[str]:
@@ -82,6 +81,5 @@ def keep_settings(connection: Connection, person: str, time_zone: str | None, la
     wanted = {"time_zone": held[0] or time_zone, "language": held[1] or language}
     if (wanted["time_zone"], wanted["language"]) == held:
         return False
-    inserted = upsert(connection, person_table).values(person=person, **wanted)
-    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=wanted))
+    put(connection, person_table, {"person": person}, wanted)
     return True

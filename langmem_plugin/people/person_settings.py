@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, or_, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import person as table
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put, upsert
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -99,12 +99,7 @@ class PersonSettings:
             page = {str(number): shown_id for number, shown_id in numbered.items()}
             before = [each for each in lists.get(name, {}).items() if each[0] not in page]
             lists[name] = dict([*before, *page.items()][-_MOST_SHOWN:])
-            values = {"shown": lists}
-            connection.execute(
-                upsert(connection, table)
-                .values(person=person, **values)
-                .on_conflict_do_update(index_elements=["person"], set_=values)
-            )
+            put(connection, table, {"person": person}, {"shown": lists})
 
     def _set(self, person: str) -> tuple[str | None, str | None]:
         """Return the time zone and the language that they have set, None for what they have not."""

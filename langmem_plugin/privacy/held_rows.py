@@ -126,19 +126,10 @@ def is_held(connection: Connection, erasure_id: str) -> bool:
 
 
 def delete_older(connection: Connection, keys: Collection[str], asked_at: datetime) -> None:
-    """Hold what was in progress when the erasure was asked, and what others' merges tell of these identifiers."""
-    if not keys:
-        return
-    mine = and_(rows_of([incoming.c.thread], keys), incoming.c.received_at <= asked_at)
-    connection.execute(delete(incoming).where(mine))
-    for row in connection.execute(select(merge.c.person, merge.c.merge_id, merge.c.moved)).all():
-        without = {
-            name: [each for each in value if each not in keys] if isinstance(value, list) else value
-            for name, value in row.moved.items()
-        }
-        if without != row.moved:
-            one = and_(merge.c.person == row.person, merge.c.merge_id == row.merge_id)
-            connection.execute(update(merge).where(one).values(moved=without))
+    """Delete what was in progress when the erasure was asked."""
+    if keys:
+        mine = and_(rows_of([incoming.c.thread], keys), incoming.c.received_at <= asked_at)
+        connection.execute(delete(incoming).where(mine))
 
 
 def left_of(connection: Connection, keys: Collection[str]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.encryption.encrypted_columns import QUESTION
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -66,11 +66,7 @@ class OpenQuestions:
         """Open a question as `ask` does, in a transaction of the caller."""
         payload = QUESTION.encrypted(connection, (owner,), json.dumps({"kind": kind, **details}).encode())
         asked = {"asked_at": self._now(), "payload": payload}
-        connection.execute(
-            upsert(connection, table)
-            .values(thread=owner, **asked)
-            .on_conflict_do_update(index_elements=["thread"], set_=asked)
-        )
+        put(connection, table, {"thread": owner}, asked)
 
     def asked_of(self, owner: OwnerKey, sender: str) -> None:
         """Let only this member of a group answer the question, unless it is another's."""

@@ -276,10 +276,14 @@ def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequen
 
 def listed(connection: Connection, thread: str | None, limit: int | None = None) -> Sequence[Session]:
     """The sessions of the thread, or of all threads, the last active first."""
-    query = select(*_COLUMNS).order_by(session.c.last_active.desc(), session.c.number.desc()).limit(limit)
+    order = session.c.last_active.desc(), session.c.number.desc()
+    query = select(*_COLUMNS).order_by(*order).limit(limit)
     if thread is not None:
-        query = query.where(session.c.thread == thread)
-    return [Session(*row) for row in connection.execute(query)]
+        return [Session(*row) for row in connection.execute(query.where(session.c.thread == thread))]
+    # Current and ended ones by an index each: one of all sessions would be written anew at every step of a turn.
+    parts = (query.where(each) for each in (session.c.ended_at.is_(None), session.c.ended_at.is_not(None)))
+    found = (Session(*row) for part in parts for row in connection.execute(part))
+    return sorted(found, key=lambda each: (each.last_active, each.number), reverse=True)[:limit]
 
 
 def anywhere(connection: Connection, session_id: str) -> Session:

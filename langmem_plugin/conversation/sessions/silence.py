@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, delete, select
 
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import INTERRUPT_TIMEOUT, SESSION_TIMEOUT
@@ -95,9 +95,7 @@ class NotedTerms:
         stored = connection.execute(select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.in_(seconds)))
         fresh = {name for name, noted_at in stored if abs(now - noted_at) < _EVERY}
         for name in sorted(seconds.keys() - fresh):  # in the same order for all, else two services would wait
-            values = {"noted_at": now, "seconds": seconds[name]}
-            inserted = upsert(connection, upkeep).values(name=name, **values)
-            connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
+            put(connection, upkeep, {"name": name}, {"noted_at": now, "seconds": seconds[name]})
             term = name.partition(" ")[0]
             old = (upkeep.c.name.startswith(term), upkeep.c.noted_at <= now - _HOLDS)
             connection.execute(delete(upkeep).where(*old))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, up
 from langmem_plugin import process_forks
 from langmem_plugin.database import Database, one_process
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner
-from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.schema import put
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.index.stores import Collection
@@ -151,11 +151,7 @@ class IndexProgress:
         """Note how far the index has followed; negative while it is made from scratch."""
         followed = {"change": change, "generation": generation}
         with self._database.write() as connection:
-            connection.execute(
-                upsert(connection, memory_index)
-                .values(owner=owner, model=self._vectors.model, **followed)
-                .on_conflict_do_update(index_elements=["owner", "model"], set_=followed)
-            )
+            put(connection, memory_index, {"owner": owner, "model": self._vectors.model}, followed)
 
     def skip_removal(self, owner: OwnerKey) -> None:
         """Mark the index as up to date if every newer change was a deletion, which the index has applied already."""

@@ -31,11 +31,14 @@ class KnownPerson(Person):
     consent: Permitted
 
 
-@routes.get("/api/people", response_model=answer(people=list[Person], total=int), responses=PAGED)
+@routes.get("/api/people", response_model=answer(people=list[Person], total=int | None), responses=PAGED)
 def list_people(
     call: CalledByOperator, reveal: _Reveal = False, limit: Limit = 50, offset: Offset = 0, cursor: Cursor = None
 ) -> Any:
-    """List everybody of whom something is stored, by their keys; groups too. For operators."""
+    """List everybody of whom something is stored, by their keys; groups too. For operators.
+
+    The total is null where there are more than 1,000: the links lead on.
+    """
     call.note("operator.read", None, "people, revealed" if reveal else "people")
     refs = PersonRefs(call.memory.database)
     behind = None if cursor is None else refs.person(cursor)

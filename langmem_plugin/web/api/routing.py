@@ -165,8 +165,8 @@ def _bounded(request: Request, largest: int) -> Receive:
     return bounded
 
 
-def tell_place(call: Call, *, total: int, limit: int, offset: int, after: str | None = None) -> None:
-    """Tell in the headers the total, and the addresses of the neighbouring parts (RFC 8288).
+def tell_place(call: Call, *, total: int | None, limit: int, offset: int, after: str | None = None) -> None:
+    """Tell in the headers the total, if it is known, and the addresses of the neighbouring parts (RFC 8288).
 
     `after` is the cursor of the last item here, None if nothing comes after it. The addresses name no host: a proxy
     before this service knows its own.
@@ -186,11 +186,12 @@ def tell_place(call: Call, *, total: int, limit: int, offset: int, after: str | 
         places["prev"] = ("offset", max(0, offset - limit))
     if after is not None:
         places["next"] = ("cursor", after)
-    elif offset + limit < total and not by_cursor:
+    elif total is not None and offset + limit < total and not by_cursor:
         places["next"] = ("offset", offset + limit)
-    if total > limit:
+    if total is not None and total > limit:
         places["last"] = ("offset", (total - 1) // limit * limit)
     told = [f'<{path}?{urlencode([*asked, ("limit", limit), place])}>; rel="{name}"' for name, place in places.items()]
-    headers["x-total-count"] = str(total)
+    if total is not None:
+        headers["x-total-count"] = str(total)
     if told:
         headers["link"] = ", ".join(told)

@@ -12,7 +12,7 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.people import links, person_records
-from langmem_plugin.people.everybody import Order, looked_for
+from langmem_plugin.people.everybody import MOST_COUNTED, how_many, listed
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.changes import recent
 from langmem_plugin.web.console.desk import AtDesk, Desk
@@ -49,8 +49,8 @@ def analytics_file(figures: Analytics, form: TableForm) -> Response:
 
 
 @router.get("/people")
-def list_people(at: AtDesk, order: Order = "active", page: Annotated[int, Query(ge=0, le=100_000)] = 0) -> Response:
-    return _people(at, "", order, page)
+def list_people(at: AtDesk, page: Annotated[int, Query(ge=0, le=MOST_COUNTED // _PAGE)] = 0) -> Response:
+    return _people(at, "", page)
 
 
 @router.post("/people/find")
@@ -60,7 +60,7 @@ def find(at: AtDesk, identifier: Annotated[str, Form(max_length=500)] = "") -> R
     if not words:
         raise InvalidInput("type a name, a phone, its last digits, or another identifier")
     person = _whole(at.memory, words)
-    return _people(at, words, "active", 0) if person is None else at.go(f"people/{at.refs.ref(person)}")
+    return _people(at, words, 0) if person is None else at.go(f"people/{at.refs.ref(person)}")
 
 
 @router.post("/people/erasures/{erasure_id}/restore")
@@ -69,13 +69,14 @@ def undo_erasure(at: AtDesk, erasure_id: str) -> Response:
     return at.go("people")
 
 
-def _people(at: Desk, words: str, order: Order, page: int) -> Response:
+def _people(at: Desk, words: str, page: int) -> Response:
     """Show the people of whom something is stored, masked; with `words`, those whose identifier or name has them.
 
     Raises InvalidInput if nobody's has.
     """
     with at.memory.database.read() as connection:
-        found, total = looked_for(connection, words, order=order, limit=_PAGE, offset=page * _PAGE)
+        found = listed(connection, words=words, limit=_PAGE, offset=page * _PAGE)
+        total = len(found) if words else how_many(connection)
         if words and not found:
             raise InvalidInput("nothing is stored of anybody whose identifier or name has this in it")
         also = {each.key: links.identifiers_of(connection, each.key)[1:] for each in found}
@@ -86,10 +87,10 @@ def _people(at: Desk, words: str, order: Order, page: int) -> Response:
         also=also,
         names=names,
         total=total,
+        most=MOST_COUNTED,
         words=words,
-        order=order,
         page=page,
-        last=max(0, (total - 1) // _PAGE),
+        last=max(0, ((MOST_COUNTED if total is None else total) - 1) // _PAGE),
         step=_PAGE,
         erasures=at.memory.erasure.under_way(),
         channel=_channel,

@@ -1,9 +1,11 @@
-"""Completes the tables of a database that was made before: at revision 0020, or at any after it.
+"""Completes the tables of a database that was made before: at revision 0020, or at any from there to 0034.
 
 A later migration is a file of its own beside this one, and names the one before it in `down_revision`; a new database
 is made from the tables themselves and runs none.
 """
 
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +15,7 @@ from langmem_plugin.database.memory_tables import BOUNDS
 from langmem_plugin.database.migrations import current_schema
 from langmem_plugin.database.schema import Instant, Owner
 
-revision = "0029"
+revision = "0035"
 down_revision = None
 
 _ADDED: tuple[tuple[str, sa.Column[Any]], ...] = (
@@ -21,9 +23,16 @@ _ADDED: tuple[tuple[str, sa.Column[Any]], ...] = (
     ("langmem_person", sa.Column("shown", sa.JSON())),
     ("langmem_incoming", sa.Column("waited", sa.Boolean())),
     ("langmem_incoming", sa.Column("sent_as", sa.JSON())),
-    ("langmem_pending", sa.Column("outlives_silence", sa.Boolean())),
     ("langmem_session", sa.Column("to_take", sa.SmallInteger(), nullable=False, server_default=sa.text("1"))),
+    ("langmem_audit", sa.Column("written", sa.Boolean(), nullable=False, server_default=sa.false())),
 )
+_GONE = (
+    ("langmem_pending", "outlives_silence"),
+    ("langmem_link_code", "guesses"),
+    ("langmem_audit", "position"),
+    ("langmem_audit", "hash"),
+)
+_GONE_INDEXES = (("memory_sealed", "memory"), ("merge_id", "merge"), ("audit_position", "audit"))
 _MADE: tuple[tuple[str, tuple[sa.Column[Any], ...]], ...] = (
     (
         "langmem_new_link",
@@ -40,18 +49,32 @@ _MADE: tuple[tuple[str, tuple[sa.Column[Any], ...]], ...] = (
             sa.Column("payload", sa.LargeBinary(), nullable=False),
         ),
     ),
+    (
+        "langmem_person_name",
+        (sa.Column("person", Owner(), primary_key=True), sa.Column("name", sa.Text(), nullable=False)),
+    ),
 )
 _INDEXES = (
     ("session_to_take", "session", ["to_take", "last_active"], "to_take > 0"),
     ("session_current", "session", ["last_active", "thread"], "ended_at IS NULL"),
     ("session_ended", "session", ["ended_at"], "ended_at IS NOT NULL"),
+    ("session_past", "session", ["last_active"], "ended_at IS NOT NULL"),
     ("thread_owner_noted", "thread_owner", ["noted_at"], None),
+    ("thread_owner_of", "thread_owner", ["owner"], None),
+    ("merge_of", "merge", ["other"], None),
     ("incoming_received", "incoming", ["received_at"], None),
     ("question_asked", "question", ["asked_at"], None),
     ("memory_over", "memory", ["updated_at"], "status <> 'active'"),
     ("memory_expires", "memory", ["expires_at"], "expires_at IS NOT NULL"),
     ("memory_access_at", "memory_access", ["at"], None),
+    ("audit_waiting", "audit", ["entry"], "NOT written"),
 )
+# Tables whose rows may be long: a vector or a long message took a page of its own. One stands before those that refer
+# to it.
+_WITH_ROW_IDS = tuple(
+    f"langmem_{name}" for name in ("message", "value", "media", "memory_vector", "history_message", "history_vector")
+)
+_NAMES = re.compile(rf"\b({'|'.join(_WITH_ROW_IDS)})\b")
 _TAKEN = """
     UPDATE langmem_session SET to_take = (
         SELECT CASE WHEN taken.checkpoint_id IS NULL OR taken.checkpoint_id = (
@@ -72,18 +95,63 @@ _TAKEN = """
 def upgrade() -> None:
     connection = op.get_bind()
     found, schema = sa.inspect(connection), current_schema(connection)
-    for table, column in _ADDED:
-        if column.name not in {each["name"] for each in found.get_columns(table, schema)}:
-            op.add_column(table, column)
-    for name, columns in _MADE:
-        if not found.has_table(name, schema):
-            op.create_table(name, *columns, sqlite_with_rowid=False)
-    if "langmem_memory_sealed" in {each["name"] for each in found.get_indexes("langmem_memory", schema)}:
-        op.drop_index("langmem_memory_sealed", "langmem_memory")
+    tables = found.get_table_names(schema)
+    columns = {table: {each["name"] for each in found.get_columns(table, schema)} for table in tables}
+    indexes = {str(each["name"]) for table in tables for each in found.get_indexes(table, schema)}
+    _add(columns)
     if not found.get_check_constraints("langmem_memory", schema):
         _bound_memories()
-    if found.has_table("langmem_searchable", schema):
-        _note_what_is_to_be_taken()
+    if "langmem_searchable" in columns:
+        op.execute("UPDATE langmem_session SET to_take = 2 WHERE ended_at IS NOT NULL")
+        op.execute(_TAKEN)
+    if "position" in columns["langmem_audit"]:
+        op.execute("UPDATE langmem_audit SET written = true WHERE position IS NOT NULL")
+    _drop(columns, indexes)
+    for name, table, of, where in _INDEXES:
+        if f"langmem_{name}" not in indexes:
+            only = None if where is None else sa.text(where)
+            op.create_index(f"langmem_{name}", f"langmem_{table}", of, sqlite_where=only, postgresql_where=only)
+    if connection.dialect.name == "sqlite":
+        _give_row_ids(connection)
+
+
+def _add(columns: Mapping[str, Collection[str]]) -> None:
+    for table, column in _ADDED:
+        if column.name not in columns[table]:
+            op.add_column(table, column)
+    for name, made in _MADE:
+        if name not in columns:
+            op.create_table(name, *made, sqlite_with_rowid=False)
+
+
+def _drop(columns: Mapping[str, Collection[str]], indexes: Collection[str]) -> None:
+    for name, table in _GONE_INDEXES:
+        if f"langmem_{name}" in indexes:
+            op.drop_index(f"langmem_{name}", f"langmem_{table}")
+    for table, column in _GONE:
+        if column in columns[table]:
+            op.drop_column(table, column)
+    for name in ("searchable", "audit_mark", "name_alias"):
+        op.drop_table(f"langmem_{name}", if_exists=True)
+
+
+def _give_row_ids(connection: sa.Connection) -> None:
+    made = sa.text("SELECT sql FROM sqlite_master WHERE name = :name")
+    if "WITHOUT ROWID" not in connection.execute(made, {"name": _WITH_ROW_IDS[0]}).scalar_one():
+        return
+    indexes = sa.text("SELECT sql FROM sqlite_master WHERE tbl_name = :name AND type = 'index' AND sql IS NOT NULL")
+    indexed = [sql for name in _WITH_ROW_IDS for sql in connection.execute(indexes, {"name": name}).scalars()]
+    for name in _WITH_ROW_IDS:
+        sql = connection.execute(made, {"name": name}).scalar_one()
+        columns = ", ".join(f'"{each["name"]}"' for each in sa.inspect(connection).get_columns(name))
+        op.execute(_NAMES.sub(r"\1_anew", sql).replace("WITHOUT ROWID", ""))
+        op.execute(f"INSERT INTO {name}_anew ({columns}) SELECT {columns} FROM {name}")  # noqa: S608 - our own names
+    for name in reversed(_WITH_ROW_IDS):  # what still refers to a table would be deleted with it
+        op.execute(f"DROP TABLE {name}")
+    for name in _WITH_ROW_IDS:
+        op.execute(f"ALTER TABLE {name}_anew RENAME TO {name}")
+    for sql in indexed:
+        op.execute(sql)
 
 
 def _bound_memories() -> None:
@@ -102,12 +170,3 @@ def _bound_memories() -> None:
     op.execute("UPDATE langmem_memory SET asked_then = asked_at WHERE asked_at IS NOT NULL")
     op.drop_column("langmem_memory", "asked_at")
     op.execute("ALTER TABLE langmem_memory RENAME COLUMN asked_then TO asked_at")
-
-
-def _note_what_is_to_be_taken() -> None:
-    op.execute("UPDATE langmem_session SET to_take = 2 WHERE ended_at IS NOT NULL")
-    op.execute(_TAKEN)
-    op.drop_table("langmem_searchable")
-    for name, table, columns, where in _INDEXES:
-        only = None if where is None else sa.text(where)
-        op.create_index(f"langmem_{name}", f"langmem_{table}", columns, sqlite_where=only, postgresql_where=only)
