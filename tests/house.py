@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4330,
     "channels": 752,
     "cli": 1702,
-    "conversation": 5500,
+    "conversation": 5498,
     "database": 2913,
     "facts": 3047,
     "identifiers": 252,
@@ -36,7 +36,7 @@ ROOMS = {
     "references": 3189,
     "root": 1658,
     "store": 280,
-    "web": 3568,
+    "web": 3567,
     "writing": 1566,
 }
 CROWDED = {"cli": 1702, "database": 24}

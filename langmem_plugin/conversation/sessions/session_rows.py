@@ -276,13 +276,11 @@ def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequen
 
 def listed(connection: Connection, thread: str | None, limit: int | None = None) -> Sequence[Session]:
     """The sessions of the thread, or of all threads, the last active first."""
-    order = session.c.last_active.desc(), session.c.number.desc()
-    query = select(*_COLUMNS).order_by(*order).limit(limit)
-    if thread is not None:
-        return [Session(*row) for row in connection.execute(query.where(session.c.thread == thread))]
+    query = select(*_COLUMNS).order_by(session.c.last_active.desc(), session.c.number.desc()).limit(limit)
     # Current and ended ones by an index each: one of all sessions would be written anew at every step of a turn.
-    parts = (query.where(each) for each in (session.c.ended_at.is_(None), session.c.ended_at.is_not(None)))
-    found = (Session(*row) for part in parts for row in connection.execute(part))
+    states = session.c.ended_at.is_(None), session.c.ended_at.is_not(None)
+    parts = states if thread is None else (session.c.thread == thread,)
+    found = [Session(*row) for each in parts for row in connection.execute(query.where(each))]
     return sorted(found, key=lambda each: (each.last_active, each.number), reverse=True)[:limit]
 
 

@@ -22,7 +22,6 @@ from langmem_plugin.writing.jobs import ExtractionJobs
 router = APIRouter()
 
 _PAGE, _ENTRIES = 50, 200
-_FEWEST_DIGITS = 7  # of a phone that is typed whole
 Days = Annotated[int, Query(ge=1, le=366)]
 TableForm = Literal["csv", "json"]
 
@@ -99,8 +98,6 @@ def _people(at: Desk, words: str, page: int) -> Response:
 
 def _whole(memory: PhoneMemory, words: str) -> str | None:
     """The key of the person whose whole identifier the words are; None if they are nobody's."""
-    if words.isascii() and words.isdigit() and len(words) < _FEWEST_DIGITS:
-        return None
     try:
         person = memory.people.resolve(words)
     except InvalidInput:
