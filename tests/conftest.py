@@ -151,9 +151,9 @@ class PostgreSQL:
         self._connection.execute(command)
 
     @contextlib.contextmanager
-    def copy(self, name: str) -> Iterator[str]:
-        """The URL of a migrated database, which is dropped: thousands of files take long to delete in the end."""
-        self._copied(name)
+    def copy(self, name: str, of: str = "migrated") -> Iterator[str]:
+        """The URL of a copied database, which is dropped: thousands of files take long to delete in the end."""
+        self._copied(name, of)
         yield self.get_uri(database=name)
         self.psql(f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -182,8 +182,8 @@ class PostgreSQL:
             shared.close()
         return as_it_was
 
-    def _copied(self, name: str) -> None:
-        self.psql(f"CREATE DATABASE {name} TEMPLATE migrated STRATEGY file_copy")
+    def _copied(self, name: str, of: str = "migrated") -> None:
+        self.psql(f"CREATE DATABASE {name} TEMPLATE {of} STRATEGY file_copy")
 
     def close(self) -> None:
         self._connection.close()

@@ -1,6 +1,7 @@
 """One person with everything that can be kept of anybody, beside a neighbour with the same."""
 
 import base64
+import shutil
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -17,6 +18,7 @@ from langmem_plugin.memory.find.past_messages import PastMessage
 from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
 from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
+from tests.conftest import Clock
 
 ANNA, ANNAS_TELEGRAM, ANNAS_OTHER = "+972501234567", "telegram:4242777", "telegram:5353888"
 BEN, BENS_TELEGRAM, BENS_OTHER = "+972508884488", "telegram:99887766", "telegram:10203040"  # not hers backwards
@@ -123,18 +125,61 @@ def _left_by_a_webhook(who, now):
     return held | {"payload": SAID[who][1].encode()}
 
 
+def both_live(url, model, clock, index):
+    """Anna and Ben have everything; four hours later."""
+    with _indexed(url, model, clock, index) as memory:
+        live(memory, clock, BEN, BENS_TELEGRAM, BENS_OTHER)
+        live(memory, clock, ANNA, ANNAS_TELEGRAM, ANNAS_OTHER)
+
+
+def _indexed(url, model, clock, folder):
+    index = f"chroma:{folder}/index" if url.startswith("sqlite") else "pgvector"
+    return opened(url, model, clock, vector_index=index, index_after=3)
+
+
+@pytest.fixture(scope="session")
+def lived_in_files(tmp_path_factory, migrated_file, offline_model):
+    """A folder to copy: to live takes a second."""
+    folder = tmp_path_factory.mktemp("lived")
+    shutil.copy(migrated_file, folder / "langmem.db")
+    both_live(f"sqlite:///{folder}/langmem.db", offline_model, Clock(), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lived_on_the_server(postgresql_server, offline_model):
+    """A database to copy."""
+    with postgresql_server.copy("lived") as url:
+        both_live(url, offline_model, Clock(), None)
+        yield "lived"
+
+
+@pytest.fixture
+def database_url(request, database_url, tmp_path, clock):
+    """Where a test asks for Anna, she and Ben have lived there."""
+    if "anna" not in request.fixturenames:
+        yield database_url
+        return
+    clock.forward(hours=4)
+    if database_url.startswith("sqlite"):
+        shutil.copytree(request.getfixturevalue("lived_in_files"), tmp_path, dirs_exist_ok=True)
+        yield database_url
+    else:
+        lived = request.getfixturevalue("lived_on_the_server")
+        with request.getfixturevalue("postgresql_server").copy("lived_in", lived) as url:
+            yield url
+
+
 @pytest.fixture
 def memory(database_url, clock, offline_model, tmp_path):
-    index = f"chroma:{tmp_path}/index" if database_url.startswith("sqlite") else "pgvector"
-    with opened(database_url, offline_model, clock, vector_index=index, index_after=3) as made:
+    with _indexed(database_url, offline_model, clock, tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def anna(memory, clock):
+def anna(memory):
     """The graph that both talk to; Anna and Ben have everything."""
-    live(memory, clock, BEN, BENS_TELEGRAM, BENS_OTHER)
-    return live(memory, clock, ANNA, ANNAS_TELEGRAM, ANNAS_OTHER)
+    return graph_of(memory)
 
 
 def rows(memory, keys):
