@@ -154,6 +154,26 @@ def test_a_sensitive_memory_comes_where_the_one_it_names_is_spoken_of(memory, re
 
 
 @pytest.mark.spec("M-9")
+@for_each(
+    ("illness", "of_them", "of_nobody"),
+    [
+        (
+            "my mum Maureen was diagnosed with dementia in autumn",
+            "mum wanted the car keys again",
+            "which planet is the largest?",
+        ),
+        ("a mi madre le han detectado un cáncer", "mi mamá no coge el teléfono", "¿cuál es el planeta más grande?"),
+    ],
+)
+def test_a_sensitive_memory_comes_where_there_is_talk_of_the_relative_it_is_about(
+    memory, reply_memory, illness, of_them, of_nobody
+):
+    memory.remember(ANNA, illness)
+    assert texts(each for each, _ in reply_memory.recall(ANNA, "client", [of_them])) == [illness]
+    assert reply_memory.recall(ANNA, "client", [of_nobody]) == []
+
+
+@pytest.mark.spec("M-9")
 def test_of_texts_that_differ_by_figures_alone_the_talk_is_told_one_before_what_else_there_is(memory, reply_memory):
     for week in range(8):
         memory.remember(ANNA, f"The choir sang {week + 20} songs in the town hall")

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.languages.language import LANGUAGES
 from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import LruCache, cached_if_short
 from langmem_plugin.memory.find.fact_ranking import LIKELY
@@ -23,6 +24,7 @@ from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
 
 _NAME = re.compile(r"(?<=[^.!?\s] )[A-ZÁÉÍÓÚÑ][a-záéíóúüñ]{2,}")  # not the first word of a sentence
+_ROLES = {word: role for language in LANGUAGES for (word, *more), role in language.people.items() if not more}
 _SHARED = 0.15  # the part of the words said, by their rarity
 _HELD_BYTES = 8 * 2**20
 _KEPT_TEXTS = 16_384
@@ -165,15 +167,21 @@ def _may_fill(found: Found, said: str) -> bool:
     """Tell whether a memory may be shown.
 
     A private or sensitive one is shown only where it is as likely about the talk as not, has some of the words in it,
-    has somebody's name, or is to be known where such a thing is talked of.
+    is of somebody in it, or is to be known where such a thing is talked of.
     """
+    text = found.memory.text
     return (
         not _is_guarded(found.memory)
         or found.similarity >= LIKELY
         or found.signals.get("text", 0.0) >= _SHARED
         or found.signals.get("occasion", 0.0) > 0
-        or not set(words_of(said)).isdisjoint(map(str.casefold, _NAME.findall(found.memory.text)))
+        or not _people_in(said, words_of(said)).isdisjoint(_people_in(text, map(str.casefold, _NAME.findall(text))))
     )
+
+
+def _people_in(text: str, names: Iterable[str]) -> set[str]:
+    """Return the names, and the roles in which the text speaks of people: a mother, a son."""
+    return {*names, *(_ROLES[word] for word in words_of(text) if word in _ROLES)}
 
 
 def _is_guarded(memory: Memory) -> bool:
