@@ -83,8 +83,8 @@ class WordIndex:
         return self._scores([self._number.get(term) for term in dict.fromkeys(terms)])
 
     def beside(self, rows: Sequence[int]) -> Scores:
-        """Return the part of the words of these rows that each other row has, a second row counting half of the first,
-        a third one a third; of the rows themselves as much as of the best other, so that they stay before it.
+        """Return the part of the words of these rows that each other row has, a second row counting half of the first;
+        of the rows themselves as much as of the best other, so that they stay before it.
         """
         found = np.zeros(len(self._terms_of), dtype=np.float32)
         for place, row in enumerate(rows, 1):

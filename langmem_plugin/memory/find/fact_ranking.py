@@ -1,7 +1,7 @@
 """The ranking of one owner's rows for one query. No I/O.
 
 A row's score is the nearness of its meaning to the question's, plus the part of the question's words that it has, which
-counts more where the model did not learn the language, plus a little for the words of the best five: whoever is named
+counts more where the model did not learn the language, plus a little for the words of the best two: whoever is named
 there is spoken of. What limits what somebody may eat, take or do is as near as the nearer of its own words and of the
 occasions on which such a thing must be known. What is likely about the question gains a little by being new, used and
 sure. How surely a row is about the question, in [0, 1], is told by its own meaning and words alone; bounds compare with
@@ -39,8 +39,8 @@ _GAINS_ALL_FROM = 0.7  # the similarity from which a row gains all
 _MICROSECONDS_A_DAY = 86_400e6
 _WORDS = 0.75  # the points of all of the question's words beside its meaning,
 _WORDS_ALONE = 3.0  # and the points where the model does not know the language
-_BESIDE = 1 / 3  # and the points of all the words of the best row,
-_LENDING = 5  # which lends them with the four behind it
+_BESIDE = 0.25  # and the points of all the words of the best row,
+_LENDING = 2  # which lends them with the one behind it: five cost 9 points of what is found among 2,000
 _ALIKE = 8  # texts that differ only in their figures, of which one is enough for a talk
 _ON_OCCASION = 0.7  # the certainty at which a question is about an occasion
 _OCCASIONS: list[str] = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))["occasions"]
