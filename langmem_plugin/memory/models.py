@@ -100,13 +100,7 @@ class Memory(MemoryContent):
         return {
             "memory": self.text,
             "status": Mark(self.status, _TONES.get(self.status, "dim")),
-            "type": self.fact_type,
-            "sure": Share(self.confidence) if self.confidence < 1 else None,
-            "said": f"“{self.quote}”" if self.quote else None,
             "told": self.told_at,
-            "until": self.over_at or self.expires_at,
-            "tags": self.tags,
-            "used": self.access_count or None,
             "id": Name(self.id),
         }
 
@@ -224,14 +218,7 @@ class Found:
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
-        return {
-            "memory": self.memory.text,
-            "similarity": Share(self.similarity),
-            "score": self.score,
-            "found by": by or self.match_type,
-            "told": self.memory.told_at,
-            "id": Name(self.memory.id),
-        }
+        return {**self.memory.cells(), "similarity": Share(self.similarity), "found by": by}
 
     def _repr_html_(self) -> str:
         return card("A memory that was found", self.cells())

@@ -5,10 +5,10 @@ import json
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,14 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.tokenizer import stemmed, terms
-from langmem_plugin.memory.keep.categories import Category, CategoryTree
 from langmem_plugin.memory.keep.rows import OwnerStates, states_of
-from langmem_plugin.memory.models import Filter, as_tags, plain, storable
+from langmem_plugin.memory.models import storable
 
 _WORDS = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))
 _LIMITS = frozenset[str]().union(*(stemmed(words, language) for language, words in _WORDS["words"].items()))
 _LIMITING = frozenset(_WORDS["attributes"].split())
 _NEVER = np.iinfo(np.int64).max
-_BYTES_PER_ROW = 175  # bytes of the lists of ids and tags and the dictionary over them
-_BYTES_BESIDE_TAG = 50  # bytes in the dictionary of tags
+_BYTES_PER_ROW = 175  # bytes of the list of ids and the dictionary over them
 _BYTES_OF_NOTHING = 2_500  # bytes of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
 _MOST_USES = 2**31
@@ -47,27 +45,19 @@ class Entry(NamedTuple):
     created: int
     session_id: str | None
     kind: str  # the fact type, or the speaker
-    category: str | None = None
-    tags: str = ""
-    key: str | None = None
-    summary: str | None = None
+    beside: tuple[str | None, ...] = ()  # searched by their words too: category, tags, key and summary
     slot: str | None = None
     confidence: float = 1.0
     uses: int = 0
     used: int | None = None
     expires: int | None = None
-    source: str = ""
-    private: bool = False
 
     @property
     def can_be_searched(self) -> bool:
         """Tell whether each value has the right type; in a damaged database any may be anything."""
         return (
-            all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
-            and all(
-                each is None or isinstance(each, str)
-                for each in (self.session_id, self.category, self.key, self.summary, self.slot)
-            )
+            all(isinstance(each, str) for each in (self.id, self.text, self.kind))
+            and all(each is None or isinstance(each, str) for each in (self.session_id, self.slot, *self.beside))
             and all(
                 isinstance(each, int) and _FIRST <= each <= _LAST
                 for each in (self.created, self.used or 0, self.expires or 0)
@@ -84,15 +74,12 @@ _COLUMNS = np.dtype(
         ("live", np.bool_),
         ("embedded", np.bool_),
         ("kind", np.int32),
-        ("category", np.int32),
         ("session", np.int32),
         ("confidence", np.float32),
         ("uses", np.int32),
         ("created", np.int64),  # microseconds since 1970, as in the database
         ("used", np.int64),
         ("expires", np.int64),
-        ("source", np.int32),
-        ("private", np.bool_),
         ("words", np.int64),  # equal where texts differ only in their figures
         ("limits", np.bool_),  # it says what somebody must not eat, take or do
     ]
@@ -110,54 +97,35 @@ class Corpus:
         self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
-        self._tags: list[tuple[str, ...]] = []
-        self._tag: dict[str, str] = {}
-        self._text_bytes = 0  # of ids and tags
+        self._text_bytes = 0  # of ids
         self._row_of: dict[str, int] = {}
-        self._tree = CategoryTree()
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
 
     def put(self, entry: Entry) -> None:
         self.drop(entry.id)
-        tags = tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ()
-        filed = self._tree.above(entry.category) if entry.category else ()
-        beside = (*tags, entry.key, entry.summary, *filed)
-        said = [term for each in (entry.text, *beside) if each for term in terms(each)]
+        said = [term for each in (entry.text, *entry.beside) if each for term in terms(each)]
         row = self.words.add(said)
         if row == len(self._columns):
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         self.ids.append(entry.id)
         self._text_bytes += sys.getsizeof(entry.id)
-        self._tags.append(tags)
         self._row_of[entry.id] = row
         self._columns[row] = (
             True,
             self._embed(row, entry.vector),
             self._code(entry.kind),
-            self._code(None if entry.category is None else plain(entry.category)),
             self._code(entry.session_id),
             entry.confidence,
             entry.uses,
             entry.created,
             entry.created if entry.used is None else entry.used,
             _NEVER if entry.expires is None else entry.expires,
-            self._code(entry.source),
-            bool(entry.private),
             hash(tuple(term for term in said if not term.isnumeric())),
             not _LIMITS.isdisjoint(said) or (entry.slot or "").rpartition("/")[2] in _LIMITING,
         )
-
-    def hang(self, categories: Sequence[Category]) -> bool:
-        """Take the owner's categories before the texts in them: a text is found by the names above its own too.
-
-        Returns whether they are others than before.
-        """
-        is_another = list(categories) != list(self._tree.categories)
-        self._tree = CategoryTree(categories)
-        return is_another
 
     def note_used(self, memory_ids: Sequence[str], at: datetime) -> None:
         for row in (self._row_of[each] for each in memory_ids if each in self._row_of):
@@ -194,27 +162,13 @@ class Corpus:
                 known[row] = cosine
         return known
 
-    def fitting(self, where: Filter, now: datetime) -> NDArray[np.bool_]:
-        """Return True for each row that is alive, not expired and let through by the filter."""
-        columns = self.columns
-        fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
-        for column, wanted in (
-            ("kind", where.fact_types),
-            ("category", sorted(self._tree.below(where.categories))),
-            ("session", where.sessions),
-            ("source", where.sources),
-        ):
-            if wanted:
-                fits &= np.isin(columns[column], [self.code_of(name) for name in wanted])
-        if where.private is not None:
-            fits &= columns["private"] == where.private
-        if where.created_after is not None:
-            fits &= columns["created"] >= microseconds(where.created_after)
-        if where.created_before is not None:
-            fits &= columns["created"] < microseconds(where.created_before)
-        if where.tags:
-            wanted_tags = frozenset(as_tags(where.tags))
-            fits &= np.fromiter((wanted_tags.issubset(tags) for tags in self._tags), np.bool_, len(self._tags))
+    def fitting(self, now: datetime, among: Collection[str] | None = None) -> NDArray[np.bool_]:
+        """Return True for each row that is alive, not expired and among the ids where they are given."""
+        fits: NDArray[np.bool_] = self.columns["live"] & (self.columns["expires"] > microseconds(now))
+        if among is not None:
+            wanted = np.zeros_like(fits)
+            wanted[[self._row_of[each] for each in among if each in self._row_of]] = True
+            fits &= wanted
         return fits
 
     @property
@@ -263,13 +217,6 @@ class Corpus:
         self._vectors[row] = vector
         return True
 
-    def _one_tag(self, tag: str) -> str:
-        """Return one string for all texts that have the tag; `sys.intern` would keep it for ever on Python 3.12."""
-        self._text_bytes += 8
-        if tag not in self._tag:
-            self._text_bytes += sys.getsizeof(tag) + _BYTES_BESIDE_TAG
-        return self._tag.setdefault(tag, tag)
-
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self._names.setdefault(name, len(self._names))
 
@@ -286,7 +233,6 @@ _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 
 _DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
 
-C = TypeVar("C", bound=Corpus)
 Hit = TypeVar("Hit")
 Text = TypeVar("Text")
 
@@ -294,33 +240,21 @@ Text = TypeVar("Text")
 Changed = Callable[[Connection, OwnerKey, int], Iterable[tuple[str, Entry | None]]]
 
 
-class _Slot(Generic[C]):
+class _Slot:
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.corpus: C | None = None
+        self.corpus: Corpus | None = None
         self.change = 0
         self.salt: bytes | None = None
         self.size = 0
 
 
-class CorpusCache(Generic[C]):
-    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first.
+class CorpusCache:
+    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first."""
 
-    `beside` is called before a change is read, for what else of the owner the corpus holds, and says whether that is
-    another than it was: then all is read anew.
-    """
-
-    def __init__(
-        self,
-        new: Callable[[Connection, OwnerKey], C],
-        changed: Changed,
-        *,
-        limit: int,
-        beside: Callable[[Connection, OwnerKey, C], bool] = lambda *_: False,
-    ) -> None:
+    def __init__(self, new: Callable[[Connection, OwnerKey], Corpus], changed: Changed, *, limit: int) -> None:
         self._new = new
         self._changed = changed
-        self._beside = beside
         self._limit = limit  # bytes
         self._begin_empty()
         process_forks.register(after_in_child=self._begin_empty)
@@ -329,11 +263,11 @@ class CorpusCache(Generic[C]):
         """Start empty, in a forked child too: another thread of the parent may have been in the
         middle of filling one.
         """
-        self._slots: OrderedDict[str, _Slot[C]] = OrderedDict()
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[C]:
+    def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[Corpus]:
         """Give the owner's corpus as `connection` sees the database; nobody else changes it inside the block.
 
         `states` are those of the owners, where this transaction has read them.
@@ -352,7 +286,7 @@ class CorpusCache(Generic[C]):
         self,
         connection: Connection,
         owner: OwnerKey,
-        rank: Callable[[C], Mapping[str, Hit]],
+        rank: Callable[[Corpus], Mapping[str, Hit]],
         read: Callable[[list[str]], Mapping[str, Text]],
         states: OwnerStates | None = None,
     ) -> list[tuple[Hit, Text]]:
@@ -397,7 +331,7 @@ class CorpusCache(Generic[C]):
         with self._lock:
             return sum(slot.size for slot in self._slots.values())
 
-    def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot[C], states: OwnerStates | None) -> C:
+    def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot, states: OwnerStates | None) -> Corpus:
         state = (states_of(connection, [owner]) if states is None else states).get(owner)
         corpus = slot.corpus
         if (
@@ -410,9 +344,6 @@ class CorpusCache(Generic[C]):
             corpus, slot.change = self._new(connection, owner), 0
         slot.salt = None if state is None else state.salt
         if state is not None and state.change > slot.change:
-            if self._beside(connection, owner, corpus) and corpus.ids:
-                corpus, slot.change = self._new(connection, owner), 0
-                self._beside(connection, owner, corpus)
             for memory_id, entry in self._changed(connection, owner, slot.change):
                 if entry is None:
                     corpus.drop(memory_id)
@@ -422,7 +353,7 @@ class CorpusCache(Generic[C]):
         slot.corpus = corpus
         return corpus
 
-    def _shrink(self, owner: OwnerKey, slot: _Slot[C]) -> None:
+    def _shrink(self, owner: OwnerKey, slot: _Slot) -> None:
         with self._lock:
             if slot.corpus is not None:
                 slot.size = slot.corpus.size

@@ -9,7 +9,7 @@ that.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
@@ -107,8 +107,8 @@ class Meaning:
 class Query:
     """A question to the memory; `meaning` is None where its mode compares no meaning.
 
-    `apart` is true where texts that differ only in their figures come behind the best of them, where there is no room
-    for all.
+    `among` are the ids of what its filter lets through, None for everything. `apart` is true where texts that differ
+    only in their figures come behind the best of them, where there is no room for all.
     """
 
     text: str
@@ -119,6 +119,7 @@ class Query:
     where: Filter
     now: datetime
     apart: bool = False
+    among: Collection[str] | None = None
 
     @classmethod
     def of(
@@ -166,7 +167,7 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     if not corpus.ids:  # most often so in the shared scope
         return []
     rows, columns, meaning = len(corpus.ids), corpus.columns, query.meaning
-    fits = corpus.fitting(query.where, query.now)
+    fits = corpus.fitting(query.now, query.among)
     relevance = coverage = None
     score, signals = np.zeros(rows, dtype=np.float32), dict[str, Scores]()
     if meaning is not None:
@@ -226,7 +227,7 @@ def _apart(corpus: Corpus, score: Scores, kept: NDArray[np.bool_], limit: int) -
 
 def foremost(corpus: Corpus, now: datetime, limit: int) -> list[str]:
     """Return the ids of the rows that rank first when nothing is asked."""
-    return [corpus.ids[row] for row in best(lived(corpus, now), corpus.fitting(EVERYTHING, now), limit)]
+    return [corpus.ids[row] for row in best(lived(corpus, now), corpus.fitting(now), limit)]
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:

@@ -14,7 +14,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
-from langmem_plugin.memory.keep import categories
+from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
@@ -58,7 +58,7 @@ class FactSearch:
         self._damages = damages
         self._index = index
         self._now = now
-        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes, beside=_hang)
+        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes)
 
     @property
     def size(self) -> int:
@@ -105,6 +105,8 @@ class FactSearch:
     def _answers(
         self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask], states: OwnerStates | None = None
     ) -> list[tuple[Ask, Found]]:
+        asks = [replace(ask, query=_narrowed(connection, owner, ask.query)) for ask in asks]
+
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
             hits: dict[str, list[tuple[Ask, Hit]]] = {}
             for ask in asks:
@@ -146,8 +148,6 @@ class FactSearch:
                 memory.c.access_count,
                 type_coerce(memory.c.last_accessed, BigInteger),
                 type_coerce(memory.c.expires_at, BigInteger),
-                memory.c.source_type,
-                memory.c.private.label("is_private"),
             )
             .outerjoin(
                 memory_vector,
@@ -224,11 +224,15 @@ class FactSearch:
 def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:
     text, category, tags, key, summary, slot = words
     created, session_id, kind, *counted = rest
-    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, slot, *counted)
+    return Entry(memory_id, text, vector, created, session_id, kind, (category, tags, key, summary), slot, *counted)
 
 
-def _hang(connection: Connection, owner: OwnerKey, corpus: Corpus) -> bool:
-    return corpus.hang(categories.listed(connection, owner))
+def _narrowed(connection: Connection, owner: OwnerKey, query: Query) -> Query:
+    """Return the query with the ids that its filter lets through."""
+    if query.where == EVERYTHING:
+        return query
+    ids = select(memory.c.memory_id).where(*matching(connection, owner, query.where, ("active",), None))
+    return replace(query, among=connection.execute(ids).scalars().all())
 
 
 def _found(hit: Hit, fact: Memory) -> Found:

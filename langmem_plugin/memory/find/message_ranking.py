@@ -54,7 +54,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
-    fits = corpus.fitting(query.where, query.now)
+    fits = corpus.fitting(query.now, query.among)
     names = corpus.kinds
     group_of = np.unique(sessions, return_inverse=True)[1]
     signals: dict[str, Scores] = {}

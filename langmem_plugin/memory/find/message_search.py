@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 
-from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
+from sqlalchemy import BigInteger, ColumnElement, Connection, and_, delete, func, insert, select, type_coerce
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
@@ -163,6 +163,7 @@ class MessageHistory:
             now=now,
         )
         with self._database.read() as connection:
+            asked = replace(asked, among=_among(connection, owner, where))
             found = self._messages.answers(
                 connection,
                 owner,
@@ -172,7 +173,14 @@ class MessageHistory:
             standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
         shown = [(hit, standing[hit.id]) for hit, _ in found if hit.id in standing][: max(limit, 0)]
         return [
-            FoundMessage(each.message, hit.score, hit.similarity, hit.match_type, hit.signals, each.corrected_by)
+            FoundMessage(
+                each.message,
+                each.corrected_by,
+                score=hit.score,
+                similarity=hit.similarity,
+                match_type=hit.match_type,
+                signals=hit.signals,
+            )
             for hit, each in shown
         ]
 
@@ -320,6 +328,19 @@ class _NotEmbedded(Exception):
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(f"{len(texts)} texts")
         self.texts = texts
+
+
+def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[str] | None:
+    """Return the ids of what the filter lets through; None for everything."""
+    fitting: list[ColumnElement[bool]] = []
+    if where.sessions:
+        fitting.append(table.c.session_id.in_(where.sessions))
+    if where.created_after is not None:
+        fitting.append(table.c.said_at >= where.created_after)
+    if where.created_before is not None:
+        fitting.append(table.c.said_at < where.created_before)
+    ids = select(table.c.message_id).where(table.c.owner == owner, *fitting)
+    return connection.execute(ids).scalars().all() if fitting else None
 
 
 def _worded(messages: Sequence[PastMessage]) -> list[PastMessage]:

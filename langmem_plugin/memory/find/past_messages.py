@@ -1,7 +1,7 @@
 """Past messages: rows that can be searched, shown as they stand today, with corrections and without forgotten words."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import AnyRow, SealedTable, words_alone
 from langmem_plugin.memory.models import MatchType, Memory, bare, plain
-from langmem_plugin.notebook_view import Cells, Mark, Share, card
+from langmem_plugin.notebook_view import Cells, Share, card
 
 SEALED = SealedTable(
     table,
@@ -90,14 +90,16 @@ _BESIDE = 4  # words of a sentence that says a fact again, besides the fact's ow
 
 @dataclass(frozen=True)
 class Shown:
-    """A message as it may be shown. `corrected_by` is what holds now, "" where that is not known."""
+    """A message as it may be shown. `corrected_by` is what holds instead of what it says, "" where that is not known;
+    None while nothing was corrected.
+    """
 
     message: PastMessage
     corrected_by: str | None = None
 
     @property
     def note(self) -> str:
-        """Return a remark to give with the message: "" for none."""
+        """Return a remark for a model to give with the message: "" for none."""
         if self.corrected_by is None:
             return ""
         return f"(corrected since: {self.corrected_by})" if self.corrected_by else "(no longer so)"
@@ -121,17 +123,19 @@ def as_it_stands(
         return {each.message_id: Shown(each) for each in messages}
     resting = {each.source_id for each in held if each.status in ("active", "pending")}
     superseded = [each for each in over if each.status == "superseded"]
-    now_so = _now_so(connection, repository, owner, superseded)
     shown: dict[str, Shown] = {}
     for each in messages:
         left = _without(each, [fact for fact in over if fact.status == "forgotten"], resting)
         if left is None:
             continue
-        corrected = [fact for fact in superseded if _is_in(each, fact)]
-        newest = max(corrected, key=_over_at, default=None)
-        instead = None if newest is None else now_so[newest.id]
-        is_so_again = newest is not None and instead is not None and bare(instead) == bare(newest.text)
-        shown[each.message_id] = Shown(left, None if is_so_again else instead)
+        newest = max((fact for fact in superseded if _is_in(each, fact)), key=_over_at, default=None)
+        instead = None
+        if newest is not None:
+            now = repository.instead_of(connection, newest)
+            instead = "" if now is None else now.text
+            if bare(instead) == bare(newest.text):  # it is so again
+                instead = None
+        shown[each.message_id] = Shown(left, instead)
     return shown
 
 
@@ -182,40 +186,14 @@ def _over_at(fact: Memory) -> datetime:
     return fact.over_at or fact.updated_at
 
 
-def _now_so(
-    connection: Connection, repository: MemoryRepository, owner: OwnerKey, superseded: Sequence[Memory]
-) -> Mapping[str, str]:
-    """Map the id of each to the text of the memory that stands in its place in the end."""
-    known = {each.id: each for each in superseded}
-    while missing := {each.superseded_by for each in known.values() if each.superseded_by} - known.keys():
-        found = repository.by_ids(connection, owner, [each for each in missing if each])
-        if not found:
-            break
-        known |= {each.id: each for each in found}
-    return {each.id: _last(each, known) for each in superseded}
+@dataclass(frozen=True, kw_only=True)
+class FoundMessage(Shown):
+    """A message that answers a question; the other fields as in Found."""
 
-
-def _last(fact: Memory, known: Mapping[str, Memory]) -> str:
-    seen: set[str] = set()
-    while fact.status == "superseded" and fact.id not in seen and (by := known.get(fact.superseded_by or "")):
-        seen.add(fact.id)
-        fact = by
-    return fact.text if fact.status in ("active", "archived") else ""
-
-
-@dataclass(frozen=True)
-class FoundMessage:
-    """A message that answers a question; the other fields as in Found.
-
-    `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
-    """
-
-    message: PastMessage
     score: float
     similarity: float
     match_type: MatchType
     signals: dict[str, float]
-    corrected_by: str | None = None
 
     def cells(self) -> Cells:
         return {
@@ -223,13 +201,8 @@ class FoundMessage:
             "by": self.message.speaker,
             "at": self.message.said_at,
             "similarity": Share(self.similarity),
-            "note": Mark(self.note, "warn") if self.note else None,
+            "note": self.note,
         }
 
     def _repr_html_(self) -> str:
         return card("A message that was found", self.cells())
-
-    @property
-    def note(self) -> str:
-        """Return a remark for a model to give with the message: "" for none."""
-        return Shown(self.message, self.corrected_by).note

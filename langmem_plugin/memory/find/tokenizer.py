@@ -11,6 +11,9 @@ from importlib.resources import files
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
+from langmem_plugin.languages.plain_text import LONGEST_KEPT
+from langmem_plugin.lru import cached_if_short
+
 _LISTS: dict[str, str] = json.loads(files(__package__).joinpath("stop_words.json").read_text("utf-8"))
 SMALL_TALK = re.compile(_LISTS.pop("small talk"))
 """The words by which people greet, thank, agree or laugh, in small letters."""
@@ -86,7 +89,7 @@ def language_of(text: str) -> str:
     return max(spoken, key=spoken.__getitem__) if spoken else "english"
 
 
-@functools.lru_cache(maxsize=16)  # one question asks for it several times
+@cached_if_short(16, LONGEST_KEPT)  # one question asks for it several times
 def _spoken(text: str) -> Sequence[tuple[str, str]]:
     """Return each word with its language; Latin letters do not tell, so all words in them share one."""
     words = words_of(text)

@@ -283,9 +283,8 @@ class VectorIndex:
             yield
             return
         with self._progress.alone(owner):
-            for model, newest in self._progress.generations(owner):
-                if not self._drop_all(owner, progress, model, newest):
-                    raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
+            if not self._dropped(owner, self.named(owner)):
+                raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
             yield
         if owner in self.names:
             self._collections.tried(self.names[owner], lambda _: True)
@@ -297,9 +296,10 @@ class VectorIndex:
     def named(self, owner: OwnerKey) -> list[str]:
         """Return every collection of the owner that may be there, of whatever model."""
         progress = self._progress.read(owner)
-        generations = [] if progress is None else self._progress.generations(owner)
-        names = (self._names(owner, progress, model, newest) for model, newest in generations if progress is not None)
-        return list(dict.fromkeys(each for of_model in names for each in of_model))
+        if progress is None:
+            return []
+        begun = self._progress.generations(owner)
+        return list(dict.fromkeys(name for each in begun for name in self._names(owner, progress, *each)))
 
     def drop_other_models(self, owner: OwnerKey) -> None:
         """Delete the collections that hold the owner's vectors of other models than the present one."""
@@ -307,8 +307,8 @@ class VectorIndex:
         others = [each for each in self._progress.generations(owner) if each[0] != self._model]
         if progress is not None and others:
             with self._progress.alone(owner):
-                for model, newest in others:
-                    if self._drop_all(owner, progress, model, newest):
+                for model, generation in others:
+                    if self._dropped(owner, self._names(owner, progress, model, generation)):
                         self._progress.forget(owner, model)
 
     def _follow(self, owner: OwnerKey) -> None:
@@ -369,8 +369,9 @@ class VectorIndex:
         sound = self._is_sound(owner, progress)
         if sound or (sound is None and not anew):
             return progress if sound else None
-        if progress.generation and not self._dropped(owner, [self._name(owner, progress)]):
-            log.warning("index.left_behind")
+        before = self._names(owner, progress, self._model, progress.generation)
+        if progress.generation and not self._dropped(owner, before):
+            return None
         begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
         name = self._name(owner, begun)
         if self._background.closing.is_set() or self._collections.tried(name, lambda _: True) is None:
@@ -385,10 +386,6 @@ class VectorIndex:
         written = self._collections.tried(name, lambda opened: opened.replace(vectors, gone))
         return written is not None and self._collections.examined(name) == before  # opened anew it may be another one
 
-    def _drop_all(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> bool:
-        """Delete every collection of the model that may be there, those left behind too; False when that fails."""
-        return self._dropped(owner, self._names(owner, progress, model, newest))
-
     def _dropped(self, owner: OwnerKey, names: Sequence[str]) -> bool:
         with self._database.read() as connection:
             mine = select(memory.c.memory_id).where(memory.c.owner == owner)
@@ -396,9 +393,10 @@ class VectorIndex:
         dropped = [self._collections.dropped(name, memory_ids) for name in names]
         return all(dropped)
 
-    def _names(self, owner: OwnerKey, progress: OwnerProgress, model: str, newest: int) -> list[str]:
-        names = [_hashed(owner, progress.salt, model, each) for each in range(1, newest + 1)]
-        return [*names, *([self.names[owner]] if owner in self.names else [])]
+    def _names(self, owner: OwnerKey, progress: OwnerProgress, model: str, generation: int) -> list[str]:
+        """Return the names of one model's collection: it may have been made before the owner's had one of its own."""
+        own = [self.names[owner]] if owner in self.names else []
+        return [_hashed(owner, progress.salt, model, generation), *own]
 
     def _name(self, owner: OwnerKey, progress: OwnerProgress) -> str:
         return self.names.get(owner) or _hashed(owner, progress.salt, self._model, progress.generation)

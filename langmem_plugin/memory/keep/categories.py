@@ -128,13 +128,6 @@ class CategoryTree:
                 found.add(plain(each.name))
         return frozenset(found)
 
-    def above(self, name: str) -> list[str]:
-        """Return the name, and those above it from the bottom up."""
-        found = [plain(name)]
-        while (parent := self._parent.get(found[-1])) is not None and parent not in found:
-            found.append(parent)
-        return found
-
 
 def _values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
     return SEALED.values({"owner": owner, **asdict(made)}, encryption)

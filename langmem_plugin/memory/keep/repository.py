@@ -245,6 +245,15 @@ class MemoryRepository:
         """Return the memory in whatever state; None where the owner does not have it, or it is damaged."""
         return next(iter(self.by_ids(connection, owner, [memory_id])), None)
 
+    def instead_of(self, connection: Connection, superseded: Memory) -> Memory | None:
+        """Return the memory in place of one that was corrected, where that is known and holds."""
+        found: Memory | None = superseded
+        seen: set[str] = set()
+        while found is not None and found.status == "superseded" and found.superseded_by and found.id not in seen:
+            seen.add(found.id)
+            found = self.by_id(connection, found.owner, found.superseded_by)
+        return found if found is not None and found.status == "active" else None
+
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Memory]:
         """Return the memories in every state, the first stored first."""
         mine = select(*STORED).where(memory.c.owner == owner)

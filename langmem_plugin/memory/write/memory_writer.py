@@ -372,15 +372,8 @@ class MemoryWriter:
 
     def instead_of(self, memory: Memory) -> Memory | None:
         """Return the memory in place of one that was corrected, where that is known and holds."""
-        seen: set[str] = set()
         with self._database.read() as connection:
-            while memory.status == "superseded" and memory.superseded_by is not None and memory.id not in seen:
-                seen.add(memory.id)
-                found = self._repository.by_ids(connection, memory.owner, [memory.superseded_by])
-                if not found:
-                    return None
-                memory = found[0]
-        return memory if memory.status == "active" else None
+            return self._repository.instead_of(connection, memory)
 
     @timed("change")
     def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
