@@ -61,29 +61,19 @@ def main() -> None:
 
 
 def classification(path: Path, *, show: bool) -> None:
-    """Precision, recall and F1 of "worth storing", with the question that was answered and without it."""
+    """Precision, recall and F1 of "worth storing"."""
     if not (rows := _rows(path)):
         return
     print(f"{'worth storing':34} {'precision':>9} {'recall':>7} {'F1':>6}")
     for part in ("laps", "locomo", "all"):
-        for asked in (False, True):
-            counts: Counter[tuple[bool, bool]] = Counter()
-            for row in rows:
-                if part in (row["source"], "all"):
-                    question = row["context"][-1]["content"] if asked and row["context"] else None
-                    got = classify(row["utterance"], asked=question).should_store
-                    counts[got, bool(row["store"])] += 1
-                    if show and part == "laps" and asked and got != bool(row["store"]):
-                        print(
-                            "  ",
-                            "missed" if row["store"] else "wrong ",
-                            "|",
-                            (question or "")[-60:],
-                            "=>",
-                            row["utterance"][:140],
-                        )
-            name = part + (", the question known" if asked else "")
-            print(f"  {name:32} {_scores(counts[True, True], counts[True, False], counts[False, True])}")
+        counts: Counter[tuple[bool, bool]] = Counter()
+        for row in rows:
+            if part in (row["source"], "all"):
+                got = classify(row["utterance"]).should_store
+                counts[got, bool(row["store"])] += 1
+                if show and part == "laps" and got != bool(row["store"]):
+                    print("  ", "missed" if row["store"] else "wrong ", "|", row["utterance"][:140])
+        print(f"  {part:32} {_scores(counts[True, True], counts[True, False], counts[False, True])}")
 
 
 def everyday(path: Path, *, show: bool) -> None:

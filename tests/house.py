@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1702,
     "conversation": 5498,
     "database": 2913,
-    "facts": 3047,
+    "facts": 3150,
     "identifiers": 252,
     "insight": 585,
     "languages": 195,

@@ -35,11 +35,10 @@ class Classification:
     value: str | None = None
 
 
-def classify(text: str, *, asked: str | None = None) -> Classification:
+def classify(text: str) -> Classification:
     """Tell whether `text` holds something to remember: preferences, habits, personal details, goals, standing wishes.
 
-    `asked` is what it answers, where that is known: "Italian or Asian" is a preference after "Which cuisine do you
-    like?". Not stored: questions, tasks and wishes of the moment, moods, mere ideas, jokes, words of others and of
+    Not stored: questions, tasks and wishes of the moment, moods, mere ideas, jokes, words of others and of
     machines, and what is not clear. A cheap gate before a model: it says yes to what might hold a fact.
     """
     said = plain(text)
@@ -58,7 +57,6 @@ def classify(text: str, *, asked: str | None = None) -> Classification:
         return Classification(False, f"{reason} detected" if found else "No words detected")
     return (
         _wished(text, told, language)
-        or _answer(text, told, language, asked)
         or _taste(text, told, language)
         or Classification(
             False, "Temporary instruction detected" if _asks(told[0], language) else "Nothing lasting detected"
@@ -112,21 +110,6 @@ def _wished(text: str, told: Sequence[Sentence], language: Language) -> Classifi
             value = text[tokens[first].start : tokens[-1].end]
             return Classification(True, "Standing wish detected", "preference", "instruction", value)
     return None
-
-
-def _answer(text: str, told: Sequence[Sentence], language: Language, asked: str | None) -> Classification | None:
-    """Take the answer to a question about the person as a fact about them; thanks and "no preference" tell nothing."""
-    telling = [sentence for sentence in told if _tells(sentence.tokens, language)]
-    if asked is None or "?" not in asked or not telling:
-        return None
-    value = " ".join(text[each.tokens[0].start : each.tokens[-1].end] for each in telling)
-    return Classification(True, "Answer about the user detected", "preference", "preference", value)
-
-
-def _tells(tokens: Sequence[Token], language: Language) -> bool:
-    content = _content(tokens, language)
-    declined = any(begins(tokens, at, language.declined) for at in range(len(tokens)))
-    return bool(content) and not (declined and len(content) <= _ENOUGH)
 
 
 def _taste(text: str, told: Sequence[Sentence], language: Language) -> Classification | None:

@@ -7,7 +7,7 @@ a+ is written onto the value (Hebrew). "=@trades" is any of that list of the lan
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -265,6 +265,18 @@ def language_of(said: str, written: str) -> Language:
 
 def is_known(word: str, language: Language) -> bool:
     return word in _marking(language)
+
+
+@cache
+def of_another(language: Language) -> frozenset[str]:
+    """Return the words that state something of another only: "lives", "vive", but not "live", "vivo"."""
+    told: Counter[str] = Counter()
+    for pattern in _table(language):
+        for element in pattern.elements:
+            mine, slash, others = element.strip("()~=").partition("/")
+            told.update(others.split("|") if slash else ())
+            told.subtract(mine.split("|"))
+    return frozenset(word for word, times in told.items() if times > 0)
 
 
 @cache

@@ -134,7 +134,6 @@ class Language:
     passing_on: frozenset[str]
     writing_to: frozenset[str]
     courtesies: frozenset[str]
-    declined: tuple[tuple[str, ...], ...]
     manners: frozenset[str]
     months: Mapping[str, int]
     weekdays: Mapping[str, int]

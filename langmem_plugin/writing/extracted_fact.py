@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
-from langmem_plugin.facts.guards import Claim, sensitive_beyond, unbelieved
+from langmem_plugin.facts.guards import doubted, sensitive_beyond, unbelieved
+from langmem_plugin.facts.stated import Claim
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.repository import Advice
@@ -18,6 +19,7 @@ log = event_log(__name__)
 
 SURE = 0.8
 """A fact with less confidence than this waits for the person's word."""
+_DOUBTED = 0.6
 
 
 class ExtractedFact(BaseModel):
@@ -59,6 +61,9 @@ class ExtractedFact(BaseModel):
         if why_not is not None:
             log.info("extraction.not_believed", extra={"reason": why_not})
             return None
+        doubt = doubted(claim, said.text)
+        if doubt is not None:
+            log.info("extraction.doubted", extra={"reason": doubt})
         return cls(
             owner=said.owner,
             text=storable(statement.text),
@@ -67,7 +72,7 @@ class ExtractedFact(BaseModel):
             said_at=said.said_at,
             slot=None if statement.slot is None else statement.slot.key,
             fact_type=statement.fact_type,
-            confidence=statement.confidence,
+            confidence=statement.confidence if doubt is None else min(statement.confidence, _DOUBTED),
             sensitive=sensitive_beyond(statement.text, statement.quote, statement.sensitive),
             category=statement.category,
             tags=statement.tags,

@@ -100,16 +100,6 @@ def test_what_is_needed_for_good_or_said_beside_an_errand_is_stored(text):
     assert classify(text).should_store
 
 
-def test_an_answer_is_understood_by_its_question():
-    question = "Which cuisine do you like best?"
-
-    assert classify("Italian or Greek", asked=question).value == "Italian or Greek"
-    assert classify("Italian or Greek").should_store is False
-    assert classify("Nothing in particular", asked=question).should_store is False
-    assert classify("Thank you, that sounds great!", asked=question).should_store is False
-    assert classify("Thank you, bye", asked="Enjoy!").should_store is False
-
-
 def test_a_keyed_memory_says_what_it_would_save():
     assert KeyValueMemory.classify_memory("I prefer short emails") == {
         "success": True,

@@ -1,0 +1,333 @@
+"""A fact in the sentence that tells it: what the clause around its words makes of it.
+
+A plain statement is a clause whose subject is the speaker, or whom the fact names, with nothing between the subject and
+what is said of it, and nothing in its sentence on which it hangs. No list of what deceives is complete, so that all
+that these rules cannot account for is a doubt.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from langmem_plugin.facts.clauses import after_leads
+from langmem_plugin.facts.patterns import begins, language_of, of_another, taken_apart
+from langmem_plugin.facts.tokens import Sentence, Token, sentences
+from langmem_plugin.facts.values import number
+from langmem_plugin.facts.whom import SERVING
+from langmem_plugin.languages.language import Language, words
+from langmem_plugin.languages.plain_text import is_hebrew, plain
+
+NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
+WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
+STEM: Final = 4  # letters by which two forms of a word are taken for one
+_COUNTING = re.compile(rf"{NUMBER.pattern}|{WORD.pattern}")
+_IT: Final = words("it|there|is|am|are|'s")
+_LIKE: Final = words("as|like|como|כמו|בתור")
+_OF: Final = words("of|'s|de|del|של")
+_WRITTEN_ON: Final = frozenset(("'s", *"-'$€£₪%"))
+_AFTER: Final = 3  # words behind the fact in which a condition may follow
+_JOINED: Final = 2  # words of "me and the wife" before "and"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A fact that somebody read in a message, and the words of that message that it is from."""
+
+    text: str
+    quote: str
+    about_speaker: bool = True
+
+
+class Stated:
+    """A fact in the clause that tells it, from its word `at` on, behind what only leads up to it; `first` is where the
+    fact's own words begin.
+    """
+
+    def __init__(self, claim: Claim, message: str) -> None:
+        self.language = language = language_of(plain(message), message)
+        start = max(message.find(claim.quote), 0)
+        end = start + len(claim.quote)
+        self.end = end
+        self.about_speaker = claim.about_speaker
+        self.told = [token.plain for each in sentences(claim.text, language.contractions) for token in each.tokens]
+        quoted = [
+            Sentence(taken_apart(each.tokens, language), each.asked)
+            for each in sentences(message, language.contractions)
+            if each.tokens[0].start < end and start < each.tokens[-1].end
+        ]
+        sentence = max(quoted, key=lambda each: self._shared(each.tokens), default=Sentence((), asked=False))
+        self.tokens, self.asked = sentence.tokens, sentence.asked
+        clauses = self._clauses()
+        within = [each for each in clauses if each[0].start < end and start < each[-1].end]
+        self.clause: Sequence[Token] = max(within, key=self._shared, default=())
+        self.begun = self.tokens.index(self.clause[0]) if self.clause else 0
+        self.before = clauses[: clauses.index(self.clause)] if self.clause else []
+        self.rest = list(takewhile(lambda token: token.word, (token for token in self.tokens if token.start >= end)))
+        self.at = self._led(self.clause)
+        own = (place for place, token in enumerate(self.clause) if self._is_told(token))
+        self.first = max(next(own, len(self.clause)), self.at)
+
+    def _shared(self, tokens: Sequence[Token]) -> int:
+        return sum(map(self._is_told, tokens))
+
+    def _is_told(self, token: Token) -> bool:
+        idle = self.language.common | self.language.articles | self.language.selves
+        return token.word and token.plain not in idle and any(same(token.plain, held) for held in self.told)
+
+    def _clauses(self) -> list[Sequence[Token]]:
+        found: list[list[Token]] = [[]]
+        joins = self.language.joins - self._that
+        for token in self.tokens:
+            if token.plain in joins or not (token.word or token.plain in _WRITTEN_ON):
+                found.append([])
+            else:
+                found[-1].append(token)
+        return [each for each in found if each]
+
+    @property
+    def _that(self) -> frozenset[str]:
+        return words(self.language.guards["whether"])
+
+    def _led(self, clause: Sequence[Token]) -> int:
+        """Return the place behind what only leads up to a statement: "ok so", "never", "the", "it is"."""
+        language = self.language
+        idle = language.fillers | language.negations | language.articles - language.possessives | _IT
+        at = after_leads(clause, 0, language)
+        while at < len(clause) and clause[at].plain in idle:
+            at = after_leads(clause, at + 1, language)
+        return at
+
+    def is_denied(self) -> bool:
+        """Tell whether the clause, up to where the quote ends, denies something that the fact does not."""
+        language = self.language
+        said = " ".join(token.plain for token in self.clause if token.start < self.end)
+        clause = re.sub(rf"(?<!\w)(?:{language.guards['denies_not']})", " ", said)
+        if [token.plain for token in self.rest] in (["no"], ["not"], ["לא"]):  # "alergias no, gracias"
+            return True
+        if not _denials(clause, language):
+            return False
+        told, theirs = " ".join(self.told), language_of(" ".join(self.told), "")
+        if ours := _denials(told, theirs) | _denials(told, language):
+            own = re.split(rf"(?<!\w)(?:{'|'.join(language.selves)})(?!\w)", clause)[-1]
+            return ours < _denials(own, language)  # "quit smoking" of "I failed to quit smoking"
+        held = {word[:STEM] for word in words_of(clause)}
+        denying = (
+            found.group()
+            for each in (theirs, language)
+            for found in re.finditer(rf"(?<!\w)(?:{each.guards['denying']})(?!\w)", told)
+        )  # "avoids meat" of "I don't eat meat"
+        return not any(word[:STEM] not in held or " " in word for word in denying)
+
+    def is_asked(self) -> bool:
+        return self.asked and (self.tokens[-1:] == tuple(self.rest[-1:]) or self.tokens[-1].start < self.end)
+
+    def hangs(self) -> bool:
+        """Tell whether a condition, a time to come, irony or a comparison stands with the fact but not in it."""
+        language, told = self.language, " ".join(self.told)
+        for part in (self.tokens[: self.begun + len(self.clause)], self.rest[:_AFTER]):
+            found = self._search("hinges", part)
+            if found is not None and found not in told:
+                return True
+        idle = language.articles - _LIKE - _OF | language.possessives
+        led = [token.plain for token in self.tokens[: self.begun + self.first] if token.plain not in idle]
+        if (
+            led
+            and led[-1] in _LIKE
+            and not (language.negations | language.selves | language.fillers).isdisjoint(led[-2:-1])
+        ):
+            led = []  # "I like", "no como"
+        if led and (led[-1] in _LIKE or (led[-1] in _OF and not self.about_speaker)):
+            return True
+        phrases = [*language.conditional, *((word,) for word in language.reported)]
+        if not self.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == ["'s"]:
+            return True  # "my son's doctor"
+        clause = self.clause[self.at : self.first + 1 if self.about_speaker else None]
+        hanging = (at for at, token in enumerate(clause) if token.plain not in self.told)
+        return any(begins(clause, at, phrases) for at in hanging) and self._search("tells", clause) is None
+
+    def is_dictated(self) -> bool:
+        """Tell whether the clause stands behind a colon and what asks for a text: "write me a bio: I'm Laura"."""
+        colons = (place for place in range(self.begun) if self.tokens[place].plain == ":")
+        colon = self.tokens[max(colons, default=0)].start
+        label = next((each for each in reversed(self.before) if each[-1].end <= colon), ())
+        begun, language = self._led(label), self.language
+        if begun >= len(label) or self._search("placed", label, at_start=True):
+            return False
+        said = [token.plain for token in label[begun:]]
+        owned = said[0] in language.possessives
+        named = bool(begins(label, begun + owned, tuple(language.attributes))) or said[0] in language.selves
+        titled = not language.own_labels.isdisjoint(said[owned : owned + 1] if owned else said)
+        return not (named or titled) or not language.objects.isdisjoint(said)
+
+    def is_own(self) -> bool:
+        """Tell whether the clause is about the speaker: they are its subject or a part of it, or it has none."""
+        language = self.language
+        led = after_leads(self.clause, 0, language)
+        if self.clause[led].plain in of_another(language):
+            return False
+        if self.at == self.first or self.clause[self.at].plain in language.events | language.implied:  # "got …"
+            known = [each for each in self.before if self._led(each) < len(each)]
+            if not known or any(self._is_first(token) for each in known for token in each):
+                return True
+        before = self.before[-1] if self.before else ()
+        joined = 0 < len(before) - after_leads(before, 0, language) <= _JOINED and any(map(self._is_first, before))
+        return (
+            joined
+            or self._is_subject()
+            or self._is_request()
+            or self._search("tells", self.clause[: self.first]) is not None
+        )
+
+    def _is_subject(self) -> bool:
+        language, clause, at = self.language, self.clause, self.at
+        owned = clause[at + 1 : at + 4] if language.possessive_after else clause[at : at + 1]
+        if any(token.plain in language.possessives for token in owned):
+            noun = at + (clause[at].plain in language.possessives)
+            known = tuple(phrase for phrase, meant in language.attributes.items() if meant not in SERVING)
+            return bool(begins(clause, noun, known)) or self._shared(clause[noun : noun + 1]) > 0
+        pronoun = not at or clause[at - 1].plain not in language.determiners  # "el médico" ends like a verb
+        if pronoun and any(map(self._is_first, clause[at : at + 1 + (language.name == "he")])):
+            return True
+        return self._is_placed() and any(map(self._is_first, clause[at + 1 :]))
+
+    def _is_placed(self) -> bool:
+        """Tell whether the clause begins with a time or a place: "since the move I …"."""
+        led = [token for token in self.tokens[max(self.begun - 1, 0) : self.begun] if token.word]
+        return any(self._search("placed", [*before, *self.clause], at_start=True) is not None for before in ([], led))
+
+    def _is_first(self, token: Token) -> bool:
+        """Recognise the first person by a pronoun or by the verb's ending."""
+        language = self.language
+        word = token.plain.removeprefix("ש") if language.name == "he" else token.plain
+        verb = re.fullmatch(language.first_person, word) is not None and (word,) not in language.people
+        return (
+            word in language.selves | language.objects | language.possessives
+            or verb
+            or (language.name == "es" and token.written[-1:] in "éí")
+        )
+
+    def is_embedded(self) -> bool:
+        """Tell whether another clause stands around what the fact says: "my phone thinks I live in Rome"."""
+        begin = self.at
+        if self._is_request():
+            return False
+        if self._is_placed():
+            own = (at for at in range(self.at, self.first) if self._is_first(self.clause[at]))
+            begin = next((at for at in own if not self._begins_inner(self.clause[at])), self.at)
+        for place in range(begin + 1, min(self.first + 1, len(self.clause))):
+            token = self.clause[place]
+            if self._begins_inner(token) or token.plain in self._that | self.language.selves:
+                return self._search("tells", self.clause[self.at : place]) is None
+        return False
+
+    def _is_request(self) -> bool:
+        """Tell whether a request runs into the statement: "find me a place I'm vegan", but not "tell them I'm vegan"."""
+        language = self.language
+        asks = language.asks - language.passing_on - language.writing_to - language.composing
+        said = [token.plain for token in self.clause[self.at : self.first]]
+        return said[:1] != [] and said[0] in asks and _LIKE.isdisjoint(said)
+
+    def _begins_inner(self, token: Token) -> bool:
+        """Tell whether a Hebrew word has "that" written onto it."""
+        language = self.language
+        inner = language.common | language.selves | language.objects
+        return language.name == "he" and token.plain[:1] == "ש" and token.plain[1:] in inner
+
+    def is_told_as_less(self) -> bool:
+        """Tell whether the fact holds as present or done what the clause tells as past, to come, or aimed at."""
+        clause = self.clause[self.at :]
+        for place, token in enumerate(clause):
+            aimed = (
+                self.told and same(token.plain, self.told[0]) and self._search("aims", clause[: place + 1], at_end=True)
+            )
+            past = re.fullmatch(self.language.guards["unheld"], token.written.casefold())
+            perfect = place > 0 and clause[place - 1].plain in self.language.fillers
+            if aimed or (past and not perfect and self._is_retold(token.plain)):
+                return True
+        return False
+
+    def _is_retold(self, verb: str) -> bool:
+        """Tell whether the fact has another form of the verb: "works" of "worked"."""
+        if verb in self.told:
+            return False
+        if self.language.name == "he":
+            root = re.sub(r"(?:תי|נו)$", "", verb)
+            bare = {re.sub(r"^(\w)ו", r"\1", held) for held in self.told if len(root) <= 2 or held[1:2] == "ו"}
+            return not bare.isdisjoint({root, f"{root}ה", f"{root}ים", f"{root}ת"})
+        pairs = words(self.language.guards["pasts"])
+        return any(f"{verb} {held}" in pairs or (len(held) > 2 and same(verb, held)) for held in self.told)
+
+    def _search(
+        self, kind: str, tokens: Sequence[Token], *, at_start: bool = False, at_end: bool = False
+    ) -> str | None:
+        """Return the words of a kind among the tokens."""
+        said = " ".join(token.plain for token in tokens)
+        pattern = rf"(?<!\w)(?:{self.language.guards[kind]})" + (r"\Z" if at_end else r"(?!\w)")
+        found = re.match(pattern, said) if at_start else re.search(pattern, said)
+        return found and found.group()
+
+
+def _denials(clause: str, language: Language) -> set[str]:
+    joined = "ו?" if language.name == "he" else ""
+    return set(re.findall(rf"(?<!\w){joined}(?:{language.guards['denies']})(?!\w)", clause))
+
+
+def same(one: str, other: str) -> bool:
+    """Tell whether the two are forms of one word, or one number."""
+    if is_number(one) or is_number(other):
+        return bool(numbers(one) & numbers(other))
+    return (
+        one == other
+        or (min(len(one), len(other)) >= STEM and one[:STEM] == other[:STEM])
+        or bare(one) == bare(other)
+        or (is_hebrew(one) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= set("יוהך"))  # "אשתי", "אשתו"
+    )
+
+
+def bare(word: str) -> str:
+    """Return the word without the letter that Hebrew writes onto it."""
+    return word[1:] if "א" <= word[:1] <= "ת" and word[0] in "בהולמשכ" and len(word) > 3 else word
+
+
+def numbers(text: str) -> set[float]:
+    """Return the numbers of a text, in digits and in words."""
+    found: set[float] = set()
+    for written in NUMBER.findall(text):
+        found |= one_number(written)
+    return found | set(counted(text))
+
+
+def counted(text: str) -> Iterator[float]:
+    """Give the numbers that are said in words: 42 of "forty-two", and not 40 and 2."""
+    told = [part for word in _COUNTING.findall(text) for part in word.split("-")]
+    at = 0
+    while at < len(told):
+        found = number(told[at:]) or number([bare(told[at]), *told[at + 1 : at + 8]])
+        at += found[1] if found else 1
+        if found:
+            yield found[0]
+
+
+def one_number(written: str) -> set[float]:
+    """Return the numbers that may be meant: by "1,5" and "5,000", and the parts of "07:30" and "3.5"."""
+    forms = {written.replace(",", ""), written.replace(",", "."), *re.split(r"[.,:]", written)} if written else set()
+    return {float(each) for each in forms if each.count(".") <= 1 and each.replace(".", "").isdigit()}
+
+
+def is_number(word: str) -> bool:
+    """Tell whether the word counts: not "one", which is an article too."""
+    return word[:1].isdigit() or max(counted(word), default=0) > 1
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in plain letters."""
+    return re.findall(r"[^\W_]+(?:['\"][^\W_]+)*", flat(text))
+
+
+def flat(text: str) -> str:
+    """Return the text in plain letters, with one kind of space and nothing that no screen shows."""
+    shown = "".join(letter for letter in plain(text) if unicodedata.category(letter) != "Cf")
+    return re.sub(r"[^\S\n]+", " ", shown)
