@@ -157,10 +157,11 @@ class Stated:
         if begun >= len(label) or self._search("placed", label, at_start=True):
             return False
         said = [token.plain for token in label[begun:]]
+        people = {word for phrase in language.people for word in phrase}
         owned = said[0] in language.possessives
-        named = bool(begins(label, begun + owned, tuple(language.attributes))) or said[0] in language.selves
+        known = said[0] in language.selves or begins(label, begun + owned, tuple(language.attributes))
         titled = not language.own_labels.isdisjoint(said[owned : owned + 1] if owned else said)
-        return not (named or titled) or not language.objects.isdisjoint(said)
+        return not (known or titled) or not (language.objects | people).isdisjoint(said)
 
     def is_own(self) -> bool:
         """Tell whether the clause is about the speaker: they are its subject or a part of it, or it has none."""
