@@ -49,13 +49,12 @@ from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import ERASE_AFTER, Settings
 from langmem_plugin.store import MemoryStore
-from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
 from langmem_plugin.writing.extracted_fact import RuleExtraction
 from langmem_plugin.writing.extraction import Extraction
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
-from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.jobs import ClaimKeeper, ExtractionJobs
 from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords

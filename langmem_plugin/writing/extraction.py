@@ -23,9 +23,8 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Remembered
 from langmem_plugin.operation_timing import is_failure, timing
-from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
-from langmem_plugin.writing.jobs import ClaimLost, ExtractionJobs, Job
+from langmem_plugin.writing.jobs import ClaimKeeper, ClaimLost, ExtractionJobs, Job
 from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, Said, owners_of
 

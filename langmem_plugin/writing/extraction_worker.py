@@ -6,9 +6,8 @@ from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
-from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extraction import Extraction
-from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.jobs import ClaimKeeper, ExtractionJobs
 
 log = event_log(__name__)
 

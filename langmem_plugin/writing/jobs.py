@@ -2,10 +2,15 @@
 
 A job is claimed under a number that rises with every claim, and whatever is written for it is written under the
 condition that its number is still that one, in the same transaction. So a process that stood still while another took
-its job over writes nothing more. No clock ever decides that a process is gone: see claim_keeper.py.
+its job over writes nothing more. No clock ever decides that a process is gone: each holder of a claim counts up while
+it works, and the others watch it with a stopwatch of their own, as turns do (conversation/turns/turns.py).
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -13,13 +18,15 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, insert, null, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.turns.turns import RENEW_SECONDS, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session, thread_owner
 from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.memory_tables import extraction_job as table
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.errors import SessionRefused
+from langmem_plugin.errors import SessionRefused, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
@@ -374,3 +381,85 @@ _MARK = Prepared(
         for dialect, inserting in _inserts.items()
     }
 )
+
+
+class ClaimKeeper:
+    """The watcher of claims; its thread runs while any process works on a job. `released` is called when a job was
+    taken from a process that is gone.
+    """
+
+    def __init__(self, jobs: ExtractionJobs) -> None:
+        self._jobs = jobs
+        self.released: Callable[[], None] = lambda: None
+        self._begin()
+        process_forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Start anew, also in a forked child: the claims are the parent's."""
+        self._own: dict[tuple[str, int, int], Job] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        weakref.finalize(self, self._stopped.set).atexit = False
+
+    @contextlib.contextmanager
+    def holding(self, job: Job) -> Iterator[None]:
+        key = (job.thread, job.number, job.claim)
+        with self._lock:
+            self._own[key] = job
+        self._keep_watch()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._own.pop(key, None)
+
+    def watch(self) -> None:
+        """Look after the jobs of other processes, if there are any."""
+        if self._jobs.held():
+            self._keep_watch()
+
+    def close(self) -> None:
+        self._stopped.set()
+
+    def _keep_watch(self) -> None:
+        with self._lock:
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=_run, args=(weakref.ref(self), self._stopped), name="langmem-extraction-claims", daemon=True
+            )
+            self._thread.start()
+
+    def look(self, watch: Watch) -> bool:
+        """Do one round; tell whether any process works on a job."""
+        with self._lock:
+            own = list(self._own.values())
+        held = self._jobs.renew(own)
+        mine = {(job.thread, job.number, job.claim) for job in own}
+        others = {_named(each): each for each in held if (each.thread, each.number, each.claim) not in mine}
+        gone = watch.gone({name: each.beats for name, each in others.items()}, time.monotonic())
+        if gone and self._jobs.release([others[name] for name, _ in gone]):
+            log.warning("extraction.taken_over", extra={"jobs": len(gone)})
+            self.released()
+        with self._lock:
+            if not held and not self._own:
+                self._thread = None
+                return False
+        return True
+
+
+def _named(held: Held) -> tuple[str, int]:
+    return f"{held.thread}\n{held.number}", held.claim
+
+
+def _run(found: "weakref.ref[ClaimKeeper]", stopped: threading.Event) -> None:
+    """Watch until stopped; while it waits it holds no reference, so that the keeper can be freed."""
+    watch = Watch()
+    while (keeper := found()) is not None:
+        with contextlib.suppress(StoreUnavailable):  # the database may be there in the next round
+            if not keeper.look(watch):
+                return
+        del keeper
+        if stopped.wait(RENEW_SECONDS):
+            return
