@@ -90,7 +90,7 @@ def read_instruction(call: Called, instruction_id: Id) -> Any:
 def change_instruction(call: Called, instruction_id: Id, changed: ChangedInstruction, if_match: IfMatch) -> Any:
     """Change what is named of a standing instruction, or switch it off or on.
 
-    With If-Match, the ETag that the change was decided upon, only if it has not changed since: else 412.
+    With If-Match, the ETag that the change was decided upon, only if it has not changed since, else 412.
     """
     owner, changes = call.person(), changed.changes("condition", "expires_at")
     before = _asked_for(call, owner, instruction_id, if_match)

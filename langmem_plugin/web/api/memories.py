@@ -218,7 +218,7 @@ def change_memory(call: Called, memory_id: Id, changed: ChangedFact, revision: R
     """Change what is named of a memory.
 
     What it said until then is kept as history. Where another memory says the same as the new text, the answer is that.
-    With If-Match, the ETag that the change was decided upon, only if it has not changed since: else 412.
+    With If-Match, the ETag that the change was decided upon, only if it has not changed since, else 412.
     """
     changes = changed.changes("category", "expires_at")
     made = call.service.update(call.person(), memory_id, revision=revision, by=call.caller.writer, **changes)

@@ -8,10 +8,11 @@ import pytest
 import requests
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.internal.conjecture.utils import many
+from starlette.schemas import BaseSchemaGenerator
 
 from langmem_plugin import PhoneMemory, errors
 from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.web.api import problems
+from langmem_plugin.web.api import everything, problems
 from tests.web.api.conftest import ANNA, HEADER
 from tests.web.api.serving import serving
 
@@ -105,3 +106,10 @@ def test_every_error_that_has_a_status_of_its_own_is_one_that_there_is():
         assert issubclass(getattr(errors, name), errors.LangMemError)
         assert 400 <= kind["status"] < 600
         assert kind["title"]
+
+
+@pytest.mark.spec("U-6")
+def test_a_server_that_reads_docstrings_as_yaml_reads_those_of_all_routes():
+    """LangGraph's server does, as Starlette's own schemas, and logs a traceback for each that it cannot read."""
+    for route in (route for router in everything._ROUTERS for route in router.routes):
+        BaseSchemaGenerator().parse_docstring(route.endpoint)
