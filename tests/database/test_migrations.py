@@ -84,6 +84,7 @@ def _without_row_ids(connection):
     return set(connection.execute(text("SELECT name FROM pragma_table_list WHERE wr")).scalars())
 
 
+@pytest.mark.slow
 @pytest.mark.spec("A-4")
 @for_each(
     ("revision", "lacks"),

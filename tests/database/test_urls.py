@@ -104,6 +104,7 @@ def test_the_form_of_libpq_opens_postgresql(postgresql_server):
             assert connection.exec_driver_sql("SHOW application_name").scalar() == "my bot"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("P-5")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(

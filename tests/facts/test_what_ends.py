@@ -30,6 +30,7 @@ def told(database_url, offline_model, clock):
         yield tell
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each(
     ("old", "new"),

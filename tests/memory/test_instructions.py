@@ -179,6 +179,7 @@ def test_a_wrong_field_is_refused_and_nothing_is_stored(memory):
     assert memory.instructions.list_instructions(ANNA) == [made]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("I-3")
 @given(st.text(max_size=60))
 def test_any_text_is_either_a_condition_or_refused(text):

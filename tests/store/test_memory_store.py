@@ -211,6 +211,7 @@ _JSON = st.recursive(
 _LABEL = st.text(st.characters(exclude_characters=".\x00", exclude_categories=["Cs"]), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("U-1")
 @settings(max_examples=10)
 @given(

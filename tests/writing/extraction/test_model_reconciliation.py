@@ -190,6 +190,7 @@ def test_what_was_said_before_the_other_replaces_it_only_when_the_person_says_so
     assert (kept(memory, ERIN), kept(memory, ERIN, "superseded")) == ([OTHER], [OLD])
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6", "P-1")
 @for_each(
     ("new", "held", "fields"),
@@ -311,6 +312,7 @@ def test_a_model_is_not_asked_about_a_person_of_whom_nothing_is_known(opened, sa
     assert kept(memory, ERIN) == [SAME]
 
 
+@pytest.mark.slow
 @pytest.mark.spec("W-6")
 def test_a_model_is_asked_once_about_all_that_was_said_in_a_long_conversation(opened, says, clock):
     """Messages are read twenty at a time."""
