@@ -15,6 +15,7 @@ from langmem_plugin.conversation.sessions.silence import (
     Silence,
     longest_noted,
 )
+from langmem_plugin.conversation.turns.message_claims import ANSWERS_KEPT_FOR
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import acknowledged, incoming, question, thread_owner
@@ -28,7 +29,6 @@ from langmem_plugin.memory.keep.retention import Retention
 
 log = event_log(__name__)
 
-_ANSWERED_KEPT_FOR = timedelta(days=3)
 _ASKED_FOR = timedelta(days=1)
 _FIGURES_KEPT_FOR = timedelta(days=7)
 _FIRST_LOOK_SECONDS = 60.0
@@ -115,10 +115,10 @@ class Housekeeping:
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
             "claimed_ids_deleted": lambda: delete_in_slices(
-                database, incoming, incoming.c.received_at <= now - _ANSWERED_KEPT_FOR
+                database, incoming, incoming.c.received_at <= now - ANSWERS_KEPT_FOR
             ),
             "acknowledged_deleted": lambda: delete_in_slices(
-                database, acknowledged, acknowledged.c.received_at <= now - _ANSWERED_KEPT_FOR
+                database, acknowledged, acknowledged.c.received_at <= now - ANSWERS_KEPT_FOR
             ),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "threads_forgotten": lambda: delete_in_slices(database, thread_owner, searchable_sessions.of_nobody(now)),

@@ -1,6 +1,5 @@
 """The person that a call serves, wherever LangGraph carries them; their role, and the conversation that is answered."""
 
-import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -16,6 +15,7 @@ from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput, NotAuthorized, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked, normalised, thread_key, usable
+from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role, Settings
@@ -88,7 +88,7 @@ def owner_of_thread(thread: str) -> str | None:
     and for a thread whose id can be nobody's key.
     """
     try:
-        return None if _is_uuid(thread) else usable(thread)
+        return None if is_uuid(thread) else usable(thread)
     except InvalidInput:
         return None
 
@@ -127,7 +127,7 @@ def _refuse_unknown_keys(context: Any, thread: str) -> None:
     given = context if isinstance(context, Mapping) else getattr(context, "__dict__", {})
     ours = [_plain(each) for each in _KNOWN]
     near = [key for key in map(str, given) if key not in _KNOWN and get_close_matches(_plain(key), ours, 1, _NEAR)]
-    if near or (isinstance(context, Mapping) and context and _is_uuid(thread)):
+    if near or (isinstance(context, Mapping) and context and is_uuid(thread)):
         found = ", ".join(ascii(key) for key in near or [str(each) for each in context][:_SHOWN])
         raise InvalidInput(
             f"the context names nobody by {found}: say whom the run serves by one of {', '.join(_KNOWN)}"
@@ -145,14 +145,6 @@ def _owner_by_thread(configurable: Mapping[str, Any], region: str | None) -> str
 
 def _part(whole: Any, name: str) -> Any:
     return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name, None)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 log = event_log(__name__)

@@ -1,5 +1,6 @@
 """The result of a parser for an identifier: its kind, and the key that all its spellings share."""
 
+import uuid
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,3 +15,11 @@ class Identifier:
 
     kind: Kind
     key: str
+
+
+def is_uuid(text: str) -> bool:
+    """Tell whether a text is a UUID, as the threads of a LangGraph server are."""
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False

@@ -18,10 +18,10 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.write.merging import OwnerMerge
-from langmem_plugin.portability.sources.plain_values import is_uuid
 
 _OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
 AT_ONCE = 200  # the number of memories that are embedded and stored together

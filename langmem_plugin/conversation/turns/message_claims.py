@@ -35,6 +35,7 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 MOST_ATTEMPTS = 3
+ANSWERS_KEPT_FOR = timedelta(days=3)
 """The most turns that begin with one message: one that always ends the process must not stop all after it."""
 
 _NO_TURN = 0  # the ticket of a message that needed no turn; tickets begin with 1

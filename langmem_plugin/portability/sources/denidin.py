@@ -14,10 +14,13 @@ from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
-from langmem_plugin.portability.sources.plain_values import instant, is_uuid, json_file, mapping, text_of
+from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
 
 _MESSAGES = "messages"
+_Said = tuple[int, Path, Mapping[str, Any]]
+"""A message: its number, its file, and what that holds."""
 
 
 def recognises(path: Path) -> bool:
@@ -30,53 +33,46 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     if not path.is_dir():
         raise UnreadableImport(f"{path} is no directory of sessions: name DeniDin's data/sessions")
     bad: list[BadRecord] = []
-    messages = _by_session(path, bad)
-    seen: set[str] = set()
-    for file in sorted(each for each in path.rglob("*.json") if _MESSAGES not in each.relative_to(path).parts[:-1]):
+    sessions: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    messages: defaultdict[str, list[_Said]] = defaultdict(list)
+    for file, session_id, held in _read(path, bad):
         place = str(file.relative_to(path))
+        if file.parent.name == _MESSAGES:
+            if isinstance(number := held.get("order_num"), int):
+                messages[session_id].append((number, file, held))
+            else:
+                bad.append(BadRecord(place=place, reason="it has no order_num"))
+        elif session_id in sessions:
+            bad.append(BadRecord(place=place, reason=f"session {session_id} was in another file already"))
+        else:
+            sessions[session_id] = place, held
+    for session_id in dict.fromkeys([*sessions, *messages]):
+        place, held = sessions.get(session_id, (f"{_MESSAGES} of session {session_id}", {}))
+        said = sorted(messages[session_id], key=lambda one: one[:2])
         try:
-            held = mapping(json_file(file), "it")
-            session_id = text_of(held, "session_id", "chat_id")
-            if session_id is None:
-                raise InvalidInput("it has no session_id")  # noqa: TRY301 - one reason of several
-            if session_id in seen:
-                raise InvalidInput(f"session {session_id} was in another file already")  # noqa: TRY301
-            yield _session(held, session_id, messages.get(session_id, []), place, bad)
-            seen.add(session_id)
-        except (InvalidInput, UnreadableImport) as error:
-            yield BadRecord(place=place, reason=str(error))
-    for session_id in [each for each in messages if each not in seen]:
-        place = f"{_MESSAGES} of session {session_id}"
-        try:
-            yield _session({}, session_id, messages[session_id], place, bad)
+            yield _session(held, session_id, said, place, bad)
         except InvalidInput as error:
             yield BadRecord(place=place, reason=str(error))
     yield from bad
 
 
-_Held = tuple[int, Path, Mapping[str, Any]]
-
-
-def _by_session(path: Path, bad: list[BadRecord]) -> dict[str, list[_Held]]:
-    """(number, file, message) by session, in order."""
-    found: defaultdict[str, list[_Held]] = defaultdict(list)
-    for file in sorted((path / _MESSAGES).glob("*.json")):
-        place = f"{_MESSAGES}/{file.name}"
+def _read(path: Path, bad: list[BadRecord]) -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
+    """Give each file that can be read, the id of its session, and what it holds."""
+    for file in sorted(path.rglob("*.json")):
+        place = str(file.relative_to(path))
         try:
             held = mapping(json_file(file), "it")
-            session_id = text_of(held, "session_id", "chat_id")
-            number = held.get("order_num")
-            if session_id is None or not isinstance(number, int):
-                raise InvalidInput("it has no session_id, or no order_num")  # noqa: TRY301
         except (InvalidInput, UnreadableImport) as error:
             bad.append(BadRecord(place=place, reason=str(error)))
             continue
-        found[session_id].append((number, file, held))
-    return {session_id: sorted(each, key=lambda one: one[:2]) for session_id, each in found.items()}
+        if (session_id := text_of(held, "session_id", "chat_id")) is None:
+            bad.append(BadRecord(place=place, reason="it has no session_id"))
+        else:
+            yield file, session_id, held
 
 
 def _session(
-    held: Mapping[str, Any], session_id: str, said: list[_Held], place: str, bad: list[BadRecord]
+    held: Mapping[str, Any], session_id: str, said: list[_Said], place: str, bad: list[BadRecord]
 ) -> ImportedSession:
     messages: list[BaseMessage] = []
     instants: list[datetime] = []

@@ -2,7 +2,6 @@
 
 import json
 import math
-import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -86,11 +85,3 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{what} is a {type(value).__name__}, not an object")
     return value
-
-
-def is_uuid(text: str) -> bool:
-    """Tell whether a text is a UUID as it is usually written."""
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False
