@@ -12,7 +12,7 @@ from langmem_plugin.facts.moments import moments
 from langmem_plugin.facts.patterns import Line, Match, begins, best_match, matches, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.values import number
-from langmem_plugin.facts.whom import SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at
+from langmem_plugin.facts.whom import OF_PEOPLE, SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at
 from langmem_plugin.languages.language import Language, words
 
 _LONGEST_VALUE: Final = 14
@@ -20,11 +20,6 @@ _OLDEST: Final = 105
 _DIALLED: Final = 5  # digits of the shortest phone number
 _LONGEST_TAIL: Final = 2  # words of a value behind its last comma
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear"})
-_OF_PEOPLE: Final = words(
-    "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
-    "monthly payment|relationship|smoking|fear"
-)
-"""The attributes that can be told of somebody who is only named."""
 _SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
 _EXACT: Final = words("license plate|waist size|height|weight")
 _LONGEST_THING: Final = 5  # words
@@ -132,6 +127,8 @@ class Reader:
             return False  # "love is …"
         if language.name == "es":
             return True
+        if language.name == "he" and re.fullmatch(language.first_person, word):
+            return True
         leading = language.events | language.implied
         return (word in leading or line.tokens[at].plain in leading) and (first or language.name == "he")
 
@@ -148,7 +145,7 @@ class Reader:
     ) -> Finding | None:
         third = not subject.is_speaker
         found = matches(line, subject.end, third=third and not unsaid, unsaid=unsaid)
-        if unsaid and line.tokens[subject.end].plain in self._language.articles:
+        if unsaid and line.tokens[subject.end].plain in self._language.articles - self._language.fillers:
             return None  # "in the north field": only "lives" was left out of a pattern
         if not found and goes_on and line.tokens[subject.end - 1].plain in self._language.joins:
             found = matches(line, subject.end, third=third, unsaid=True)
@@ -470,7 +467,7 @@ class Reader:
             if any(token.plain in refused | days or token.plain.removeprefix("ה") in refused | days for token in value):
                 return False  # "allergic to Mondays", "to stupid people"
         if subject.noun is None:
-            return not subject.loose or attribute in _OF_PEOPLE
+            return not subject.loose or attribute in OF_PEOPLE
         ordered = not language.no_values["health"].isdisjoint(subject.noun.split())
         if not self._noted and ordered and not self._is_planned(value):
             return False  # "my order is 5521"
@@ -523,6 +520,8 @@ class Reader:
             else:
                 parts[-1].append(token)
         kept = [self._without_articles(part) for part in parts if part]
+        owned = self._language.determiners | self._language.possessives | self._language.pointing
+        kept = [part for part in kept if not any(token.plain in owned for token in part[1:])] or kept[:1]
         if any(len(part) > 4 for part in kept):
             return [said]
         return [replace(said, value=part) for part in kept if part]

@@ -21,6 +21,11 @@ SERVING: Final = words(
 _WITHOUT_MINE: Final = SERVING | words(
     "license plate|rent|supplier|anniversary|birthday|phone|email|address|plan|goal|strategy|deadline|budget"
 )
+OF_PEOPLE: Final = words(
+    "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
+    "monthly payment|relationship|smoking|fear"
+)
+"""The attributes that can be told of somebody who is only named."""
 _OF: Final = frozenset(("of", "de", "del", "של"))
 
 
@@ -58,7 +63,8 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
     if word in language.others and known is not None and not known.is_speaker:
         return replace(known, first=at, end=at + 1, shown=at, noun=None)
     named = _named(line, at)
-    if noted and named is not None and named.noun is None and _of_a_person(line, named.end):
+    known = looked_up(line, at, {**language.people, **language.attributes})[1]
+    if noted and named is not None and named.noun is None and not known and _of_a_person(line, named.end):
         return named
     start = at + (word in language.articles and at + 1 < len(tokens))
     return (
@@ -74,7 +80,7 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
 def _of_a_person(line: Line, at: int) -> bool:
     """Tell whether a person's fact follows, as in "Theo has moved to York", a note in which "Theo has" is no noun."""
     said = best_match(line, at, third=True)
-    return said is not None and said.attribute in ("home", "employer", "age")
+    return said is not None and said.attribute in OF_PEOPLE
 
 
 def looked_up(

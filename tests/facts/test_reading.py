@@ -396,3 +396,42 @@ def test_a_long_text_is_read_in_time(part):
         8_000,
     )
     assert statement_of((part * 64_000)[:64_000]) is not None
+
+
+@pytest.mark.spec("W-1", "W-6")
+@for_each(
+    ("text", "slot", "value"),
+    [
+        ("I've just turned 44", "self/age", "44"),
+        ("we've moved to Skye", "self/home", "Skye"),
+        ("I'm eating fish again", "self/diet", "fish"),
+        ("I started vaping again", "self/smoking", "vaping"),
+        ("nos hemos mudado a Cuenca", "self/home", "Cuenca"),
+        ("ya he cumplido 52", "self/age", "52"),
+        ("he vuelto a fumar", "self/smoking", "fumar"),
+        ("he empezado en Balay", "self/employer", "Balay"),
+        ("אתמול מלאו לי 44", "self/age", "44"),
+        ("חזרתי לעשן", "self/smoking", "לעשן"),
+    ],
+)
+def test_a_change_is_read_as_people_tell_it(text, slot, value):
+    [told] = statements(text, said_at=SAID_AT)
+
+    assert (told.slot.key, told.value, told.negated) == (slot, value, False)
+
+
+@pytest.mark.spec("W-6")
+@for_each(
+    ("text", "slot", "value"),
+    [
+        ("Oona is allergic to wasps", "oona/allergy", "wasps"),
+        ("Sile is coeliac", "sile/intolerance", "coeliac"),
+        ("Lola es vegana", "lola/diet", "vegana"),
+        ("Rory is allergic to nuts and has an inhaler", "rory/allergy", "nuts"),
+        ("Car is a Fiat", "self/car", "Fiat"),
+    ],
+)
+def test_a_note_is_about_whom_it_names(text, slot, value):
+    told = statement_of(text, SAID_AT)
+
+    assert (told.slot.key, told.value) == (slot, value)
