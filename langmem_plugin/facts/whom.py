@@ -63,8 +63,8 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
     if word in language.others and known is not None and not known.is_speaker:
         return replace(known, first=at, end=at + 1, shown=at, noun=None)
     named = _named(line, at)
-    known = looked_up(line, at, {**language.people, **language.attributes})[1]
-    if noted and named is not None and named.noun is None and not known and _of_a_person(line, named.end):
+    is_known = looked_up(line, at, {**language.people, **language.attributes})[1] > 0
+    if noted and named is not None and named.noun is None and not is_known and _of_a_person(line, named.end):
         return named
     start = at + (word in language.articles and at + 1 < len(tokens))
     return (
