@@ -1,5 +1,6 @@
 """A SQLite file belongs to SQLite: nobody else opens it, and one that is gone is noticed."""
 
+import functools
 import shutil
 import threading
 
@@ -17,10 +18,16 @@ pytestmark = pytest.mark.slow
 MOM = "+972501234567"
 
 
+def said_by(phone, url):
+    with SessionManager(url) as manager:
+        [session] = manager.sessions(phone)
+        return [each.content for each in manager.messages(session.session_id) if each.role == "user"]
+
+
 @pytest.mark.spec("C-5", "C-12")
 @for_each("another", [ConversationSaver, SessionManager, MemoryService, PhoneMemory, Database])
 def test_a_second_object_on_the_file_loses_nothing_when_another_process_comes_and_goes(
-    tmp_path, offline_model, elsewhere, another
+    tmp_path, offline_model, elsewhere, forked, another
 ):
     url, path = f"sqlite:///{tmp_path}/langmem.db", tmp_path / "langmem.db"
     named = {"embeddings": offline_model} if another in (MemoryService, PhoneMemory) else {}
@@ -35,14 +42,9 @@ def test_a_second_object_on_the_file_loses_nothing_when_another_process_comes_an
             for number in range(5):
                 server.says(MOM, f"after {number}")
         # What a process sees that was not there when it was written.
-        said = elsewhere(f"""
-            from langmem_plugin import SessionManager
-            with SessionManager({url!r}) as manager:
-                [session] = manager.sessions({MOM!r})
-                print(*(each.content for each in manager.messages(session.session_id) if each.role == "user"), sep="|")
-        """)
+        said = forked(functools.partial(said_by, MOM, url)).result()
         checked = elsewhere(f"import sqlite3; print(*sqlite3.connect({str(path)!r}).execute('PRAGMA integrity_check'))")
-    assert said.split("|") == ["before", *(f"after {number}" for number in range(5))]
+    assert said == ["before", *(f"after {number}" for number in range(5))]
     assert checked == "('ok',)"
 
 
