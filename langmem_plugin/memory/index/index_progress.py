@@ -126,27 +126,6 @@ class IndexProgress:
         unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 
-    def held(self, owner: OwnerKey, indexed: int) -> Iterator[dict[str, Vector]]:
-        """Give page by page what the index holds if it has followed to `indexed`, but for damaged
-        vectors; none is empty.
-        """
-        after = ""
-        while True:
-            page = (
-                select(memory.c.memory_id)
-                .where(memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory.c.memory_id > after)
-                .order_by(memory.c.memory_id)
-                .limit(BATCH)
-            )
-            with self._database.read() as connection:
-                memory_ids = connection.execute(page).scalars().all()
-                vectors = self._vectors.of(connection, owner, memory_ids)
-            if not memory_ids:
-                return
-            if vectors:
-                yield vectors
-            after = memory_ids[-1]
-
     def mark(self, owner: OwnerKey, change: int, generation: int) -> None:
         """Note how far the index has followed; negative while it is made from scratch."""
         followed = {"change": change, "generation": generation}
@@ -175,13 +154,21 @@ class IndexProgress:
         Ids and vectors can be lost apart: every id is asked for, and a sample is searched by its vector.
         """
         asked = found = 0
-        for page in self.held(owner, indexed):
-            if not {each.page_content for each in store.get_by_ids(list(page))}.issuperset(page):
+        after = (0, "")
+        while True:
+            with self._database.read() as connection:
+                batch = [each for each in self.changes(connection, owner, after) if each.change <= indexed]
+            if not batch:
+                return found >= _FOUND_SHARE * asked
+            after = (batch[-1].change, batch[-1].memory_id)
+            vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
+            if not vectors:
+                continue
+            if not {each.page_content for each in store.get_by_ids(list(vectors))}.issuperset(vectors):
                 return False
-            vector = next(iter(page.values()))
+            vector = next(iter(vectors.values()))
             nearest = store.similarity_search_by_vector(vector.tolist(), k=_SAMPLE)
             with self._database.read() as connection:
                 cosines = self._vectors.cosines(connection, owner, vector, [each.page_content for each in nearest])
             asked += 1
             found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal vectors any may be found
-        return found >= _FOUND_SHARE * asked
