@@ -108,17 +108,6 @@ def test_a_language_the_model_never_learned_is_searched_by_its_words_and_by_thei
         assert memory.recall(ANNA, "כמה עולה הדירה?") == []
 
 
-@pytest.mark.spec("M-8", "M-9")
-def test_what_is_known_of_somebody_comes_where_the_best_fact_names_them(offline_model):
-    with MemoryService("sqlite://", embeddings=offline_model) as memory:
-        for name in ("Ines", "Dora", "Marta", "Katja", "Vera", "Olga", "Rosa", "Clara", "Lena", "Ruth", "Nora", "Emma"):
-            memory.remember(ANNA, f"{name} loves sunflowers")
-        memory.remember(ANNA, "Javier's wife is called Clara")
-        found = memory.search(ANNA, "which flowers would Javier's wife like?", limit=6, min_relevance=0.0)
-        assert found[0].memory.text == "Javier's wife is called Clara"
-        assert "Clara loves sunflowers" in [each.memory.text for each in found]
-
-
 @pytest.mark.spec("M-3")
 def test_the_offline_model_gives_unit_vectors_that_do_not_depend_on_their_batch(offline_model):
     texts = ["I park on level 3", "", "word " * 2_000, "שלום", "a"]

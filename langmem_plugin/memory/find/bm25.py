@@ -3,7 +3,7 @@
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,28 +80,13 @@ class WordIndex:
         The second makes scores of different queries comparable: score / ceiling is how much of the query, weighted by
         rarity, a text covers. A term that occurs nowhere counts in it too.
         """
-        return self._scores([self._number.get(term) for term in dict.fromkeys(terms)])
-
-    def beside(self, rows: Sequence[int]) -> Scores:
-        """Return the part of the words of these rows that each other row has, a second row counting half of the first;
-        of the rows themselves as much as of the best other, so that they stay before it.
-        """
-        found = np.zeros(len(self._terms_of), dtype=np.float32)
-        for place, row in enumerate(rows, 1):
-            scores, ceiling = self._scores(self._terms_of[row])
-            found += scores / np.float32(place * max(ceiling, 1e-6))
-        found[list(rows)] = 0.0
-        found[list(rows)] = found.max(initial=0.0)
-        return found
-
-    def _scores(self, numbers: Iterable[int | None]) -> tuple[Scores, float]:
         lengths = self.lengths()
         average = max(self._total_length / max(self._documents, 1), 1.0)
         scores, ceiling = np.zeros(len(self._terms_of), dtype=np.float32), 0.0
-        for number in numbers:
-            rarity = _rarity(self._documents, 0 if number is None else self._live[number])
+        for term in dict.fromkeys(terms):
+            rows, counts = self._postings_of(term)
+            rarity = _rarity(self._documents, self._live[self._number[term]] if term in self._number else 0)
             ceiling += rarity * _SHORT
-            rows, counts = self._postings_of(number)
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
 
@@ -111,7 +96,7 @@ class WordIndex:
 
     def rows(self, term: str) -> Rows:
         """Return the rows that hold the term; some may have been removed."""
-        return self._postings_of(self._number.get(term))[0]
+        return self._postings_of(term)[0]
 
     def lengths(self) -> Scores:
         """Return the number of terms in each row."""
@@ -131,7 +116,7 @@ class WordIndex:
         scores = np.zeros(size, dtype=np.float32)
         ceiling = 0.0
         for term in dict.fromkeys(terms):
-            rows, counts = self._postings_of(self._number.get(term))
+            rows, counts = self._postings_of(term)
             held = np.bincount(groups[rows], counts * live[rows], size)
             rarity = _rarity(documents, int(np.count_nonzero(held)))
             ceiling += rarity * _SHORT
@@ -153,7 +138,8 @@ class WordIndex:
         weighed /= np.maximum(np.linalg.norm(weighed, axis=1, keepdims=True), 1e-6)
         return np.stack([cosines(weighed, each) for each in weighed])
 
-    def _postings_of(self, number: int | None) -> tuple[NDArray[np.int64], Scores]:
+    def _postings_of(self, term: str) -> tuple[NDArray[np.int64], Scores]:
+        number = self._number.get(term)
         if number is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         return np.array(self._rows[number], dtype=np.int64), np.array(self._counts[number], dtype=np.float32)

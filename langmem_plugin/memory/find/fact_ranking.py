@@ -1,11 +1,10 @@
 """The ranking of one owner's rows for one query. No I/O.
 
 A row's score is the nearness of its meaning to the question's, plus the part of the question's words that it has, which
-counts more where the model did not learn the language, plus a little for the words of the best two: whoever is named
-there is spoken of. What limits what somebody may eat, take or do is as near as the nearer of its own words and of the
-occasions on which such a thing must be known. What is likely about the question gains a little by being new, used and
-sure. How surely a row is about the question, in [0, 1], is told by its own meaning and words alone; bounds compare with
-that.
+counts more where the model did not learn the language. What limits what somebody may eat, take or do is as near as the
+nearer of its own words and of the occasions on which such a thing must be known. What is likely about the question
+gains a little by being new, used and sure. How surely a row is about the question, in [0, 1], is told by its own
+meaning and words alone; bounds compare with that.
 """
 
 import json
@@ -39,8 +38,6 @@ _GAINS_ALL_FROM = 0.7  # the similarity from which a row gains all
 _MICROSECONDS_A_DAY = 86_400e6
 _WORDS = 0.75  # the points of all of the question's words beside its meaning,
 _WORDS_ALONE = 3.0  # and the points where the model does not know the language
-_BESIDE = 0.25  # and the points of all the words of the best row,
-_LENDING = 2  # which lends them with the one behind it: five cost 9 points of what is found among 2,000
 _ALIKE = 8  # texts that differ only in their figures, of which one is enough for a talk
 _ON_OCCASION = 0.7  # the certainty at which a question is about an occasion
 _OCCASIONS: list[str] = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))["occasions"]
@@ -185,8 +182,6 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
         # A memory that waits for its vector is found by its words meanwhile.
         by_both = meaning is not None and meaning.is_known
         score = score + np.where(columns["embedded"] & by_both, _WORDS, _WORDS_ALONE).astype(np.float32) * coverage
-        if meaning is not None:
-            score = score + np.float32(_BESIDE) * corpus.words.beside(best(score, fits, _LENDING))
     similarity = similarity_of(relevance, coverage, rows)
     if relevance is not None:
         signals["semantic"] = relevance
