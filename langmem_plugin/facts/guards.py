@@ -10,7 +10,6 @@ from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.others_words import own_words
-from langmem_plugin.facts.patterns import language_of
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.stated import (
     NUMBER,
@@ -49,13 +48,13 @@ def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", fo
     question that was answered, the person's own messages before it; `following` is the person's next message, which
     may take this one back.
     """
-    said = _Said(message, claim.quote)
+    stated = Stated(claim, message)
     return (
         ("asked not to keep it" if asks_not_to_keep(message) or _refuses_last(following) else None)
-        or said.foreign()
-        or ("leaves out that it is not so" if Stated(claim, message).is_denied() else None)
-        or _taken_back(claim, said, following)
-        or _unsaid(claim.text, said, heard, said_on)
+        or _foreign(claim, message)
+        or ("leaves out that it is not so" if stated.is_denied() else None)
+        or _taken_back(claim, message, following)
+        or _unsaid(claim.text, message, f"{stated.said} {heard}", said_on)
     )
 
 
@@ -91,7 +90,7 @@ def corrects(message: str) -> bool:
 
 def is_corrected(fact: str, quote: str, following: str) -> bool:
     """Tell whether the message after the quote takes the fact back."""
-    return _taken_back(Claim(fact, quote), _Said(quote, quote), following) is not None
+    return _taken_back(Claim(fact, quote), quote, following) is not None
 
 
 def laughs(message: str) -> bool:
@@ -103,50 +102,36 @@ def sensitive_beyond(text: str, quote: str, marked: bool) -> bool:
     return marked or is_sensitive(text) or is_sensitive(quote)
 
 
-class _Said:
-    """A quote where it stands in its message, both in plain letters."""
-
-    def __init__(self, message: str, quote: str) -> None:
-        self.written = message
-        self.message = flat(message)
-        self.quote = flat(quote)
-        self.language = language_of(self.message, message)
-        self.start = max(self.message.find(self.quote), 0)
-        self.end = min(self.start + len(self.quote), len(self.message))
-
-    def foreign(self) -> str | None:
-        """Return the reason where the words are foreign: pasted, cited in quotation marks, or made up for a play."""
-        own = flat(own_words(self.written))
-        if self.quote and " ".join(self.quote.split()) not in " ".join(own.split()):
-            return "is pasted"
-        for found in _QUOTED.finditer(self.message):
-            if found.start() <= self.start and self.end <= found.end() and len(self.quote.split()) > 1:
-                return "is cited"
-        if _pattern("plays").search(self.message[: self.end]):
-            return "is a part that is played"
-        return None
-
-    def sentence_start(self) -> int:
-        return max((found.end() for found in _SENTENCE_END.finditer(self.message[: self.start])), default=0)
+def _foreign(claim: Claim, message: str) -> str | None:
+    """Return the reason where the words are foreign: pasted, cited in quotation marks, or made up for a play."""
+    said, quote = flat(message), flat(claim.quote)
+    start = max(said.find(quote), 0)
+    end = start + len(quote)
+    if quote and " ".join(quote.split()) not in " ".join(flat(own_words(message)).split()):
+        return "is pasted"
+    for found in _QUOTED.finditer(said):
+        if found.start() <= start and end <= found.end() and len(quote.split()) > 1:
+            return "is cited"
+    return "is a part that is played" if _pattern("plays").search(said[:end]) else None
 
 
-def _taken_back(claim: Claim, said: _Said, following: str) -> str | None:
+def _taken_back(claim: Claim, message: str, following: str) -> str | None:
     """Return the reason where the same breath, or the next message, takes back the value that the claim holds."""
     is_short = len(following.split()) <= _LONGEST_CORRECTION
-    if _found("jokes", said.message[said.end :]) or (is_short and _found("jokes", following)):
+    text, quote = flat(message), flat(claim.quote)
+    start = max(text.find(quote), 0)
+    if _found("jokes", text[start + len(quote) :]) or (is_short and _found("jokes", following)):
         return "was taken back"
-    text, following = said.message, flat(following)
+    following = flat(following)
     if claim.about_speaker and is_short and _found("not_me", following):
         return "is about somebody else"
     if _is_correction(following) or _contrast(following):
         if any(same(word, held) for word in _contrast(following) for held in words_of(claim.text)):
             return "was corrected"
         text = f"{text}\n{following}"
-    capitals = {
-        flat(word) for word in re.findall(r"\w++", f"{said.written} {following}") if any(map(str.isupper, word))
-    }
+    capitals = {flat(word) for word in re.findall(r"\w++", f"{message} {following}") if any(map(str.isupper, word))}
     for found in _correcting().finditer(text):
-        if found.end() <= said.start or _pattern("idle").match(text, found.start()):
+        if found.end() <= start or _pattern("idle").match(text, found.start()):
             continue
         old, new = text[: found.start()], _replacement(text, found)
         gone = [] if _pattern("idle").match(new) else _given_up(old, new, capitals)
@@ -217,21 +202,20 @@ def _refuses_last(following: str) -> bool:
     return asks_not_to_keep(following) and len(following.split()) <= _LONGEST_CORRECTION
 
 
-def _unsaid(fact: str, said: _Said, heard: str, said_on: date) -> str | None:
+def _unsaid(fact: str, message: str, evidence: str, said_on: date) -> str | None:
     """Return the reason where the fact holds a number or a name that nobody said.
 
     A day may be counted from when it was said, where a time was named.
     """
-    evidence = f"{said.message[said.sentence_start() : _sentence_end(said.message, said.end)]} {flat(heard)}"
-    stated = numbers(evidence)
-    dated = _names_time(evidence)
+    evidence = flat(evidence)
+    stated, dated = numbers(evidence), _names_time(evidence)
     plain = flat(fact).replace(said_on.isoformat(), " ")
     for found in NUMBER.finditer(plain):
         if not (one_number(found.group()) & stated) and not (dated and _of_a_date(plain, found, said_on, evidence)):
             return "holds a number that was not said"
     if any(each > 1 and each not in stated for each in counted(NUMBER.sub(" ", plain))):
         return "holds a number that was not said"
-    told = [*words_of(said.message), *words_of(flat(heard))]
+    told = words_of(f"{message} {evidence}")
     for name in WORD.findall(fact)[1:]:
         known = flat(name).removesuffix("'s")
         if name[:1].isupper() and not _is_calendar(known) and not any(_alike(known, word) for word in told):
@@ -282,19 +266,9 @@ def _is_calendar(word: str) -> bool:
     )
 
 
-def _sentence_end(text: str, at: int) -> int:
-    found = _SENTENCE_END.search(text, at)
-    return found.start() if found else len(text)
-
-
 def _alike(name: str, word: str) -> bool:
     """Tell whether the two are the same name, but for how it is typed."""
-    if (
-        name == word
-        or bare(name) == bare(word)
-        or word.startswith(name)
-        or (name.startswith(word) and len(word) >= STEM)
-    ):
+    if bare(name) == bare(word) or word.startswith(name) or (name.startswith(word) and len(word) >= STEM):
         return True
     return len(name) >= STEM and SequenceMatcher(None, name, word).ratio() >= _ALIKE
 

@@ -43,7 +43,7 @@ class Claim:
 
 class Stated:
     """A fact in the clause that tells it, from its word `at` on, behind what only leads up to it; `first` is where the
-    fact's own words begin.
+    fact's own words begin. `said` are the sentences that the quote stands in.
     """
 
     def __init__(self, claim: Claim, message: str) -> None:
@@ -58,6 +58,7 @@ class Stated:
             for each in sentences(message, language.contractions)
             if each.tokens[0].start < end and start < each.tokens[-1].end
         ]
+        self.said = message[quoted[0].tokens[0].start : quoted[-1].tokens[-1].end] if quoted else ""
         sentence = max(quoted, key=lambda each: self._shared(each.tokens), default=Sentence((), asked=False))
         self.tokens, self.asked = sentence.tokens, sentence.asked
         clauses = self._clauses()
