@@ -435,3 +435,18 @@ def test_a_note_is_about_whom_it_names(text, slot, value):
     told = statement_of(text, SAID_AT)
 
     assert (told.slot.key, told.value) == (slot, value)
+
+
+@pytest.mark.spec("W-1")
+@for_each(
+    ("text", "slots"),
+    [
+        ("the dog is allergic to chicken", ["dog/allergy"]),
+        ("the kids are vegan", ["child/diet"]),
+        ("el gato es diabético", ["cat/health"]),
+        ("the kids call me Papaya", ["self/nickname"]),
+        ("the kids tutor is Ms Lund", []),
+    ],
+)
+def test_whom_people_name_without_my_is_of_their_house(text, slots):
+    assert [each.slot.key for each in statements(text, said_at=SAID_AT)] == slots
