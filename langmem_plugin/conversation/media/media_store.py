@@ -46,11 +46,9 @@ from langmem_plugin.database.upkeep_tables import held_file
 from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
-from langmem_plugin.lru import LruCache
 
 log = event_log(__name__)
 
-_KNOWN_BYTES = 250_000
 _LONGEST_NAME = 80
 _FILE_NAME = re.compile(r"[0-9a-f]{64}(?:\.\w+)?", re.ASCII)
 _OURS = re.compile(rf"{_FILE_NAME.pattern}|part-\w+", re.ASCII)
@@ -109,7 +107,6 @@ class Media:
 
     def __init__(self, place: Kept) -> None:
         self.place = place
-        self._known: LruCache[tuple[Any, ...], MediaReference] = LruCache(_KNOWN_BYTES)
 
     @classmethod
     def beside(cls, database: Database) -> "Media":
@@ -258,20 +255,11 @@ class Media:
 
     def _reference(self, inline: Inline, encryption: FileEncryption) -> MediaReference | None:
         """The reference to the data, which is kept; None if the data cannot be read."""
-        # Every step of a turn gives its messages again. A text keeps its hash, so this lookup costs nothing.
-        key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
-        known = self._known.get(key)
-        if known is not None and (
-            self.folder is None or _is_there(self.file(known, encryption), (known.size or 0) + encryption.extra_bytes)
-        ):
-            return known
         found = decoded(inline)
         if found is None:
             return None
         data, mime_type = found
-        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
-        self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
-        return reference
+        return self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
 
 
 def _data_of(inline: Inline) -> bytes:

@@ -9,11 +9,9 @@ ticket is the epoch of the session from the turn's begin, and every write of the
 
 import asyncio
 import contextlib
-import math
 import threading
 import time
 import weakref
-from bisect import insort
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
@@ -71,7 +69,6 @@ class Watch:
 _Result = TypeVar("_Result")
 
 _FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
-_BEHIND_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +98,6 @@ class Arrival(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """The opening and the arrival of one turn."""
-
-    conversation: Open
-    arrival: Arrival | None
-
-    def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
-        if self.arrival is not None:
-            self.arrival.drawn(connection, thread, ticket)
-
-    def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
-        opened = self.conversation(connection, thread, ticket)
-        if self.arrival is not None:
-            self.arrival.begun(connection, thread, ticket)
-        else:  # a program's own turn may begin its run much later, or write before it
-            opened.config["configurable"].pop(FIRST_STATE, None)
-        return opened
-
-
 @dataclass(slots=True)
 class _Place:
     """A ticket of this process; `thread_id` is that of the thread that waits or holds, none for a task."""
@@ -128,7 +105,6 @@ class _Place:
     thread: str
     thread_id: int | None
     begun: bool = False
-    looked_at: float = -math.inf
 
 
 class Turns:
@@ -156,7 +132,6 @@ class Turns:
     def reset(self) -> None:
         """Begin as a process that holds nothing: tickets, locks and threads of a parent process are not its own."""
         self._places: dict[int, _Place] = {}
-        self._lines: dict[str, list[int]] = {}  # the tickets of `_places` by thread, in order
         self._changed = threading.Condition()
         self._closing = False
         self._stopped = threading.Event()  # set after the last turn: until then tickets are renewed
@@ -164,8 +139,16 @@ class Turns:
 
     def turn(self, thread: str, arrival: Arrival | None = None, conversation: Open | None = None) -> "Turn":
         """A turn of this thread; `conversation` opens its session in another way than the usual."""
-        opens = _Opening(conversation or self._conversation, arrival)
-        return Turn(self._hold(thread, opens), self._ahold(thread, opens))
+
+        def begin(connection: Connection, thread: str, ticket: int) -> Opened:
+            opened = (conversation or self._conversation)(connection, thread, ticket)
+            if arrival is not None:
+                arrival.begun(connection, thread, ticket)
+            else:  # a program's own turn may begin its run much later, or write before it
+                opened.config["configurable"].pop(FIRST_STATE, None)
+            return opened
+
+        return Turn(self._hold(thread, arrival, begin), self._ahold(thread, arrival, begin))
 
     def close(self) -> None:
         """Take no more turns, and wait for those that run here, up to the longest wait for a place."""
@@ -181,14 +164,14 @@ class Turns:
             self._renewing.join()
 
     @contextmanager
-    def _hold(self, thread: str, opening: _Opening) -> Iterator[Opened]:
+    def _hold(self, thread: str, arrival: Arrival | None, begin: Open) -> Iterator[Opened]:
         """Wait for a place, then hold the conversation until the block ends."""
         self._refuse_own(thread, threading.get_ident())
-        ticket, opened = self._take(thread, opening, threading.get_ident())
+        ticket, opened = self._take(thread, arrival, begin, threading.get_ident())
         try:
             for pause in self._pauses(opened):
                 time.sleep(pause)
-                if opened := self._claim(thread, ticket, opening):
+                if opened := self._claim(thread, ticket, begin):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -199,10 +182,10 @@ class Turns:
             self._give_back(thread, ticket)
 
     @asynccontextmanager
-    async def _ahold(self, thread: str, opening: _Opening) -> AsyncIterator[Opened]:
+    async def _ahold(self, thread: str, arrival: Arrival | None, begin: Open) -> AsyncIterator[Opened]:
         """Do as `_hold` for a task; a waiting task holds no thread."""
         self._refuse_own(thread, None)
-        drawing = self._executor.submit(self._take, thread, opening)
+        drawing = self._executor.submit(self._take, thread, arrival, begin)
         try:
             ticket, opened = await asyncio.wrap_future(drawing)
         except asyncio.CancelledError:
@@ -212,7 +195,7 @@ class Turns:
         try:
             for pause in self._pauses(opened):
                 await asyncio.sleep(pause)
-                if opened := await self._in_thread(self._claim, thread, ticket, opening):
+                if opened := await self._in_thread(self._claim, thread, ticket, begin):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -234,28 +217,31 @@ class Turns:
             yield pause
             pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
 
-    def _take(self, thread: str, opening: _Opening, thread_id: int | None = None) -> tuple[int, Opened | None]:
+    def _take(
+        self, thread: str, arrival: Arrival | None, begin: Open, thread_id: int | None = None
+    ) -> tuple[int, Opened | None]:
         """A new ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
         with self._database.write(durable=False) as connection:
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
-            opening.drawn(connection, thread, ticket)
+            if arrival is not None:
+                arrival.drawn(connection, thread, ticket)
             if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
-                opened = opening.open(connection, thread, ticket)
+                opened = begin(connection, thread, ticket)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
-            insort(self._lines.setdefault(thread, []), ticket)
             if self._renewing is None:
                 arguments = (weakref.ref(self), self._stopped)
                 self._renewing = threading.Thread(target=_renew, args=arguments, name="langmem-turns", daemon=True)
                 self._renewing.start()
         return ticket, opened
 
-    def _claim(self, thread: str, ticket: int, opening: _Opening) -> Opened | None:
+    def _claim(self, thread: str, ticket: int, begin: Open) -> Opened | None:
         """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
-        if not self._may_be_next(thread, ticket):
-            return None
+        with self._changed:
+            if any(place.thread == thread and ahead < ticket for ahead, place in self._places.items()):
+                return None  # behind others of this process: the database need not be asked
         mine = {"of_thread": thread, "of_ticket": ticket}
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
@@ -264,19 +250,10 @@ class Turns:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
                 raise TurnLost("this process stood still and lost its place in the line: send the message again")
-            opened = opening.open(connection, thread, ticket)
+            opened = begin(connection, thread, ticket)
         with self._changed:
             self._places[ticket].begun = True
         return opened
-
-    def _may_be_next(self, thread: str, ticket: int) -> bool:
-        """Tell whether to ask the database now; behind others of this process only now and then, to spare it."""
-        with self._changed:
-            place, now = self._places[ticket], time.monotonic()
-            if self._lines[thread][0] != ticket and now - place.looked_at < _BEHIND_POLL_SECONDS:
-                return False
-            place.looked_at = now
-        return True
 
     def _give_back(self, thread: str, ticket: int) -> None:
         try:
@@ -284,10 +261,7 @@ class Turns:
                 _GIVE_BACK.run(connection, {"of_thread": thread, "of_ticket": ticket})
         finally:
             with self._changed:
-                if self._places.pop(ticket, None) is not None:
-                    self._lines[thread].remove(ticket)
-                    if not self._lines[thread]:
-                        del self._lines[thread]
+                self._places.pop(ticket, None)
                 self._changed.notify_all()
 
     def _give_back_drawn(self, thread: str, drawing: Future[tuple[int, Opened | None]]) -> None:
