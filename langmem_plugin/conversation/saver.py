@@ -44,10 +44,9 @@ from langmem_plugin.conversation.sessions.session_move import copy_sessions, sta
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
-from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES
+from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, CheckpointStore
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.turns.turns import Arrival, Open, Opened, Turn, Turns
 from langmem_plugin.conversation.window import estimated_tokens

@@ -14,9 +14,8 @@ from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, remove_leftovers, remove_unreferenced
 from langmem_plugin.conversation.sessions import searchable_sessions, session_rows
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.codec import StoredCheckpoint, StoredValue, ValueRow
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, SessionCheckpoints
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value

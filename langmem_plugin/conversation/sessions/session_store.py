@@ -24,7 +24,7 @@ from langmem_plugin.conversation.config_keys import (
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.sessions.silence import INTERRUPT_TERM, SESSION_TERM, NotedTerms, Silence
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore, FirstState
+from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, FirstState
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table

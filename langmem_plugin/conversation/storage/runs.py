@@ -40,8 +40,7 @@ from langmem_plugin.conversation.config_keys import (
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore, FirstState
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, FirstState, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 

@@ -1,9 +1,11 @@
 """The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import (
@@ -19,6 +21,8 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from langmem_plugin.conversation.config_keys import config_of
+from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.codec import (
@@ -28,8 +32,13 @@ from langmem_plugin.conversation.storage.codec import (
     StoredValue,
     StoredWrite,
 )
-from langmem_plugin.conversation.storage.message_cache import RowLease
-from langmem_plugin.conversation.storage.session_messages import SessionMessages
+from langmem_plugin.conversation.storage.message_cache import MessageCache, RowAllocator, RowLease
+from langmem_plugin.conversation.storage.session_messages import (
+    CountTokens,
+    DamageReports,
+    SessionMessages,
+)
+from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending
@@ -311,6 +320,86 @@ class SessionCheckpoints:
 
     def _on(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
         return {**self._key(namespace), "of_checkpoint": checkpoint_id}
+
+
+_CACHE_BYTES = 64_000_000
+
+
+class FirstState(NamedTuple):
+    """The checkpoint that a run starts from; None in a session without any."""
+
+    found: CheckpointTuple | None
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether it waits with a question."""
+        writes = (self.found.pending_writes if self.found else None) or ()
+        return any(channel == INTERRUPT for _, channel, _ in writes)
+
+
+class CheckpointStore:
+    """The checkpoints and messages of all sessions of one database; `serde` returns the current serializer."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        serde: Callable[[], SerializerProtocol],
+        media: Media,
+        count_tokens: CountTokens,
+    ) -> None:
+        self._serde = serde
+        self._database = database
+        self._media = media
+        self.count_tokens = count_tokens
+        self._messages = MessageCache(_CACHE_BYTES)
+        self._allocator = RowAllocator()
+        self.reports = DamageReports()
+
+    def of(
+        self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False
+    ) -> SessionCheckpoints:
+        """The checkpoints of a session, to read from, and with `now` to write to.
+
+        Damaged parts are reported, and marked or left out. `fresh` reads every byte from the database, whatever is
+        cached, and raises DamagedSession instead.
+        """
+        allocator = RowAllocator() if fresh else self._allocator
+        lease = RowLease(allocator, (session.thread, session.number), session.next_row)
+        serde = self._serde()
+        messages = SessionMessages(
+            connection,
+            session,
+            serde,
+            MessageCache(_CACHE_BYTES) if fresh else self._messages,
+            lease,
+            self._media,
+            now=now,
+            count_tokens=self.count_tokens,
+            on_damage=None if fresh else partial(self.reports.note, session.session_id),
+        )
+        return SessionCheckpoints(connection, session, serde, lease, messages)
+
+    @contextmanager
+    def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[SessionCheckpoints]:
+        """The checkpoints of a session of any thread, by its id: for operators and records. Raises UnknownSession."""
+        with self._database.read() as connection:
+            yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
+
+    def first_state(self, connection: Connection, session: Session) -> FirstState | None:
+        """The state that a run begins with now; None if the session is damaged.
+
+        A damaged session must not keep its person from being answered.
+        """
+        try:
+            return FirstState(self.of(connection, session).read("", None))
+        except DamagedSession as error:
+            self.reports.report(session.session_id, "what a run begins with", error)
+            return None
+
+    def has_run(self, connection: Connection, session: Session) -> bool:
+        """Tell whether any run has written in the session."""
+        return self.of(connection, session).load("", None) is not None
 
 
 def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredWrite]:
