@@ -248,21 +248,19 @@ class RowAllocator:
 
 
 class RowLease:
-    """The rows that one transaction takes from the allocator. `next_row` is the session's after the transaction."""
+    """The rows that one transaction takes from the allocator. `next_row` is the session's after the transaction.
+
+    `expected` are rows whose messages the next list is likely to hold, `newest` the checkpoint that this process stored
+    last in the session, with its namespace and payload, if nobody has changed the session's past since.
+    """
 
     def __init__(self, allocator: RowAllocator, session: SessionKey, next_row: int) -> None:
         self.next_row = next_row
         self._allocator = allocator
         self._session = session
         self._began_at = next_row
-        self._reservation = allocator.of(session, next_row)
-        self._free = self._reservation.free
-        self._newest = self._reservation.newest
-
-    @property
-    def expected(self) -> tuple[int, ...]:
-        """The rows whose messages the next list is likely to hold."""
-        return self._reservation.expected
+        reserved = allocator.of(session, next_row)
+        self._free, self.expected, self.newest = reserved.free, reserved.expected, reserved.newest
 
     def expect(self, rows: Iterable[int]) -> None:
         """Note rows read as pending writes: the next list holds their messages."""
@@ -276,28 +274,9 @@ class RowLease:
         number, self._free = self._free[0], self._free[1:]
         return number
 
-    def parent(self, namespace: str, checkpoint_id: str) -> StoredCheckpoint | None:
-        """The checkpoint, if this process stored it last and nobody has changed the session's past since; else None."""
-        match self._newest:
-            case (known, _, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
-                return stored
-        return None
-
-    def decoded(self, payload: bytes) -> StoredCheckpoint | None:
-        """The checkpoint of this payload, if this process stored it last."""
-        return self._newest[2] if self._newest is not None and self._newest[1] == payload else None
-
-    def stored(self, namespace: str, payload: bytes, stored: StoredCheckpoint) -> None:
-        """Note the checkpoint, for the one that continues it."""
-        self._newest = namespace, payload, stored
-
-    def disturb(self) -> None:
-        """Tell every process to forget what it remembers of the session."""
-        self.next_row += 1
-
     def publish(self, added: Iterable[int]) -> None:
         """Hand the added rows to the allocator, once the transaction is on disk."""
-        left = Reservation(self.next_row, self._free, tuple(added), self._newest)
+        left = Reservation(self.next_row, self._free, tuple(added), self.newest)
         self._allocator.wrote(self._session, self._began_at, left)
 
     def forget(self) -> None:

@@ -187,7 +187,11 @@ class SessionCheckpoints:
         parent_id: str | None,
     ) -> None:
         """Store the checkpoint; a channel that did not change refers to its parent's value."""
-        parent = (self.lease.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
+        match self.lease.newest:
+            case (of, _, known) if (of, known.checkpoint_id) == (namespace, parent_id):
+                parent: StoredCheckpoint | None = known
+            case _:
+                parent = self.load(namespace, parent_id) if parent_id else None
         channels: dict[str, StoredValue] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -208,12 +212,12 @@ class SessionCheckpoints:
         run_id = metadata.get("run_id")
         row = {**self._on(namespace, checkpoint["id"]), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
-            self.lease.disturb()
+            self.lease.next_row += 1  # every process is to forget what it remembers of the session
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
         # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.lease.stored(namespace, payload, stored)
+        self.lease.newest = namespace, payload, stored
 
     def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
         """The (task id, write) pairs pending on the checkpoint, in the order the graph applies them."""
@@ -303,9 +307,10 @@ class SessionCheckpoints:
         self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
-        if (stored := self.lease.decoded(payload)) is not None and stored.checkpoint_id == checkpoint_id:
-            # A graph raises its versions in the dicts that it is given: they must not be the remembered ones.
-            return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
+        match self.lease.newest:
+            case (_, known, stored) if (known, stored.checkpoint_id) == (payload, checkpoint_id):
+                # A graph raises its versions in the dicts that it is given: they must not be the remembered ones.
+                return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
         plain = CHECKPOINT.decrypted(self.connection, self._place(namespace, checkpoint_id), payload)
         return codec.decode(self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id))
 
