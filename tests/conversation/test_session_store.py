@@ -9,7 +9,6 @@ from langmem_plugin import InvalidInput, Silence, TurnLost, UnknownSession
 from langmem_plugin.conversation.sessions.session_rows import Client
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import is_idle, is_silent
-from langmem_plugin.conversation.storage.session_checkpoints import FirstState
 from langmem_plugin.database.conversation_tables import session as session_table
 from tests.cases import for_each
 
@@ -24,7 +23,7 @@ class Nothing:
     readable = True
 
     def first_state(self, connection, session):
-        return FirstState(None) if self.readable else None
+        return [None] if self.readable else []
 
     def has_run(self, connection, session):
         return False

@@ -6,7 +6,6 @@ What other sessions or checkpoints still share stays.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Connection, delete, select
 
@@ -19,11 +18,10 @@ from langmem_plugin.conversation.storage.session_checkpoints import CheckpointSt
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
-
-_One = TypeVar("_One")
 
 _AT_ONCE = 20
 """The number of sessions in one transaction: each may have some hundred rows."""
@@ -169,7 +167,7 @@ def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
     for table, used in ((message, messages), (value, values)):
         here = (table.c.thread == of_session[0], table.c.session == of_session[1])
         stored_rows = set(checkpoints.connection.execute(select(table.c.row).where(*here)).scalars())
-        for unused in _batches(sorted(stored_rows - used)):
+        for unused in in_parts(sorted(stored_rows - used)):
             checkpoints.connection.execute(delete(table).where(*here, table.c.row.in_(unused)))
     here = (media.c.thread == of_session[0], media.c.session == of_session[1])
     files = set(checkpoints.connection.execute(select(media.c.sha256).where(*here)).scalars())
@@ -177,7 +175,7 @@ def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
         encryption = FileEncryption.of(checkpoints.connection, of_session[0])
         held = (each for part in left for each in references_in(checkpoints.messages.value(part)))
         files.difference_update(encryption.name(each.sha256) for each in held if each.sha256)
-        for unneeded in _batches(sorted(files)):
+        for unneeded in in_parts(sorted(files)):
             checkpoints.connection.execute(delete(media).where(*here, media.c.sha256.in_(unneeded)))
     return files
 
@@ -190,8 +188,3 @@ def _values_in(checkpoints: SessionCheckpoints) -> list[StoredValue]:
         found += stored.channels.values() if stored else ()
         found += [write.held for _, write in checkpoints.stored_writes(namespace, checkpoint_id)]
     return found
-
-
-def _batches(each: Sequence[_One], size: int = 500) -> Iterable[Sequence[_One]]:
-    for start in range(0, len(each), size):
-        yield each[start : start + size]

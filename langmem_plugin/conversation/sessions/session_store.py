@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
+from langgraph.checkpoint.serde.types import INTERRUPT
 from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.config_keys import (
@@ -248,11 +249,11 @@ class SessionStore:
                     "thread_id": thread,
                     SESSION: opened.session_id,
                     TURN: ticket,
-                    FIRST_STATE: [first] if first else [],
+                    FIRST_STATE: first,
                 },
                 "metadata": traced_as(opened.session_id),
             },
-            first is not None and first.waits and session_rows.is_interrupted(connection, opened),
+            any(channel == INTERRUPT for found in first if found for _, channel, _ in found.pending_writes or ()),
         )
 
     # Beginning, ending, touching
@@ -315,17 +316,12 @@ class SessionStore:
                 if client is not None:
                     session_rows.set_client(connection, found, client)
 
-    def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, FirstState | None]:
+    def _opened(self, connection: Connection, thread: str, found: Session | None) -> tuple[Session, FirstState]:
         """The newest session `found`, with the state a run starts from, or a new session."""
-        now, first = self.now(), None
-        if found is None:
-            opened = session_rows.begin(connection, thread, now)
-        elif (
-            not session_rows.has_ended(connection, found, now, self.silence)
-            and (first := self._contents.first_state(connection, found)) is not None
-        ):
-            opened = found
-        else:
+        now, opened = self.now(), found
+        goes_on = found is not None and not session_rows.has_ended(connection, found, now, self.silence)
+        first = self._contents.first_state(connection, found) if found is not None and goes_on else []
+        if opened is None or not first:
             opened = session_rows.begin(connection, thread, now, over=found)
         self.terms.note(connection, now)
         return opened, first

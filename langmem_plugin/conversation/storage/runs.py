@@ -40,7 +40,7 @@ from langmem_plugin.conversation.config_keys import (
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, FirstState, SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 
@@ -57,8 +57,8 @@ class CheckpointReader:
         """The config's checkpoint, or the newest; None for a run that begins a new session."""
         namespace, checkpoint_id = namespace_of(config), get_checkpoint_id(config)
         if not namespace and checkpoint_id is None and (handed := config["configurable"].get(FIRST_STATE)):
-            first: FirstState = handed.pop()
-            return first.found
+            first: CheckpointTuple | None = handed.pop()
+            return first
         with self._database.read() as connection:
             session = self._sessions.find(connection, config)
             over = self._sessions.is_over(connection, session, config)

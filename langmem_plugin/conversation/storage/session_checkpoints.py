@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import (
@@ -330,16 +330,8 @@ class SessionCheckpoints:
 _CACHE_BYTES = 64_000_000
 
 
-class FirstState(NamedTuple):
-    """The checkpoint that a run starts from; None in a session without any."""
-
-    found: CheckpointTuple | None
-
-    @property
-    def waits(self) -> bool:
-        """Tell whether it waits with a question."""
-        writes = (self.found.pending_writes if self.found else None) or ()
-        return any(channel == INTERRUPT for _, channel, _ in writes)
+FirstState = list[CheckpointTuple | None]
+"""The checkpoint that a run starts from, None in a session without any; nothing if the session is damaged."""
 
 
 class CheckpointStore:
@@ -391,16 +383,16 @@ class CheckpointStore:
         with self._database.read() as connection:
             yield self.of(connection, session_rows.anywhere(connection, session_id), fresh=fresh)
 
-    def first_state(self, connection: Connection, session: Session) -> FirstState | None:
-        """The state that a run begins with now; None if the session is damaged.
+    def first_state(self, connection: Connection, session: Session) -> FirstState:
+        """The state that a run begins with now.
 
         A damaged session must not keep its person from being answered.
         """
         try:
-            return FirstState(self.of(connection, session).read("", None))
+            return [self.of(connection, session).read("", None)]
         except DamagedSession as error:
             self.reports.report(session.session_id, "what a run begins with", error)
-            return None
+            return []
 
     def has_run(self, connection: Connection, session: Session) -> bool:
         """Tell whether any run has written in the session."""

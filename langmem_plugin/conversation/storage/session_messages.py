@@ -344,9 +344,8 @@ class DamageReports:
         self.report(session_id, what, error)
 
     def report(self, session_id: str, what: str, error: DamagedSession) -> None:
-        known = self._reported.get(session_id)
-        self._reported.put(session_id, True, 1)
-        if not known:
+        if self._reported.get(session_id) is None:
+            self._reported.put(session_id, True, 1)
             log.error("session.damaged", extra={"session_id": session_id, "what": what, "error": str(error)})
 
 
