@@ -9,8 +9,6 @@ import pytest
 
 from tests.cli.conftest import langmem
 
-pytestmark = pytest.mark.both_engines
-
 ERIN, DAD = "+972501234567", "+972507654321"
 
 
