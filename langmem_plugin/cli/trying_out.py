@@ -106,10 +106,8 @@ _ERIN_SAYS = (  # in the order of the page's tour
     "save the second one",
 )
 _JASON_SAYS = ("what's on our calendar?", "find me a soup", "save the first one", "how old is Mia?")
-_WELCOME = (
-    "Try: find me a chicken dinner, then: save number 2, then: /remember Leo is allergic to peanuts.",
-    "/help lists the memory's own commands; an empty line or Ctrl-D ends.",
-)
+_TRY = "Try: find me a chicken dinner, then: save number 2, then: /remember Leo is allergic to peanuts."
+_HELP = "/help lists the memory's own commands; an empty line or Ctrl-D ends."
 _BEFORE = (
     "/remember Leo is allergic to peanuts",
     "find me a chicken dinner",
@@ -145,7 +143,7 @@ def chat(
     with memory_of(where, create=create) as memory:
         phone = memory.people.typed(phone)
         agent = demo_agent(memory) if graph is None else graph_named(graph, memory)
-        say(f"You text as {phone}.", *_WELCOME)
+        say(f"You text as {phone}.", *([_TRY] if graph is None else []), _HELP)
         while text := _heard():
             say(memory.reply(agent, phone, text))
 

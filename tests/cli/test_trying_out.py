@@ -24,6 +24,7 @@ def test_a_chat_in_a_pipe_goes_on_in_the_default_database(tmp_path, monkeypatch)
     assert "there is no database" in langmem("chat", "--database", f"sqlite:///{tmp_path}/typo.db", code=1).err
     assert "Remembered" in langmem("chat", stdin="/remember I like tea\n").out
     assert "I like tea" in langmem("chat", stdin="/memories\n\n").out
+    assert "without its country" in langmem("chat", "--phone", "050-123-4567", code=1).err
     assert (tmp_path / "data" / "langmem.db").exists()
 
 
@@ -74,10 +75,12 @@ def test_a_chat_with_a_graph_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "own.py").write_text(_OWN)
-    answers = [
-        langmem("chat", graph, stdin="hello\n").out.splitlines()[-1]
+    told = [
+        langmem("chat", graph, stdin="hello\n").out
         for graph in ("shop.own:compiled", "shop.own:made", "./shop/own.py:with_memory")
     ]
+    assert "chicken" not in told[0]
+    answers = [each.splitlines()[-1] for each in told]
     assert answers == [f"message {number} to my own agent" for number in (1, 3, 5)]
     for graph, told in (
         ("shop.own", "package.module:name"),
