@@ -145,7 +145,9 @@ class Stated:
         phrases = [*language.conditional, *((word,) for word in language.reported)]
         if not self.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == ["'s"]:
             return True  # "my son's doctor"
-        clause = self.clause[self.at : self.first + 1 if self.about_speaker else None]
+        if self._search("nested", self.clause[self.at + 1 : self.first + 1]) is not None and self.about_speaker:
+            return True  # "I was close to buying …"
+        clause = self.clause[: self.first + 1 if self.about_speaker else None]
         hanging = (at for at, token in enumerate(clause) if token.plain not in self.told)
         return any(begins(clause, at, phrases) for at in hanging) and self._search("tells", clause) is None
 
@@ -230,7 +232,8 @@ class Stated:
         language = self.language
         asks = language.asks - language.passing_on - language.writing_to - language.composing
         said = [token.plain for token in self.clause[self.at : self.first]]
-        return said[:1] != [] and said[0] in asks and _LIKE.isdisjoint(said)
+        told = said[1:2] != [] and (said[1] in self._that or self._begins_inner(self.clause[self.at + 1]))
+        return said[:1] != [] and said[0] in asks and not told and _LIKE.isdisjoint(said)
 
     def _begins_inner(self, token: Token) -> bool:
         """Tell whether a Hebrew word has "that" written onto it."""

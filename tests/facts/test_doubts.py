@@ -47,7 +47,11 @@ def is_sure(message, fact, quote, *, about_speaker=True):
         ("de joven yo llevaba un taxi", "Lleva un taxi", "llevaba un taxi"),
         ("לפני הצבא עבדתי בחקלאות", "עובד בחקלאות", "עבדתי בחקלאות"),
         ("I forgot to cancel the gym", "Cancelled the gym", "cancel the gym"),
+        ("I tried playing the harp once", "Plays the harp", "playing the harp"),
         ("pensamos adoptar un galgo", "Adopta un galgo", "adoptar un galgo"),
+        # a request for words
+        ("pon que soy pelirrojo", "Es pelirrojo", "soy pelirrojo"),
+        ("put that I'm 21", "Is 21", "I'm 21"),
         # a joke, a question
         ("sure, I own three castles lol", "Owns three castles", "I own three castles"),
         ("oh right, and we are royalty", "Is royalty", "we are royalty"),
@@ -88,6 +92,8 @@ def test_whose_another_is_does_not_make_them_the_same(message, fact, quote, abou
         ("los viernes tengo coro", "Tiene coro los viernes", "los viernes tengo coro", True),
         ("acabamos de comprar una furgoneta", "Compró una furgoneta", "acabamos de comprar una furgoneta", True),
         ("el médico dice que tengo gota", "Tiene gota", "tengo gota", True),
+        ("find us a table we are vegan", "Vegan", "we are vegan", True),
+        ("i got the job, starting at Hema in June", "Got the job", "i got the job", True),
         ("אני גרה בערד", "גרה בערד", "אני גרה בערד", True),
         ("כל שני יש לי מקהלה", "מקהלה כל יום שני", "כל שני יש לי מקהלה", True),
         ("הבן שלי נמרוד בן תשע", "הבן נמרוד בן תשע", "הבן שלי נמרוד בן תשע", False),
@@ -95,3 +101,12 @@ def test_whose_another_is_does_not_make_them_the_same(message, fact, quote, abou
 )
 def test_what_is_plainly_said_is_stored_at_once(message, fact, quote, about_speaker):
     assert is_sure(message, fact, quote, about_speaker=about_speaker)
+
+
+@pytest.mark.spec("W-3")
+@for_each("text", ["(" * 5_000, "if " * 3_000, "que " * 5_000, "my dad says: " * 1_000, "ש" * 20_000, "\ud83d", ""])
+def test_a_strange_message_is_doubted_or_not_but_read(text):
+    assert doubted(Claim("Likes tea", "I like tea"), f"{text} I like tea") in (None, *_DOUBTS)
+
+
+_DOUBTS = ("may be a joke", "hangs on something else", "may be another's words", "may be about somebody else")
