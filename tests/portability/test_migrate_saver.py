@@ -153,6 +153,25 @@ def test_a_second_run_stores_nothing_twice_and_takes_what_is_new(source, databas
     assert ["gone on here" in each.reason for each in parted.skipped] == [True]
 
 
+@pytest.mark.spec("U-9")
+def test_a_thread_that_has_grown_keeps_its_session_and_is_searched_whole(source, database_url, offline_model):
+    with stock_saver(source) as stock, PhoneMemory(database_url, embeddings=offline_model) as memory:
+        memory.past_sessions.close()  # it is told when
+        memory.past_sessions.worker.closing.clear()
+        found = []
+        for said in ("the boiler leaks", "the boat is blue"):
+            say(echo(stock), ERIN, said)
+            migrated(source, memory.saver)
+            memory.saver.end_session(ERIN)
+            memory.index_past_sessions()
+            found.append(memory.service.history.search(ERIN, "the boiler")[0].message)
+
+        assert found[0] == found[1]
+        assert memory.service.history.search(ERIN, "the boat")[0].message.text == "the boat is blue"
+        assert [each.message_counter for each in memory.sessions.sessions(ERIN)] == [4]
+        assert examine(memory.saver) == []
+
+
 @pytest.mark.spec("U-9", "C-3", "C-4")
 def test_of_several_threads_of_a_person_the_last_is_current_and_the_others_are_archived(source, database_url):
     with stock_saver(source) as stock:
