@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, delete, func, insert, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
@@ -16,7 +16,7 @@ from langmem_plugin.database.owners import owner_key
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
-from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
+from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry, microseconds
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
@@ -26,7 +26,6 @@ from langmem_plugin.memory.find.past_messages import (
     as_it_stands,
     as_message,
     as_values,
-    said,
 )
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, all_rows, begin_change, begin_removal, each_row, owned
@@ -253,10 +252,10 @@ class MessageHistory:
                 texts = missing.texts
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[OwnerKey, str], str]:
-        """Return (owner, message id) → text of what is searchable of a session of this database."""
-        held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
-        rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
-        return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
+        """Return (owner, message id) → text of what is searchable of a session of this database; "" if damaged."""
+        rows = all_rows(connection, select(*STORED).where(table.c.of_session == session_id))
+        encryption = encryption_of(connection)
+        return {(row.owner, row.message_id): _text(as_message(row, encryption)) or "" for row in rows}
 
     def _keyed(
         self, connection: Connection, owner: OwnerKey, session_id: str, messages: Sequence[PastMessage]
@@ -290,16 +289,7 @@ class MessageHistory:
 
     def _changed(self, connection: Connection, owner: OwnerKey, since: int) -> Iterable[tuple[str, Entry | None]]:
         statement = (
-            select(
-                table.c.message_id,
-                table.c.text,
-                table.c.speaker,
-                table.c.sealed,
-                history_vector.c.vector,
-                history_vector.c.checksum,
-                type_coerce(table.c.said_at, BigInteger),
-                table.c.session_id,
-            )
+            select(*STORED, history_vector.c.vector, history_vector.c.checksum.label("of_vector"))
             .outerjoin(
                 history_vector,
                 and_(
@@ -312,14 +302,15 @@ class MessageHistory:
             .order_by(table.c.change)
         )
         encryption = encryption_of(connection)
-        for message_id, *stored, vector, checksum, at, session_id in each_row(connection, statement):
-            whole = self._vectors.whole(encryption, "message vector", owner, message_id, HeldVector(vector, checksum))
-            text, speaker = said(encryption, (owner, message_id), *stored)
-            entry = Entry(message_id, text, whole, at, session_id, speaker)
-            if entry.can_be_searched:
-                yield message_id, entry
-            else:
-                self._damages.report("message", owner, message_id)
+        for row in each_row(connection, statement):
+            message = as_message(row[:-2], encryption)
+            if message is None:
+                self._damages.report("message", owner, row.message_id)
+                continue
+            message_id, held = message.message_id, HeldVector(row.vector, row.of_vector)
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
+            at = microseconds(message.said_at)
+            yield message_id, Entry(message_id, message.text, whole, at, message.session_id, message.speaker)
 
 
 class _NotEmbedded(Exception):

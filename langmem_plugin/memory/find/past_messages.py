@@ -8,16 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from langmem_plugin.database.encryption import Encryption, Place
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.schema import name_to_store, to_store
-from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.languages.plain_text import LONGEST_KEPT
 from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import AnyRow, SealedTable, words_alone
+from langmem_plugin.memory.keep.rows import SealedTable
 from langmem_plugin.memory.models import MatchType, Memory, bare, plain
 from langmem_plugin.notebook_view import Cells, Share, card
 
@@ -42,7 +41,7 @@ class PastMessage:
     said_at: datetime
 
 
-def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
+def as_message(row: Sequence[Any], encryption: Encryption) -> PastMessage | None:
     """Read a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
     values = SEALED.read(row, encryption)
     if values is None:
@@ -57,28 +56,6 @@ def as_values(owner: OwnerKey, message: PastMessage, of_session: str | None, enc
     name_to_store(message.speaker)
     to_store(message.text)
     return SEALED.values({"owner": owner, **asdict(message), "of_session": of_session}, encryption)
-
-
-def said(encryption: Encryption, key: tuple[OwnerKey, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
-    """Return the text and the speaker of the row (owner, id), before it is read whole; (None, None) where
-    they cannot be had.
-    """
-    if not is_sealed(encryption, sealed):
-        return text, speaker
-    try:
-        words = words_alone(encryption.cipher, _place(*key), sealed)
-    except DecryptionRefused:
-        return None, None
-    return words["text"], words["speaker"]
-
-
-def is_sealed(encryption: Encryption, sealed: Any) -> bool:
-    """Tell whether the row must be read as encrypted: a plain row, where all are encrypted, is then refused."""
-    return sealed is not None or encryption.encrypts
-
-
-def _place(owner: OwnerKey, message_id: str) -> Place:
-    return Place(table.name, "sealed", owner, (message_id,))
 
 
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")

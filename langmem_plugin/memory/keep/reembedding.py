@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, and_, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, tuple_, update
 
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.encryption import Encryption
@@ -21,7 +21,7 @@ from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.find.past_messages import said
+from langmem_plugin.memory.find.past_messages import STORED, as_message
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.memory_rows import searched
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, Kind, all_rows, begin_change
@@ -35,25 +35,30 @@ _ONLY = "only vectors of "  # the model's name follows
 
 
 class Texts(NamedTuple):
-    """A table of texts, that of their vectors, the column that names a text within its owner, and how it is read."""
+    """A table of texts, that of their vectors, the column that names a text within its owner, and how it is read from
+    which columns.
+    """
 
     texts: Table
     vectors: Table
     name: str
+    columns: Sequence[ColumnElement[Any]]
     text: Callable[[Encryption, AnyRow], Any]  # None where the text cannot be had
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(encryption, row.owner, row.id, (row.text, None, "", None, None, None), row.sealed)
+    found = searched(encryption, row.owner, row.memory_id, (row.text, None, "", None, None, None), row.sealed)
     return None if found is None else found[0]
 
 
 def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
-    return said(encryption, (row.owner, row.id), row.text, None, row.sealed)[0]
+    message = as_message(row, encryption)
+    return None if message is None else message.text
 
 
-MEMORIES = Texts(memory, memory_vector, "memory_id", _text_of_memory)
-MESSAGES = Texts(history_message, history_vector, "message_id", _text_of_message)
+_OF_MEMORY = (memory.c.owner, memory.c.memory_id, memory.c.text, memory.c.sealed)
+MEMORIES = Texts(memory, memory_vector, "memory_id", _OF_MEMORY, _text_of_memory)
+MESSAGES = Texts(history_message, history_vector, "message_id", STORED, _text_of_message)
 
 
 class Reembedding:
@@ -161,7 +166,7 @@ class Reembedding:
         """
         key = of.texts.c[of.name]
         missing = (
-            self._texts(of)
+            select(*of.columns)
             .select_from(self._joined(of))
             .where(of.vectors.c.vector.is_(None))
             .order_by(of.texts.c.owner, key)
@@ -173,7 +178,7 @@ class Reembedding:
                 rows = all_rows(connection, missing.where(tuple_(of.texts.c.owner, key) > after))
             if not rows:
                 return
-            after = (rows[-1].owner, rows[-1].id)
+            after = (rows[-1].owner, getattr(rows[-1], of.name))
             yield self._embedded(of, rows)
 
     def _mend(self, kind: Kind, owner: OwnerKey, row_id: str) -> None:
@@ -182,7 +187,7 @@ class Reembedding:
         Raises EmbeddingUnavailable.
         """
         of = MEMORIES if kind == "memory vector" else MESSAGES
-        its_text = self._texts(of).where(of.texts.c.owner == owner, of.texts.c[of.name] == row_id)
+        its_text = select(*of.columns).where(of.texts.c.owner == owner, of.texts.c[of.name] == row_id)
         with self._database.read() as connection:
             rows = all_rows(connection, its_text)
         if self._embedded(of, rows):
@@ -201,19 +206,16 @@ class Reembedding:
         with self._database.write() as connection:
             for row, text, vector in embedded:
                 number, _ = begin_change(connection, row.owner)
-                here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row.id)
+                row_id = getattr(row, of.name)
+                here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row_id)
                 # Only texts that are still as they were embedded; a change has embedded its text anew.
-                for now in all_rows(connection, self._texts(of).where(*here)):
+                for now in all_rows(connection, select(*of.columns).where(*here)):
                     if of.text(encryption, now) != text:
                         continue
                     connection.execute(update(of.texts).where(*here).values(change=number))
-                    stored = {"owner": row.owner, of.name: row.id, "vector": vector}
+                    stored = {"owner": row.owner, of.name: row_id, "vector": vector}
                     self._vectors.put_rows(connection, of.vectors, of.name, [stored])
         return len(embedded)
-
-    def _texts(self, of: Texts) -> Select[Any]:
-        table = of.texts
-        return select(table.c.owner, table.c[of.name].label("id"), table.c.text, table.c.sealed)
 
     def _joined(self, of: Texts) -> Any:
         return of.texts.outerjoin(

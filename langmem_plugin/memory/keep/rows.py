@@ -249,7 +249,7 @@ class SealedTable:
         sealed = seal(encryption.cipher, self._place(values), words, [bare[name] for name in self.beside])
         return {**bare, "sealed": sealed, "checksum": None}
 
-    def read(self, row: AnyRow, encryption: Encryption) -> dict[str, Any] | None:
+    def read(self, row: Sequence[Any], encryption: Encryption) -> dict[str, Any] | None:
         """Read a row of `stored`; None where it does not hold what was written, or is in plain and should not be."""
         values = {column.name: value for column, value in zip(self.table.c, row, strict=True)}
         written, sealed = values.pop("checksum"), values.pop("sealed")
