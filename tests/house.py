@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 195,
     "mcp_server": 450,
-    "memory": 7520,
+    "memory": 7450,
     "offline": 598,
     "people": 1064,
     "portability": 2277,
