@@ -192,7 +192,7 @@ class Stated:
             noun = at + (clause[at].plain in language.possessives)
             known = tuple(phrase for phrase, meant in language.attributes.items() if meant not in SERVING)
             return bool(begins(clause, noun, known)) or self._shared(clause[noun : noun + 1]) > 0
-        pronoun = not at or clause[at - 1].plain not in language.determiners  # "el médico" ends like a verb
+        pronoun = not at or clause[at - 1].plain not in language.articles  # "el médico" ends like a verb
         if pronoun and any(map(self._is_first, clause[at : at + 1 + (language.name == "he")])):
             return True
         return self._is_placed() and any(map(self._is_first, clause[at + 1 :]))
