@@ -1,6 +1,6 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -89,21 +89,33 @@ class FactSearch:
             return [[hit.id for hit in ranked(corpus, query)] for query in queries]
 
     def best_of(
-        self, connection: Connection, asks: Sequence[Ask], limit: int, states: OwnerStates | None = None
+        self,
+        connection: Connection,
+        asks: Sequence[Ask],
+        limit: int,
+        states: OwnerStates | None = None,
+        known: Mapping[str, Memory] = {},
     ) -> list[Found]:
-        """Return the answers to several questions, best weighed score first; each memory once. `states`
-        as in CorpusCache.
+        """Return the answers to several questions, best weighed score first; each memory once.
+
+        `states` as in CorpusCache; `known` are memories that were read in these states.
         """
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks if states is None or ask.owner in states):
-            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner], states):
+            of_owner = [ask for ask in asks if ask.owner == owner]
+            for ask, each in self._answers(connection, owner, of_owner, states, known):
                 found = replace(each, score=ask.weight * each.score)
                 if each.memory.id not in best or best[each.memory.id].score < found.score:
                     best[each.memory.id] = found
         return sorted(best.values(), key=lambda each: each.score, reverse=True)[: max(limit, 0)]
 
     def _answers(
-        self, connection: Connection, owner: OwnerKey, asks: Sequence[Ask], states: OwnerStates | None = None
+        self,
+        connection: Connection,
+        owner: OwnerKey,
+        asks: Sequence[Ask],
+        states: OwnerStates | None = None,
+        known: Mapping[str, Memory] = {},
     ) -> list[tuple[Ask, Found]]:
         asks = [replace(ask, query=_narrowed(connection, owner, ask.query)) for ask in asks]
 
@@ -114,7 +126,7 @@ class FactSearch:
                     hits.setdefault(hit.id, []).append((ask, hit))
             return hits
 
-        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner, known), states)
         return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
 
     def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
@@ -178,8 +190,16 @@ class FactSearch:
             else:
                 self._damages.report("memory", owner, memory_id)
 
-    def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
-        return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
+    def _reading(
+        self, connection: Connection, owner: OwnerKey, known: Mapping[str, Memory] = {}
+    ) -> Callable[[list[str]], dict[str, Memory]]:
+        def read(memory_ids: list[str]) -> dict[str, Memory]:
+            # Two owners may have memories of one id.
+            held = {each: known[each] for each in memory_ids if each in known and known[each].owner == owner}
+            missing = [each for each in memory_ids if each not in held]
+            return held | {each.id: each for each in self._repository.by_ids(connection, owner, missing)}
+
+        return read
 
     def _new_corpus(self, connection: Connection, owner: OwnerKey) -> Corpus:
         indexed = (

@@ -103,7 +103,9 @@ class ReplyMemory:
         scopes = scopes_of(owner, role, beside)
         with service.database.read() as connection:
             states = states_of(connection, [scope.owner for scope in scopes])
-            found = service.facts.best_of(connection, asks, 2 * limit, states)
+            before = self._held.get((owner, role, beside))
+            known = before.memories if before is not None and before.states == states else {}
+            found = service.facts.best_of(connection, asks, 2 * limit, states, known)
             reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
             if min_similarity is None:
                 said = " ".join(messages[-1:])

@@ -179,8 +179,8 @@ class MemoryRepository:
         # It takes no change number: every process would read the owner anew for each reply. The rows are locked in the
         # same order by all, else two replies that use the same shared memories would wait for each other.
         held = select(memory.c.memory_id).where(*active).order_by(memory.c.memory_id).with_for_update()
-        if connection.execute(held).first() is None:
-            return {}
+        if connection.dialect.name == "postgresql":  # SQLite has one writer
+            connection.execute(held)
         touched = connection.execute(
             update(memory)
             .where(*active)
