@@ -27,7 +27,6 @@ pytest_plugins = ["tests.cases", "tests.spec_table"]
 hypothesis.settings.register_profile("untimed", deadline=None)  # another process may have the processor
 hypothesis.settings.load_profile("untimed")
 _TESTS = Path(__file__).parent
-gc.disable()  # what is collected and imported stays to the end: looking through it takes a tenth of the collection
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to
 # write now, as after each turn. A TMPDIR of one's own is respected.
@@ -60,9 +59,14 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays to the end: to look through it for garbage again and again takes a tenth."""
+    gc.disable()
+    found = yield
     gc.freeze()
     gc.enable()
+    return found
 
 
 class Clock:
