@@ -31,7 +31,7 @@ ROOMS = {
     "memory": 7450,
     "offline": 598,
     "people": 1064,
-    "portability": 2277,
+    "portability": 2281,
     "privacy": 596,
     "references": 3189,
     "root": 1658,

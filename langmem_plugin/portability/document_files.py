@@ -172,8 +172,11 @@ def _read_zip(path: Path, largest: int) -> dict[str, Any]:
         with zipfile.ZipFile(path) as held:
             # No more is ever read than the zip says of itself.
             if sum(each.file_size for each in held.infolist()) > largest:
-                raise UnreadableImport(f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts")
+                told = f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts"
+                raise UnreadableImport(told)  # noqa: TRY301 - one reason of several
             return _read_tables(zipfile.Path(held))
+    except UnreadableImport:
+        raise
     except (*DAMAGED_ZIP, OSError) as error:
         raise UnreadableImport(f"the zip is damaged: {error}") from error
 
@@ -213,4 +216,5 @@ def _rows(held: zipfile.Path, name: str) -> Iterator[dict[str, Any]]:
                     raise UnreadableImport(f"{name}.csv has more than {_MOST_ROWS:,} rows: bring them in by parts")
                 yield {str(column): _value(cell) for column, cell in row.items() if cell != "" or column is None}
         except csv.Error as error:
-            raise UnreadableImport(f"{name}.csv is no table: {error}") from error
+            longest = f"a text has at most {_LONGEST_TEXT:,} characters"
+            raise UnreadableImport(f"{name}.csv cannot be read ({error}): bring in a table; {longest}") from error
