@@ -41,9 +41,9 @@ _SESSIONS = f"""
 CREATE TEMP TABLE made AS
 SELECT g, '+97250' || lpad((g % people)::text, 7, '0') AS phone, 1 + g AS number, 's' || g AS id, g < people AS current,
     CASE WHEN g % 1000 = 1 THEN {_NOW} - 3 * 60 * {_MINUTE}::bigint
-        WHEN g < people THEN {_NOW} - (g % 25) * {_MINUTE}::bigint - 3 * {_MINUTE}::bigint
+        WHEN g < people THEN {_NOW} - (g % 20) * {_MINUTE}::bigint - g
         WHEN g % 1000 = 999 THEN {_NOW} - 31 * {_DAY}::bigint
-        ELSE {_NOW} - (1 + g % 29) * {_DAY}::bigint END AS at
+        ELSE {_NOW} - (1 + g % 29) * {_DAY}::bigint - g END AS at
 FROM generate_series(1, sessions - 1) g;
 CREATE INDEX ON made (g);
 """
@@ -95,7 +95,7 @@ def fill(connection, sessions):
     newest = "old.position = (SELECT max(position) FROM langmem_checkpoint WHERE thread = old.thread)"
     copied(connection, "checkpoint", where=newest, **in_session)
     state = "CASE WHEN made.g % 100 = 2 THEN 'pending' WHEN made.g % 20000 = 7 THEN 'failed' ELSE 'completed' END"
-    copied(connection, "extraction_job", state=state, not_before="NULL", **in_session)
+    copied(connection, "extraction_job", state=state, not_before="made.at", **in_session)
     history = {"of": f"old.owner = '{_FIRST}'", "owner": "made.phone", "message_id": "made.id || old.message_id"}
     copied(connection, "history_message", session_id="made.id", of_session="made.id", said_at="made.at", **history)
     copied(connection, "history_vector", **history)
@@ -106,16 +106,17 @@ def fill(connection, sessions):
     by_thread = {"of": mine, "thread": "made.phone", "where": "made.current"}
     copied(connection, "incoming", received_at="made.at", **by_thread)
     for statement in _BESIDE:
-        tomorrow, yesterday = f"{_NOW} + {_DAY}", f"{_NOW} - {_DAY}"
-        at = statement.replace(":now", _NOW).replace(":tomorrow", tomorrow).replace(":yesterday", yesterday)
-        connection.execute(at)
+        connection.execute(statement.replace(":now", _NOW).replace(":tomorrow", f"{_NOW} + {_DAY}"))
     connection.execute("RESET session_replication_role")
     connection.execute("VACUUM ANALYZE")
     return people
 
 
 _BESIDE = (
-    "INSERT INTO langmem_thread_owner SELECT phone, phone, :yesterday FROM made WHERE current AND g % 10 = 3",
+    """
+    INSERT INTO langmem_thread_owner SELECT phone, phone, :now - g % 30 * 86400000000
+    FROM made WHERE current AND g % 10 = 3
+    """,
     "INSERT INTO langmem_identifier SELECT 'telegram:' || g, phone, :now FROM made WHERE current AND g % 10 = 4",
     """
     INSERT INTO langmem_merge SELECT phone, 'm' || g, 'telegram:' || g, 0, '{"memories": []}'

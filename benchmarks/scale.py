@@ -3,10 +3,13 @@
 python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold] [--sqlite | --postgresql]
 
 Each process has answered each person once before it is measured; with --cold it has not, as after a restart.
+The control is work of a reply's kind without any database: Python, numpy and the embedding model. What more of its
+processes lose is the machine's (its clock, caches and threads), and each rate is also told relative to that.
 """
 
 import argparse
 import itertools
+import json
 import logging
 import multiprocessing
 import random
@@ -17,7 +20,10 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
+
 from benchmarks.reply_cost import Ours, Stock, postgres_saver, server
+from langmem_plugin.agent.models import embedding_model
 
 _THREADS = 4  # of each process
 _LOOK_SECONDS = 0.02
@@ -27,9 +33,28 @@ def phone(number):
     return f"+9725012{number:05}"
 
 
+class Control:
+    """Works as long as a reply or so, and neither reads nor waits."""
+
+    def __init__(self):
+        self.count = 0
+        self._embeddings = embedding_model("offline")
+        self._vectors = np.random.default_rng(1).standard_normal((2_000, 384)).astype(np.float32)
+
+    def reply(self, phone):
+        self.count += 1
+        vector = np.asarray(self._embeddings.embed_query(f"what shall we cook tonight? ({self.count})"), np.float32)
+        nearest = np.argsort(self._vectors @ vector)[-20:].tolist()
+        said = [{"id": str(at), "type": "human", "content": f"{phone} said {at}", "near": nearest} for at in range(60)]
+        for _ in range(20):
+            said = [{**each, "content": each["content"].upper().casefold()} for each in json.loads(json.dumps(said))]
+
+
 @contextmanager
 def player(kind, url):
-    if kind == "ours":
+    if kind == "control":
+        yield Control()
+    elif kind == "ours":
         ours = Ours(url)
         yield ours
         ours.memory.close()
@@ -132,12 +157,18 @@ class Server:
             self.waits += self._connection.execute(query).fetchone()[0]
 
 
-def line(database, kind, processes, outcome, *, first, watched=None):
+def line(database, kind, processes, outcome, *, first, kept=None, watched=None):
+    """Prints a line of the table; `kept` is what the control keeps with so many processes of its rate with the first.
+
+    Gives the rate.
+    """
     replies, used, taken = outcome
     rate = replies / used
+    share = rate / (first or rate)
     text = (
         f"{database:11} {kind:14} {processes} processes: {rate:6.1f} replies a processor second"
-        f" ({rate / (first or rate):4.2f} x of the first), {sorted(taken)[int(len(taken) * 0.95)] * 1000:6.0f} ms p95"
+        f" ({share:4.2f} x of the first{'' if kept is None else f', {share / kept:4.2f} x relative to the control'}),"
+        f" {sorted(taken)[int(len(taken) * 0.95)] * 1000:6.0f} ms p95"
     )
     if watched is not None:
         text += (
@@ -147,7 +178,18 @@ def line(database, kind, processes, outcome, *, first, watched=None):
     return rate
 
 
-def on_postgresql(arguments):
+def controlled(arguments):
+    """What the machine itself keeps of the first rate with each number of processes."""
+    kept, first = {}, None
+    for processes in arguments.processes:
+        outcome = run("control", "", processes, arguments.people, arguments.seconds)
+        rate = line("none", "control", processes, outcome, first=first)
+        first = first or rate
+        kept[processes] = rate / first
+    return kept
+
+
+def on_postgresql(arguments, kept):
     known = 0 if arguments.cold else arguments.people
     with server() as (made, _):
         for kind in ("PostgresSaver", "ours"):
@@ -157,11 +199,11 @@ def on_postgresql(arguments):
                 watched = Server(url)
                 with watched.watched():
                     outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
-                rate = line("PostgreSQL", kind, processes, outcome, first=first, watched=watched)
+                rate = line("PostgreSQL", kind, processes, outcome, first=first, kept=kept[processes], watched=watched)
                 first = first or rate
 
 
-def on_sqlite(arguments):
+def on_sqlite(arguments, kept):
     known = 0 if arguments.cold else arguments.people
     with tempfile.TemporaryDirectory() as folder:
         urls = {"SqliteSaver": f"{folder}/stock.db", "ours": f"sqlite:///{folder}/ours.db"}
@@ -170,7 +212,7 @@ def on_sqlite(arguments):
             run(kind, url, 1, arguments.people, 1)
             for processes in sorted({arguments.processes[0], arguments.processes[-1]}):
                 outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
-                rate = line("SQLite", kind, processes, outcome, first=first)
+                rate = line("SQLite", kind, processes, outcome, first=first, kept=kept[processes])
                 first = first or rate
 
 
@@ -184,10 +226,11 @@ def main():
     only.add_argument("--sqlite", action="store_true")
     only.add_argument("--postgresql", action="store_true")
     arguments = parser.parse_args()
+    kept = controlled(arguments)
     if not arguments.sqlite:
-        on_postgresql(arguments)
+        on_postgresql(arguments, kept)
     if not arguments.postgresql:
-        on_sqlite(arguments)
+        on_sqlite(arguments, kept)
 
 
 if __name__ == "__main__":

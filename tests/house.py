@@ -16,30 +16,30 @@ from itertools import pairwise
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "langmem_plugin"
-MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 345, 600, 20
+MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 344, 600, 20
 ROOMS = {
     "agent": 4324,
     "channels": 752,
     "cli": 1700,
-    "conversation": 5499,
-    "database": 2913,
-    "facts": 3150,
+    "conversation": 5416,
+    "database": 2917,
+    "facts": 3139,
     "identifiers": 258,
     "insight": 585,
-    "languages": 195,
+    "languages": 194,
     "mcp_server": 450,
-    "memory": 7450,
+    "memory": 7441,
     "offline": 598,
     "people": 1064,
     "portability": 2281,
     "privacy": 596,
     "references": 3189,
-    "root": 1658,
+    "root": 1657,
     "store": 280,
     "web": 3567,
-    "writing": 1566,
+    "writing": 1569,
 }
-CROWDED = {"cli": 1700, "database": 24}
+CROWDED = {"cli": 1700, "database": 2917}
 ALIKE = {("facts", "subject", "subjects")}
 RIDDLES = 31
 """How many docstrings still begin with What or Whether."""

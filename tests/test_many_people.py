@@ -1,4 +1,4 @@
-"""What runs by itself does not read the tables of all people, however many there are."""
+"""What runs by itself, a list and an erasure do not read the tables of all people, however many there are."""
 
 from datetime import timedelta
 
@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.people import everybody
 
 pytestmark = pytest.mark.both_engines
 
@@ -26,7 +28,8 @@ _FILL = (
     ),
     (
         "INSERT INTO langmem_extraction_job (thread, session, state, again, claim, beats, attempts, taken, facts)"
-        " SELECT thread, number, 'completed', false, 0, 0, 0, '[]', '[]' FROM langmem_session"
+        " SELECT thread, number, CASE WHEN number % 10 = 1 THEN 'pending' ELSE 'completed' END, false, 0, 0, 0, '[]', '[]'"
+        " FROM langmem_session"
     ),
     *(
         f"INSERT INTO {table} SELECT {values} FROM generate_series(0, {_PEOPLE - 1}) g"
@@ -74,7 +77,12 @@ def test_what_runs_by_itself_goes_by_indexes(database_url, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model) as memory:
         memory.past_sessions.catch_up()
         memory.housekeeping.sweep()
-        memory.extraction.worker.wait(30)
+        assert memory.extraction.jobs.claim()
+        with memory.database.read() as connection:
+            assert len(session_rows.listed(connection, None, 50)) == 50
+            assert len(everybody.listed(connection)) == 50
+            assert everybody.how_many(connection) is None
+        memory.erase("+972500000007")
     with psycopg.connect(database_url) as server:
         read = dict(server.execute(_READ).fetchall())
     assert {table: rows for table, rows in read.items() if rows > _PEOPLE // 4} == {}

@@ -311,7 +311,7 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     Column("claim", BigInteger, nullable=False, default=0),  # rises with every claim: an older one writes nothing more
     Column("beats", BigInteger, nullable=False, default=0),  # counted up while the process that claimed it lives
     Column("attempts", Integer, nullable=False, default=0),
-    Column("not_before", Instant),  # null: as soon as the session is quiet
+    Column("not_before", Instant),  # when it began to wait, later after a failure; null: at once
     Column("taken", Rows, nullable=False, default=frozenset),  # the message rows that have been read
     Column("facts", Json(list), nullable=False, default=list),  # the facts found in them that are not stored yet
     Column("error", Words),
@@ -319,3 +319,4 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     sqlite_with_rowid=False,
 )
 Index("langmem_extraction_state", extraction_job.c.state)
+partial_index("langmem_extraction_due", extraction_job.c.not_before, where=text("state = 'pending'"))

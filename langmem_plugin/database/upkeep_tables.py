@@ -70,6 +70,7 @@ audit = Table(  # actions, by whom, to whom: no contents; of the last 90 days
     Column("content", LargeBinary),  # keyed hash
     Column("written", Boolean, nullable=False, server_default=false()),  # it is in the file of its day
     partial_index("langmem_audit_waiting", "entry", where=text("NOT written")),
+    Index("langmem_audit_at", "at"),
 )
 
 operation = Table(  # the calls of an operation in one minute, of all processes together

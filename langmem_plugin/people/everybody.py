@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Text, exists, func, or_, select, type_coerce, union
+from sqlalchemy import ColumnElement, Connection, Text, func, select, type_coerce, union
 
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.conversation_tables import session, thread_owner
@@ -20,14 +20,15 @@ MOST_COUNTED = 1_000
 _MOST_FOUND = 500
 _NEWEST, _MOST_CALLED = 1_000, 10_000  # sessions whose people are listed first, and whose channels' names are read
 _SCOPES = str(ScopeKey.named(""))
-_OWNED = exists().where(thread_owner.c.thread == session.c.thread)
+# Looked up for each thread: of a join the server might think that it had better read both tables.
+_NOTED = select(thread_owner.c.thread).where(thread_owner.c.thread == session.c.thread).scalar_subquery()
 _KEYS: tuple[tuple[ColumnElement[str], ColumnElement[bool] | None], ...] = (
     (memory_owner.c.owner, None),
     (standing_instruction.c.owner, None),
     (person.c.person, None),
     (identifier.c.person, None),
     (thread_owner.c.owner, None),
-    (session.c.thread, ~_OWNED),
+    (session.c.thread, _NOTED.is_(None)),
 )
 """The columns with the keys of people, each with the condition under which it is one."""
 
@@ -113,8 +114,8 @@ def _active(connection: Connection) -> list[str]:
 
 
 def _somebody(connection: Connection, key: str) -> Somebody:
-    owned = select(thread_owner.c.thread).where(thread_owner.c.owner == key)
-    theirs = or_(session.c.thread == key, session.c.thread.in_(owned))
+    owned = connection.execute(select(thread_owner.c.thread).where(thread_owner.c.owner == key).limit(_MOST_FOUND))
+    theirs = session.c.thread.in_([key, *owned.scalars()])
     held = select(func.count()).select_from(memory).where(memory.c.owner == key, memory.c.status == "active")
     last_active = connection.execute(select(func.max(session.c.last_active)).where(theirs)).scalar()
     return Somebody(key, last_active, connection.execute(held).scalar_one())

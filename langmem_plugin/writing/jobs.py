@@ -13,9 +13,9 @@ import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, insert, null, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, insert, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin import process_forks
@@ -109,6 +109,7 @@ log = event_log(__name__)
 State = Literal["pending", "processing", "completed", "failed"]
 
 MOST_ATTEMPTS = 5
+_MOST_COUNTED = 10_000
 _FIRST_PAUSE = timedelta(minutes=1)  # after the first failure, and twice as long after each further one
 _LONGEST_ERROR = 300
 _DAMAGED = "its row in the queue is damaged"
@@ -156,15 +157,18 @@ class ExtractionJobs:
         """Mark the session in which something was said. Where it waits already nothing is written, and the
         answer is False.
         """
-        return _MARK.run(connection, {"of_thread": thread, "of_session": number}) > 0
+        return _MARK.run(connection, {"of_thread": thread, "of_session": number, "said_at": self._now()}) > 0
 
     def states(self, thread: str | None = None) -> dict[State, int]:
-        """Count the jobs in each state, of one thread or of all."""
-        counted = select(table.c.state, func.count().label("many")).group_by(table.c.state)
-        if thread is not None:
-            counted = counted.where(table.c.thread == thread)
+        """Count the jobs in each state, of one thread or of all; there are 10,000 or more where it says 10,000."""
+        counts: dict[State, int] = {}
         with self._database.read() as connection:
-            return {row.state: row.many for row in connection.execute(counted)}
+            for state in get_args(State):
+                these = [table.c.state == state, *([] if thread is None else [table.c.thread == thread])]
+                found = select(table.c.state).where(*these).limit(_MOST_COUNTED).subquery()
+                if many := connection.execute(select(func.count()).select_from(found)).scalar_one():
+                    counts[state] = many
+        return counts
 
     # Claiming
 
@@ -178,10 +182,10 @@ class ExtractionJobs:
         wanted = self._due() if person is None else _of(person)
         while True:
             with self._database.read() as connection:  # read first: when no job is due, no writer has to wait
-                if connection.execute(_CLAIMABLE.where(*wanted).limit(1)).first() is None:
+                first = _CLAIMABLE.where(*wanted).order_by(table.c.not_before).limit(1)
+                if connection.execute(first).first() is None:
                     return None
             with self._database.write(durable=False) as connection:
-                first = _CLAIMABLE.where(*wanted).order_by(session.c.last_active).limit(1)
                 found = connection.execute(first.with_for_update(of=table, skip_locked=True)).first()
                 if found is None:
                     return None
@@ -233,7 +237,7 @@ class ExtractionJobs:
     def complete(self, job: Job) -> None:
         """End the job; it waits again if more was said meanwhile."""
         over = case((table.c.again, "pending"), else_="completed")
-        self._end(job, {"state": over, "again": False, "attempts": 0, "not_before": None, "error": None})
+        self._end(job, {"state": over, "again": False, "attempts": 0, "error": None})
 
     def fail(self, job: Job, error: str) -> bool:
         """Note a failure: the job waits longer after each attempt, and after the last one until more is said;
@@ -358,6 +362,7 @@ _new = {
     "attempts": 0,
     "taken": frozenset(),
     "facts": [],
+    "not_before": bindparam("said_at"),
 }
 _is_worked_on = table.c.state == "processing"
 _changes: dict[str, Any] = {
@@ -365,7 +370,7 @@ _changes: dict[str, Any] = {
     "state": case((_is_worked_on, "processing"), else_="pending"),
     "again": case((_is_worked_on, True), else_=False),
     "attempts": case((_is_worked_on, table.c.attempts), else_=0),
-    "not_before": null(),
+    "not_before": bindparam("said_at"),
 }
 _inserts: dict[str, postgresql.Insert | sqlite.Insert] = {
     "sqlite": sqlite.insert(table).values(_new),

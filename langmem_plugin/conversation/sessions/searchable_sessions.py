@@ -34,7 +34,7 @@ from langmem_plugin.database.conversation_tables import (
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 
 _FIRST_SESSION_WITHIN = timedelta(hours=1)
-_LOOKED_AT_FOR = timedelta(days=7)
+_LOOKED_AT_FOR = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,11 +276,12 @@ def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequen
 
 def listed(connection: Connection, thread: str | None, limit: int | None = None) -> Sequence[Session]:
     """The sessions of the thread, or of all threads, the last active first."""
-    query = select(*_COLUMNS).order_by(session.c.last_active.desc(), session.c.number.desc()).limit(limit)
     # Current and ended ones by an index each: one of all sessions would be written anew at every step of a turn.
     states = session.c.ended_at.is_(None), session.c.ended_at.is_not(None)
-    parts = states if thread is None else (session.c.thread == thread,)
-    found = [Session(*row) for each in parts for row in connection.execute(query.where(each))]
+    query = select(*_COLUMNS).order_by(session.c.last_active.desc()).limit(limit)
+    mine = query.where(session.c.thread == thread).order_by(session.c.number.desc())
+    parts = [query.where(each) for each in states] if thread is None else [mine]
+    found = [Session(*row) for each in parts for row in connection.execute(each)]
     return sorted(found, key=lambda each: (each.last_active, each.number), reverse=True)[:limit]
 
 

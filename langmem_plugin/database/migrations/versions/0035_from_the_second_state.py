@@ -68,6 +68,8 @@ _INDEXES = (
     ("memory_expires", "memory", ["expires_at"], "expires_at IS NOT NULL"),
     ("memory_access_at", "memory_access", ["at"], None),
     ("audit_waiting", "audit", ["entry"], "NOT written"),
+    ("audit_at", "audit", ["at"], None),
+    ("extraction_due", "extraction_job", ["not_before"], "state = 'pending'"),
 )
 # Tables whose rows may be long: a vector or a long message took a page of its own. One stands before those that refer
 # to it.
