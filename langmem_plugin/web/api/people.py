@@ -37,7 +37,7 @@ def list_people(
 ) -> Any:
     """List everybody of whom something is stored, by their keys; groups too. For operators.
 
-    The total is null where there are more than 1,000: the links lead on.
+    The total is null where there are more than 1,000; the links lead on.
     """
     call.note("operator.read", None, "people, revealed" if reveal else "people")
     refs = PersonRefs(call.memory.database)

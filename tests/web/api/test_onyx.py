@@ -36,11 +36,11 @@ EXPORT = {
 def test_an_export_of_onyx_is_taken_with_its_categories_and_their_colours(anna):
     done = anna("POST", "memory/import", json=EXPORT)
     assert done["stored"] == {"category": 5, "memory": 1, "instruction": 1}
-    assert "its colour is none: it has the usual one" in [each["reason"] for each in done["doubted"]]
 
     found = {each["name"]: each for each in anna("GET", "memory/categories")["categories"]}
     assert (found["Q4"]["color"], found["Q4"]["description"]) == ("#ff0000", "This quarter")
     assert found["Priorities"]["color"] == "#00ff00"
+    assert found["Odd"]["color"] == found["Ring"]["color"]  # the usual one
     assert found.keys() == {"Q4", "Priorities", "Odd", "Ring", "Round"}
     [held] = anna("GET", "memory?category=Priorities")["memories"]  # what is below it counts as well
     assert (held["fact"], held["category"]) == ("User prioritizes defense contracts", "Q4")
