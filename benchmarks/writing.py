@@ -32,7 +32,7 @@ from langmem_plugin.memory import MemoryService
 _HERE = Path(__file__).parent
 _EVERYDAY_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
 _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
-_CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
+_CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl", "changes_pairs.jsonl", "changes_pairs_unseen.jsonl")
 _STORE = "store_or_not_dev.jsonl"
 _EVERYDAY = "everyday_dev.jsonl"
 _POSSESSIVES = frozenset(word for language in LANGUAGES for word in language.possessives)

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from langmem_plugin.database.audit_trail import keyed_hash
 from langmem_plugin.database.engine import Database
+from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import put
 from langmem_plugin.database.upkeep_tables import erased_key as table
 from langmem_plugin.database.upkeep_tables import erasure
 from langmem_plugin.errors import ErasedMeanwhile
+
+_NEWEST = Prepared(select(func.max(table.c.number)))
+_NUMBER = Prepared(select(table.c.number).where(table.c.hash == bindparam("of_key")))
 
 
 def erasures_seen(database: Database) -> int:
@@ -20,7 +24,7 @@ def erasures_seen(database: Database) -> int:
 
 def newest_erasure(connection: Connection) -> int:
     """Return the number of the newest erasure, read in a transaction; 0 where nobody was ever erased."""
-    return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
+    return int((_NEWEST.first(connection, {}) or [0])[0] or 0)
 
 
 def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
@@ -29,16 +33,13 @@ def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
     Call it at the end of a transaction that has taken the owner's change number, or is `one_at_a_time` for the thread:
     an erasure does both, so one of the two has waited for the other.
     """
-    number = connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, owner))).scalar()
-    if number is not None and number > seen:
+    erased = _NUMBER.first(connection, {"of_key": keyed_hash(connection, owner)})
+    if erased is not None and erased[0] > seen:
         raise ErasedMeanwhile("they asked to be erased while this was on its way: nothing is stored; tell it anew")
 
 
 def was_erased(connection: Connection, key: str) -> bool:
-    return (
-        connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, key))).first()
-        is not None
-    )
+    return _NUMBER.first(connection, {"of_key": keyed_hash(connection, key)}) is not None
 
 
 def is_erased(connection: Connection, key: str) -> bool:

@@ -9,6 +9,7 @@ from langmem_plugin.facts.new_against_old import (
     cannot_repeat,
     relation,
     resting_on,
+    subjects,
 )
 from langmem_plugin.facts.reading import statement_of, statements
 
@@ -26,4 +27,5 @@ __all__ = [
     "resting_on",
     "statement_of",
     "statements",
+    "subjects",
 ]

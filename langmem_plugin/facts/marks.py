@@ -29,10 +29,13 @@ def adds(new: str, old: str) -> bool:
         return True
     if (told ^ held) & _NARROWING:
         return True
-    named = names(new)
-    return bool(named) and not named <= set(re.findall(r"[^\W_]++|[^\W\d_]++", plain(old))).union(
-        re.findall(r"[^\W\d_]++", plain(old))
-    )
+    return not names(new) <= _said_in(old)
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _said_in(text: str) -> frozenset[str]:
+    """Return every word in plain form, and of "m3" also the letters."""
+    return frozenset(re.findall(r"[^\W_]++", plain(text)) + re.findall(r"[^\W\d_]++", plain(text)))
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
@@ -54,18 +57,21 @@ def names(text: str) -> frozenset[str]:
 
 def accents_differ(one: str, other: str) -> bool:
     """Tell whether two words differ by what makes them others in Spanish: "trabajó" and "trabajo", "sí" and "si", "caña"."""
-    ours, theirs = ({plain(word): word for word in _stressed(text)} for text in (one, other))
+    ours, theirs = _stressed(one), _stressed(other)
     return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
 
 
-def _stressed(text: str) -> list[str]:
-    """Return the words without those accents that many leave out and that tell no words apart."""
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _stressed(text: str) -> dict[str, str]:
+    """Return the words that have accents or could have them, in plain form and without those accents that many leave
+    out and that tell no words apart.
+    """
     found = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
-    return [
-        "".join(c if c == "ñ" else plain(c) for c in word[:-1]) + word[-1]
+    return {
+        plain(word): "".join(c if c == "ñ" else plain(c) for c in word[:-1]) + word[-1]
         for word in found
         if plain(word) not in _ACCENTS_LEFT_OUT
-    ]
+    }
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

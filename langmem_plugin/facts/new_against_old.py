@@ -1,6 +1,6 @@
 """The relation of a new fact to an old one, where rules are sure: it repeats it, replaces it, or stands beside it.
 
-When in doubt both are kept, since losing a fact is worst; `memory/write/likely_changes` then looks at the words of both.
+When in doubt both are kept, since losing a fact is worst; `memory/write/decisions` then looks at the words of both.
 """
 
 import json
@@ -14,9 +14,10 @@ from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
 from langmem_plugin.lru import cached_if_short
 
+_KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")
 _TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
 _OPPOSITES: Final = {"dislike": "like"}
@@ -24,7 +25,7 @@ _ALIKE: Final = tuple(map(words, _TABLES["alike"]))
 _SECRETS: Final = words(_TABLES["secrets"])
 _RESTS_ON: Final = {name: words(cell) for names, cell in _TABLES["rests_on"].items() for name in names.split("|")}
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
-_ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|boss")
+_ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 _NEGATIONS: Final = frozenset(word for language in LANGUAGES for word in language.negations)
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
@@ -55,6 +56,13 @@ def alike_slots(key: str) -> set[str]:
     alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
     alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
     return {f"{who}/{each}" for each in alike}
+
+
+@cached_if_short(_KEPT)
+def subjects(who: str) -> frozenset[str]:
+    """Return the names under which somebody is known: two that may be one person share one of them."""
+    role, name = _parts(who)
+    return frozenset({who, role, " ".join(sorted(name))}) - {""}
 
 
 def resting_on(changed: Slot) -> frozenset[str]:
@@ -159,24 +167,28 @@ def _worded_alike(new: Statement, old: Statement) -> bool:
     """Tell whether both say the same words in one order: "Dana owes Ron" differs from "Ron owes Dana", and "0" may
     differ from "00".
     """
-    if _is_secret(new) and not _same_value(new, old):
+    told = in_one_form(new.text)
+    if told != in_one_form(old.text) or (_is_secret(new) and not _same_value(new, old)):
         return False
     if adds(new.text, old.text) or adds(old.text, new.text) or _differ(new, old):
         return False
-    told = in_one_form(new.text)
     if not any(word.isalpha() for word in told):
         return plain(new.text) == plain(old.text)
     bound = [[word for word in plain(each.text).split() if word in _BINDING] for each in (new, old)]
-    return told == in_one_form(old.text) and bound[0] == bound[1]
+    return bound[0] == bound[1]
 
 
-def _beside(statement: Statement) -> set[str]:
+def _beside(statement: Statement) -> frozenset[str]:
     """Return the words by which a fact may hold beside another of its kind: "too", "on weekends", "my
     other", "my old".
     """
-    whole = statement.quote if len(statement.quote) > len(statement.text) else statement.text
-    said = f" {' '.join(_WORD.findall(plain(whole)))} "
-    return {phrase for phrase in _BESIDE if f" {phrase} " in said}
+    return _beside_in(max(statement.text, statement.quote, key=len))
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _beside_in(text: str) -> frozenset[str]:
+    said = f" {' '.join(_WORD.findall(plain(text)))} "
+    return frozenset(phrase for phrase in _BESIDE if f" {phrase} " in said)
 
 
 def _same_value(new: Statement, old: Statement) -> bool:

@@ -270,6 +270,7 @@ def _digits(value: str) -> str:
     return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""
 
 
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def _in_order(value: str) -> tuple[str, ...]:
     """Return the words of a value whose order matters: those between two numbers, or around a word that binds them."""
     said = plain(value).split()

@@ -14,7 +14,7 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.embedder import from_bytes
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.memory.write.reconciler import stated, weighed
+from langmem_plugin.memory.write.decisions import stated, weighed
 
 Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
 

@@ -29,7 +29,7 @@ from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.memory.keep.usage_log import UsageLog
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.write.collection_adoption import CollectionAdoption
-from langmem_plugin.memory.write.memory_writer import MemoryWriter, SessionMemories
+from langmem_plugin.memory.write.memory_writer import MemoryWriter
 from langmem_plugin.memory.write.reconciler import Reconciler
 from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
@@ -52,8 +52,8 @@ class MemoryService:
     raises ConfigurationError where one of that name has another distance or dimension, as it does where
     `index_after` is not below `owner_limit`: the index would never be used; or where everything is encrypted: it would
     hold vectors in plain.
-    The verbs that write are MemoryWriter's, those that age memories Retention's, `note_…` are UsageLog's and those
-    by session SessionMemories's: they are described there.
+    The verbs that write and those by session are MemoryWriter's, those that age memories Retention's, `note_…` are
+    UsageLog's: they are described there.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
     `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
@@ -152,6 +152,7 @@ class MemoryService:
             self.retention,
             self.reconciler,
             uses=uses,
+            facts=self.facts,
             index=self.index,
             now=self.now,
         )
@@ -161,25 +162,15 @@ class MemoryService:
         self.supersede, self.update = writer.supersede, writer.update
         self.forget, self.restore = writer.forget, writer.restore
         self.erase, self.purge = self.retention.erase, self.retention.purge
-        sessions = SessionMemories(
-            database,
-            repository,
-            embedder,
-            self.retention,
-            self.reconciler,
-            facts=self.facts,
-            index=self.index,
-            now=self.now,
-        )
-        self.create_memory = sessions.create_memory
-        self.get_memories_by_session = sessions.get_memories_by_session
-        self.query_similar_memories = sessions.query_similar_memories
-        self.get_all_sessions = sessions.get_all_sessions
+        self.create_memory = writer.create_memory
+        self.get_memories_by_session = writer.get_memories_by_session
+        self.query_similar_memories = writer.query_similar_memories
+        self.get_all_sessions = writer.get_all_sessions
         self.adopt_collection = self._adoption.adopt_collection
-        self.collection_exists = sessions.collection_exists
-        self.get_collection_size = sessions.get_collection_size
-        self.delete_collection = sessions.delete_collection
-        self.collection_dropped_at = sessions.collection_dropped_at
+        self.collection_exists = writer.collection_exists
+        self.get_collection_size = writer.get_collection_size
+        self.delete_collection = writer.delete_collection
+        self.collection_dropped_at = writer.collection_dropped_at
 
     def recall(
         self,

@@ -4,7 +4,9 @@ The ids of what is stored follow from the record's own id, so a record that come
 against what is known, as any other that is remembered. Sessions are stored whole, memories in batches.
 """
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
@@ -200,14 +202,22 @@ class Importer:
         now = self._service.now()
         left = [(memory_id, each) for memory_id, each in waiting.items() if memory_id not in there]
         left.sort(key=lambda one: one[1].fields.get("said_at") or one[1].fields.get("created_at") or now)
-        for start in range(0, len(left), AT_ONCE):
-            new = dict(left[start : start + AT_ONCE])
+        for new in self._embedding_ahead([dict(left[at : at + AT_ONCE]) for at in range(0, len(left), AT_ONCE)]):
             try:
                 self._remembered(run, owner, new)
             except InvalidInput:  # one of them is refused: storing each alone shows which
                 for memory_id, each in new.items():
                     with run.report.skipping(each.place):
                         self._remembered(run, owner, {memory_id: each})
+
+    def _embedding_ahead(self, parts: Sequence[dict[str, ImportedMemory]]) -> Iterator[dict[str, ImportedMemory]]:
+        """Give one part after another; the embedder knows its vectors already, since meanwhile it embeds the next."""
+        with ThreadPoolExecutor(1, "langmem-embedding") as pool:
+            for part, following in itertools.pairwise([{}, *parts, {}]):
+                begun = pool.submit(self._service.embedder.texts, [each.text.strip() for each in following.values()])
+                if part:
+                    yield part
+                wait([begun])
 
     def _remembered(self, run: _Run, owner: OwnerKey, new: Mapping[str, ImportedMemory]) -> None:
         facts = [

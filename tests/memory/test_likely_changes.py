@@ -13,6 +13,9 @@ def stored(memory, memory_id):
 
 
 SAID_AGAIN = [
+    ("Leo is diabetic", "Leo has diabetes"),
+    ("Mi suegro es asmático", "Mi suegro tiene asma"),
+    ("Dana is lactose intolerant", "Dana has lactose intolerance"),
     ("Anna is allergic to peanuts", "Anna has a peanut allergy"),
     ("Anna has a peanut allergy", "Anna is allergic to peanuts"),
     ("Mia es alérgica a las nueces", "Mia tiene alergia a las nueces"),
@@ -32,6 +35,10 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("My cousin lent me her grey suitcase", "My cousin sold her grey piano"),
+    ("Mi tía me prestó su mochila verde", "Mi tía vendió su coche verde"),
+    ("הדודה שלי השאילה לי את המטרייה הירוקה שלה", "הדודה שלי מכרה את הרכב הירוק שלה"),
+    ("Ruth has a cat called Momo", "Ruth's cat Pixel died"),
     ("I stopped eating meat last year", "I lost weight because I stopped eating sugar"),
     ("הפסקתי לאכול בשר בשנה שעברה", "ירדתי במשקל כי הפסקתי לאכול סוכר"),
     ("עומר מסיים את בית הספר בשתיים בימי שלישי", "בית הספר נסגר בשתיים בימי שישי"),

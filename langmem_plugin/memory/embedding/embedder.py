@@ -1,12 +1,13 @@
 """Unit vectors of any LangChain Embeddings, with retries, a cache, and the meaning of a cosine."""
 
-import functools
 import json
 import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.resources import files
@@ -145,6 +146,7 @@ _MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # mista
 _CACHED_BYTES = 16 * 2**20
 _BYTES_BESIDE = 400  # bytes of the key, the array's header and the dictionary
 _BATCH = 64
+_BATCHES_AT_ONCE = 2
 _TEXTS_IN_TIME = 8
 _A_WORD = "dimension"  # a text that every model can embed
 
@@ -222,16 +224,31 @@ class Embedder:
             self._keep(("query", question), unit(np.sum([self.query(part) for part in parts], axis=0)))
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text, in order; what is not in the cache is embedded in batches."""
+        """Return one vector per text, in order; what is not in the cache is embedded in batches, two at once."""
         known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
-            embedded = self._embedded(functools.partial(self.embeddings.embed_documents, batch), len(batch))
-            for text, vector in zip(batch, embedded, strict=True):
-                self._keep(("text", text), vector)
-                known[text] = vector
+        batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
+        for batch, vectors in zip(batches, self._made(batches), strict=True):
+            known.update(zip(batch, vectors, strict=True))
         return [known[text] for text in texts]
+
+    def _made(self, batches: list[list[str]]) -> Iterator[list[Vector]]:
+        if len(batches) == 1:
+            yield self._batch(batches[0])
+            return
+        with ThreadPoolExecutor(_BATCHES_AT_ONCE, "langmem-embedding") as pool:
+            begun = [pool.submit(copy_context().run, self._batch, batch) for batch in batches]
+            try:
+                for each in begun:
+                    yield each.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _batch(self, batch: list[str]) -> list[Vector]:
+        embedded = self._embedded(lambda: self.embeddings.embed_documents(batch), len(batch))
+        for text, vector in zip(batch, embedded, strict=True):
+            self._keep(("text", text), vector)
+        return embedded
 
     def each(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector per text, with None for a text that has no vector of a model which answers for others."""

@@ -80,6 +80,7 @@ _COLUMNS = np.dtype(
         ("created", np.int64),  # microseconds since 1970, as in the database
         ("used", np.int64),
         ("expires", np.int64),
+        ("said", np.int64),  # equal where texts have the same words
         ("words", np.int64),  # equal where texts differ only in their figures
         ("limits", np.bool_),  # it says what somebody must not eat, take or do
     ]
@@ -87,8 +88,8 @@ _COLUMNS = np.dtype(
 
 
 class Corpus:
-    """The searchable texts of an owner; rows are only appended, and a changed memory gets a new row while its
-    old one is dead.
+    """The searchable texts of an owner; rows are only appended, and a memory with other words gets a new row
+    while its old one is dead.
 
     The first vector decides the dimension; a text whose vector has another one counts as not embedded.
     """
@@ -104,15 +105,11 @@ class Corpus:
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
 
     def put(self, entry: Entry) -> None:
-        self.drop(entry.id)
         said = [term for each in (entry.text, *entry.beside) if each for term in terms(each)]
-        row = self.words.add(said)
-        if row == len(self._columns):
-            self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
-            self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
-        self.ids.append(entry.id)
-        self._text_bytes += sys.getsizeof(entry.id)
-        self._row_of[entry.id] = row
+        row = self._row_of.get(entry.id)
+        if row is None or self._columns["said"][row] != hash(tuple(said)):
+            self.drop(entry.id)
+            row = self._add(entry.id, said)
         self._columns[row] = (
             True,
             self._embed(row, entry.vector),
@@ -123,9 +120,20 @@ class Corpus:
             entry.created,
             entry.created if entry.used is None else entry.used,
             _NEVER if entry.expires is None else entry.expires,
+            hash(tuple(said)),
             hash(tuple(term for term in said if not term.isnumeric())),
             not _LIMITS.isdisjoint(said) or (entry.slot or "").rpartition("/")[2] in _LIMITING,
         )
+
+    def _add(self, text_id: str, said: Sequence[str]) -> int:
+        row = self.words.add(said)
+        if row == len(self._columns):
+            self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
+            self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+        self.ids.append(text_id)
+        self._text_bytes += sys.getsizeof(text_id)
+        self._row_of[text_id] = row
+        return row
 
     def note_used(self, memory_ids: Sequence[str], at: datetime) -> None:
         for row in (self._row_of[each] for each in memory_ids if each in self._row_of):

@@ -1,6 +1,7 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
+from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry, microseconds
 from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep.filters import matching
@@ -81,12 +82,11 @@ class FactSearch:
         """Return the memories that answer, best first."""
         return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
-    def ids_by_words(self, connection: Connection, owner: OwnerKey, queries: Sequence[Query]) -> list[list[str]]:
-        """Return, for each query, the ids of memories that share words with it, best first; no memory is read or
-        compared by meaning.
-        """
+    @contextlib.contextmanager
+    def words(self, connection: Connection, owner: OwnerKey) -> Iterator["SearchedWords"]:
+        """Give the owner's memories to be searched by words, as `connection` sees them, for the block alone."""
         with self._corpora.corpus(connection, owner) as corpus:
-            return [[hit.id for hit in ranked(corpus, query)] for query in queries]
+            yield SearchedWords(corpus)
 
     def best_of(
         self,
@@ -239,6 +239,29 @@ class FactSearch:
             connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)
         )
         return [(each.id, cosine) for each, cosine in found]
+
+
+class SearchedWords:
+    """The words of one owner's memories, and of those that are about to be stored.
+
+    Whoever adds or drops some has to write the same, or call `forget_cached`.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    def nearest(self, query: Query) -> list[str]:
+        """Return the ids of memories that share words with the query, best first."""
+        return [hit.id for hit in ranked(self._corpus, query)]
+
+    def add(self, fact: Memory) -> None:
+        beside = (fact.category, "\n".join(fact.tags), fact.key, fact.summary_text)
+        told = (microseconds(fact.created_at), fact.session_id, fact.fact_type, beside, fact.slot, fact.confidence)
+        expires = None if fact.expires_at is None else microseconds(fact.expires_at)
+        self._corpus.put(Entry(fact.id, fact.text, None, *told, expires=expires))
+
+    def drop(self, memory_id: str) -> None:
+        self._corpus.drop(memory_id)
 
 
 def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:

@@ -3,21 +3,36 @@
 import heapq
 import itertools
 import operator
+import re
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, delete, func, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from langmem_plugin.database.audit_trail import Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import in_parts, insert_new
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.facts import Statement
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Vector
 from langmem_plugin.memory.keep.filters import matching
@@ -40,6 +55,7 @@ from langmem_plugin.memory.keep.rows import (
     blinded_slot,
     each_row,
     owned,
+    states_of,
 )
 from langmem_plugin.memory.keep.stored_vectors import OF_MEMORY, HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status, plain
@@ -74,7 +90,7 @@ class Advice:
 class NewMemory:
     """A memory ready to be stored; `fields` as in MemoryFields. `undated`: nobody knows when it was said.
 
-    `advice` is what a model makes of it beside what is stored.
+    `advice` is what a model makes of it beside what is stored; `statement` what it states, where that was read before.
     """
 
     text: str
@@ -82,6 +98,7 @@ class NewMemory:
     fields: Mapping[str, Any]
     undated: bool = False
     advice: Advice | None = None
+    statement: Statement | None = None
 
 
 class MemoryRepository:
@@ -275,67 +292,33 @@ class MemoryRepository:
 
     def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
         """Return the live memories of this text, in any case and spacing, that have no key."""
-        return self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)], LIVE, now=now)))
+        found = self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)])))
+        return [each for each in found if each.status in LIVE and (each.expires_at is None or each.expires_at > now)]
 
-    def ids_of_same(
-        self,
-        connection: Connection,
-        owner: OwnerKey,
-        texts: Sequence[tuple[str, str | None]],
-        statuses: Sequence[Status],
-        *,
-        now: datetime,
-    ) -> set[str]:
-        """Return the memories in these states that say the same as one of the texts under its key."""
-        salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
-        encryption = encryption_of(connection)
-        if salt is None or (encryption.encrypts and not encryption.has_key(owner)):
+    def ids_of_same(self, connection: Connection, owner: OwnerKey, texts: Sequence[tuple[str, str | None]]) -> set[str]:
+        """Return the memories in any state that say the same as one of the texts under its key."""
+        state, encryption = states_of(connection, [owner]).get(owner), encryption_of(connection)
+        if state is None or (encryption.encrypts and not encryption.has_key(owner)):
             return set()
-        digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
-        found: set[str] = set()
-        for part in in_parts(digests):
-            # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
-            same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(part))
-            of_them = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(same))
-            found.update(connection.scalars(of_them.where(memory.c.status.in_(statuses), valid(now))))
-        return found
+        digests = [digest_of(encryption, owner, state.salt, text, key) for text, key in texts]
+        return {row[0] for few in _few(digests) for row in _SAME.all(connection, {"of_owner": owner} | few)}
 
     def ids_of_slots(
-        self,
-        connection: Connection,
-        owner: OwnerKey,
-        slots: Iterable[str],
-        statuses: Sequence[Status],
-        *,
-        now: datetime,
-    ) -> set[str]:
-        """Return the memories in these states that are a value of one of the slots, or of its attribute in somebody
-        else: "mia" may be "daughter mia". Of very many the newest.
+        self, connection: Connection, owner: OwnerKey, slots: Iterable[str], *, now: datetime
+    ) -> dict[str, int]:
+        """Return the memories that are a value of one of the slots, or of its attribute in somebody else ("mia" may be
+        "daughter mia"), and are not archived: with their last changes, the newest last, and of very many the newest.
         """
         wanted = list(slots)
         attributes = sorted({slot.partition("/")[2] for slot in wanted})
         encryption, slot = encryption_of(connection), memory.c.slot
-        asked: list[tuple[ColumnElement[bool], int]] = [
-            *(
-                (slot.in_(as_stored(encryption, owner, slot, part, blinded_slot)), len(part))
-                for part in in_parts(wanted)
-            ),
-            *(
-                (slot.endswith(f"/{stored}", autoescape=True), 1)
-                for attribute in attributes
-                for stored in as_stored(encryption, owner, slot, [attribute])
-            ),
-        ]
-        found: set[str] = set()
-        for like, many in asked:
-            of_slots = (
-                select(memory.c.memory_id)
-                .where(memory.c.owner == owner, like, memory.c.status.in_(statuses), valid(now))
-                .order_by(memory.c.change.desc())
-                .limit(many * MOST_OF_A_SLOT)
-            )
-            found.update(connection.execute(of_slots).scalars())
-        return found
+        mine = {"of_owner": owner, "now": now}
+        found: dict[str, int] = {}
+        for few in _few(as_stored(encryption, owner, slot, wanted, blinded_slot)):
+            found.update(_OF_SLOTS.all(connection, mine | few))
+        for stored in as_stored(encryption, owner, slot, attributes):
+            found.update(_OF_ATTRIBUTE.all(connection, mine | {"like": f"%/{_LIKE.sub(_ESCAPED, stored)}"}))
+        return dict(sorted(found.items(), key=operator.itemgetter(1)))
 
     def ids_of_messages(
         self, connection: Connection, owner: OwnerKey, messages: Collection[tuple[str | None, str | None]]
@@ -557,6 +540,32 @@ class MemoryRepository:
 _BY_IDS = select(*STORED).where(
     memory.c.owner == bindparam("of_owner"), memory.c.memory_id.in_(bindparam("memory_ids", expanding=True))
 )
+_FEW = [f"few{number}" for number in range(8)]
+_LIKE, _ESCAPED = re.compile(r"([%_\\])"), r"\\\1"
+
+
+def _few(values: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """Give the parameters of statements that ask for a few values at once."""
+    for start in range(0, len(values), len(_FEW)):
+        part = list(values[start : start + len(_FEW)])
+        yield dict(zip(_FEW, part + part[-1:] * len(_FEW), strict=False))
+
+
+def _weighed(which: ColumnElement[bool], most: int) -> Prepared:
+    """Return the statement for the newest of the memories that new facts are weighed against."""
+    mine = memory.c.owner == bindparam("of_owner")
+    weighed = select(memory.c.memory_id, memory.c.change).where(mine, which, memory.c.status != "archived", _VALID)
+    return Prepared(weighed.order_by(memory.c.change.desc()).limit(literal_column(str(most))))
+
+
+_VALID = or_(memory.c.expires_at.is_(None), memory.c.expires_at > bindparam("now", type_=memory.c.expires_at.type))
+_OF_SLOTS = _weighed(memory.c.slot.in_([bindparam(each) for each in _FEW]), len(_FEW) * MOST_OF_A_SLOT)
+_OF_ATTRIBUTE = _weighed(memory.c.slot.like(bindparam("like"), escape="\\"), MOST_OF_A_SLOT)
+_SAME = Prepared(
+    select(memory.c.memory_id).where(
+        memory.c.owner == bindparam("of_owner"), memory.c.text_digest.in_([bindparam(each) for each in _FEW])
+    )
+)
 _UNASKED = Prepared(
     select(memory.c.memory_id)
     .where(
@@ -566,7 +575,7 @@ _UNASKED = Prepared(
             memory.c.status == "pending",
             and_(memory.c.status == "active", memory.c.doubted_at.is_not(None)),
         ),
-        or_(memory.c.expires_at.is_(None), memory.c.expires_at > bindparam("now", type_=memory.c.expires_at.type)),
+        _VALID,
     )
     .limit(1)
 )

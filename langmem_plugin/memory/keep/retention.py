@@ -29,6 +29,7 @@ from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.keep.repository import MemoryRepository
+from langmem_plugin.memory.keep.rows import states_of
 from langmem_plugin.memory.keep.usage_log import Verdicts, count_verdicts
 from langmem_plugin.memory.models import LIVE, OVER, Status
 
@@ -72,8 +73,7 @@ class Retention:
 
         Of the memories that are neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
         """
-        newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner)
-        if connection.execute(newest).scalar_one() <= self._owner_limit:
+        if states_of(connection, [owner])[owner].change <= self._owner_limit:
             return  # each memory has taken a number: there are no more of them, and counting takes 1 ms for 10,000
         counted = (
             select(memory.c.status, func.count().label("many")).where(memory.c.owner == owner).group_by(memory.c.status)

@@ -22,12 +22,13 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption, Place, RowCipher
 from langmem_plugin.database.memory_tables import memory, memory_owner
 from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import Instant, Name, in_parts, name_to_store, to_store, upsert
+from langmem_plugin.database.schema import Instant, Name, in_parts, name_to_store, to_store
 from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -66,13 +67,24 @@ def begin_change(connection: Connection, owner: OwnerKey, numbers: int = 1) -> t
 
     On PostgreSQL the owner's other writers wait here until this transaction ends.
     """
-    row = connection.execute(
-        upsert(connection, memory_owner)
-        .values(owner=owner, change=numbers, rebuild=0, salt=os.urandom(16))
+    salt = os.urandom(16)
+    row = _BEGIN.first(connection, {"of_owner": owner, "numbers": numbers, "salt": salt})
+    assert row is not None  # noqa: S101 - an insert that returns gives a row
+    return int(row[0]), bytes(row[1])
+
+
+def _beginning(insert: Callable[[Table], Any]) -> Any:
+    numbers = bindparam("numbers", type_=memory_owner.c.change.type)
+    first = {"owner": bindparam("of_owner"), "change": numbers, "rebuild": 0, "salt": bindparam("salt")}
+    return (
+        insert(memory_owner)
+        .values(first)
         .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + numbers})
         .returning(memory_owner.c.change, memory_owner.c.salt)
-    ).one()
-    return row.change, row.salt
+    )
+
+
+_BEGIN = Prepared({"sqlite": _beginning(sqlite.insert), "postgresql": _beginning(postgresql.insert)})
 
 
 def begin_removal(connection: Connection, owner: OwnerKey) -> None:

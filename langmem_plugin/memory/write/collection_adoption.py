@@ -89,11 +89,11 @@ class CollectionAdoption:
         for (each, text), vector in zip(worded, vectors, strict=True):
             fields, undated = _fields(name, each, now, unusable)
             news.append(NewMemory(text, vector, fields, undated=undated))
-        with self._database.write(patience=BULK_WORK) as connection:
+        with self._reconciler.writing(owner, patience=BULK_WORK) as connection:
             begin_change(connection, owner)  # two processes that take over at once wait in turn
             there = owned(connection, owner, memory.c.memory_id, [each.fields["id"] for each in news])
             fresh = [each for each in news if each.fields["id"] not in there]
-            made = self._reconciler.store(connection, owner, fresh, [[]] * len(fresh))
+            made = self._reconciler.store(connection, owner, fresh)
             taken: int = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
             self._retention.keep_within(connection, owner)
         self._place.remove_foreign(name, [each.document_id for each in found])

@@ -1,7 +1,9 @@
-"""The writing of memories, embedded first and then stored in one transaction; and those of a session, read too."""
+"""The writer of memories, which are embedded first and then stored in one transaction; also of those of a session."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
@@ -38,18 +40,20 @@ from langmem_plugin.memory.models import (
     plain,
     worded,
 )
+from langmem_plugin.memory.write.decisions import statement_in
 from langmem_plugin.memory.write.reconciler import Reconciler, Related, remembered
 from langmem_plugin.operation_timing import timed
 
 _MOST_MARKS = 1_000  # marks of dropped sessions, for each owner
 
 
-class SessionMemories:
-    """The memories of sessions, for operators. With an `owner` a verb is about that owner's part of the session.
+class MemoryWriter:
+    """The writer of memories: every verb writes for one owner, all or nothing.
 
-    Without an owner it is about all of the session, whoever stored it: such a verb crosses owners, and is never for
-    a person's request. What is stored by session alone belongs to an owner of the session's name. Every verb raises
-    InvalidInput for a session without a name.
+    The verbs of sessions are for operators. With an `owner` one is about that owner's part of the session; without an
+    owner it is about all of the session, whoever stored it: such a verb crosses owners, and is never for a person's
+    request. What is stored by session alone belongs to an owner of the session's name. Every one raises InvalidInput
+    for a session without a name.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class SessionMemories:
         retention: Retention,
         reconciler: Reconciler,
         *,
+        uses: UsageLog,
         facts: FactSearch,
         index: VectorIndex | None,
         now: Callable[[], datetime],
@@ -70,9 +75,215 @@ class SessionMemories:
         self._embedder = embedder
         self._retention = retention
         self._reconciler = reconciler
+        self._uses = uses
         self._facts = facts
         self._index = index
         self._now = now
+
+    @timed("store")
+    def remember(
+        self,
+        owner: str | int,
+        text: str,
+        *,
+        embedding: Sequence[float] | None = None,
+        advice: Advice | None = None,
+        **fields: Unpack[MemoryFields],
+    ) -> Remembered:
+        """Store `text`, unless it says what is known; return what happened. What it corrects is kept as history.
+
+        `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
+        before it was corrected or forgotten does not come back. Where the rules cannot tell, `advice`
+        of a model counts as far as `advised` lets it. Raises InvalidInput for an empty text or a wrong field,
+        EmbeddingDimMismatchError for an `embedding` of another dimension.
+        """
+        owner = owner_key(self._database, owner)
+        embeddings = None if embedding is None else [embedding]
+        return self._stored(owner, [(text, fields)], embeddings, advice)[0]
+
+    def remember_many(
+        self,
+        owner: str | int,
+        memories: Sequence[tuple[str, MemoryFields]],
+        *,
+        embeddings: Sequence[Sequence[float]] | None = None,
+    ) -> list[Remembered]:
+        """Remember many texts, all or none, in order, embedded in batches."""
+        owner = owner_key(self._database, owner)
+        return self._stored(owner, memories, embeddings, None)
+
+    def _stored(
+        self,
+        owner: OwnerKey,
+        memories: Sequence[tuple[str, MemoryFields]],
+        embeddings: Sequence[Sequence[float]] | None,
+        advice: Advice | None,
+    ) -> list[Remembered]:
+        seen = erasures_seen(self._database)
+        texts = [worded(text) for text, _ in memories]
+        now = self._now()
+        with ThreadPoolExecutor(1, "langmem-embedding") as pool:  # a model computes without Python's lock
+            embedded = pool.submit(copy_context().run, self._vectors, texts, embeddings)
+            stated = [statement_in(text, fields, now) for text, (_, fields) in zip(texts, memories, strict=True)]
+            vectors = embedded.result()
+        news = [
+            NewMemory(text, vector, fields, advice=advice, statement=statement)
+            for text, (_, fields), vector, statement in zip(texts, memories, vectors, stated, strict=True)
+        ]
+        nearest = self._reconciler.nearest(owner, news)
+        with self._writing(owner, seen) as connection:
+            made = self._reconciler.store(connection, owner, news, nearest)
+            self._retention.keep_within(connection, owner)
+        return made
+
+    def _vectors(self, texts: Sequence[str], given: Sequence[Sequence[float]] | None) -> list[Vector]:
+        return (
+            self._embedder.texts(texts) if given is None else [unit(each, self._embedder.dimension) for each in given]
+        )
+
+    def take_in(self, owner: str | int, memories: Sequence[Memory]) -> list[Memory]:
+        """Store memories of another database as they are, with ids, dates, states and counters, in order;
+        return those stored.
+
+        A memory that the owner has under the same id stays as it is, and nothing is weighed against anything.
+        """
+        owner = owner_key(self._database, owner)
+        with self._database.read() as connection:
+            there = self._repository.ids_there(connection, owner, [each.id for each in memories])
+        new = [each.model_copy(update={"owner": owner}) for each in memories if each.id not in there]
+        vectors = self._embedder.texts([each.text for each in new])
+        with self._writing(owner) as connection:
+            there = self._repository.ids_there(connection, owner, [each.id for each in new])  # by now
+            drafts = [(each, vector) for each, vector in zip(new, vectors, strict=True) if each.id not in there]
+            made = self._repository.insert(connection, owner, drafts)
+            self._retention.keep_within(connection, owner)
+        return made
+
+    def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
+        """Return the memories that a text concerns, with what remembering it would do to each and
+        why; stores nothing.
+        """
+        owner = owner_key(self._database, owner)
+        text = worded(text)
+        return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
+
+    def over(self, owner: str | int, text: str) -> Memory | None:
+        """Return the corrected or forgotten memory that says the same as `text`; None where that is remembered."""
+        owner = owner_key(self._database, owner)
+        return self._reconciler.over(owner, worded(text))
+
+    def instead_of(self, memory: Memory) -> Memory | None:
+        """Return the memory in place of one that was corrected, where that is known and holds."""
+        with self._database.read() as connection:
+            return self._repository.instead_of(connection, memory)
+
+    @timed("change")
+    def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
+        """Store `text` in place of an older memory, which is kept as history and recalled no more.
+
+        Where `said_at` says that it is older itself, it is the history; a text that was corrected or forgotten after it
+        was said replaces nothing; one that waits for the person's word (`status="pending"`) replaces it when that is
+        given. Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        """
+        owner = owner_key(self._database, owner)
+        seen = erasures_seen(self._database)
+        new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
+        with self._writing(owner, seen) as connection:
+            made = self._reconciler.replace(connection, owner, memory_id, new)
+            if made.id != memory_id:
+                self._uses.note_look(connection, owner, memory_id, "edited")
+        return made
+
+    @timed("change")
+    def update(
+        self,
+        owner: str | int,
+        memory_id: str,
+        *,
+        revision: int | None = None,
+        by: str | None = None,
+        **changes: Unpack[MemoryChanges],
+    ) -> Remembered:
+        """Change what is named and nothing else; `revision` is the one the decision was made upon.
+
+        The old text is kept as history, with the words of the person that it rested on; what a named value said is not,
+        nor what waited for the person's word. `by` is the `source_id` of a new text, where the person did not write it
+        themselves. A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises
+        MemoryNotFound, or StaleMemory when it has changed since; a forgotten memory is never revived.
+        """
+        owner = owner_key(self._database, owner)
+        seen, now = erasures_seen(self._database), self._now()
+        written: dict[str, Any] = dict(changes)
+        vector = None
+        if "text" in changes:
+            written["text"] = worded(changes["text"])
+            vector = self._embedder.texts([written["text"]])[0]
+        with self._writing(owner, seen) as connection:
+            begin_change(connection, owner, 0)  # from here on nobody else's change comes before this one
+            held = self._repository.by_id(connection, owner, memory_id)
+            is_reworded = held is not None and "text" in written and plain(held.text) != plain(written["text"])
+            if is_reworded:
+                written = {"source_id": by, "said_at": now} | written
+            if is_reworded and held is not None and held.status == "active" and held.key is None:
+                made = self._reconciler.rewritten(connection, held, written, vector=vector, revision=revision)
+            else:
+                changed = self._repository.change(
+                    connection, owner, memory_id, written, now=now, revision=revision, vector=vector
+                )
+                waited = held is not None and held.status == "pending" and changed.status == "active"
+                made = self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
+            if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
+                self._uses.note_look(connection, owner, memory_id, "edited")
+        return made
+
+    @timed("forget")
+    def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
+        """Forget the memory: it is recalled no more. Return it, a damaged one without its text.
+
+        Raises MemoryNotFound when it is not there (any more).
+        """
+        owner = owner_key(self._database, owner)
+        now = self._now()
+        with self._writing(owner) as connection:
+            try:
+                return self._repository.change(
+                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
+                )
+            except DamagedMemory:
+                self._repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
+        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
+
+    def restore(self, owner: str | int, memory_id: str, *, unless_replaced: bool = False) -> Memory:
+        """Make a forgotten, archived or superseded memory active again, in place of what contradicts it.
+
+        With `unless_replaced` it stays as it is where the person has told what is in its place now. Raises
+        MemoryNotFound then, or if it is none of these.
+        """
+        owner, now = owner_key(self._database, owner), self._now()
+        changes: dict[str, Any] = {"status": "active", "superseded_by": None}
+        with self._writing(owner) as connection:
+            held = self._repository.by_id(connection, owner, memory_id)
+            if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
+                changes["valid_to"] = None  # it held until it was corrected, and holds again
+            memory = self._repository.change(connection, owner, memory_id, changes, now=now, statuses=OVER)
+            if not unless_replaced:
+                self._reconciler.restored(connection, memory)
+            elif self._reconciler.is_replaced(connection, memory):
+                raise MemoryNotFound(f"memory {memory_id} stays as it is: something newer is in its place")
+        return memory
+
+    @contextlib.contextmanager
+    def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
+        """Give a transaction, which the collection of an owner who always has one follows at once.
+
+        With `seen`, the owner must not have been erased since then; a change of a memory in its place needs no `seen`.
+        """
+        with self._reconciler.writing(owner) as connection:
+            yield connection
+            if seen is not None:
+                refuse_erased(connection, owner, seen)
+        if self._index is not None and owner in self._index.names:
+            self._database.when_over(partial(self._index.follow, owner))
 
     @timed("store")
     def create_memory(
@@ -256,229 +467,3 @@ def _count(limit: int) -> int:
     if not isinstance(limit, int):
         raise InvalidInput(f"a limit of {limit!r}: pass a whole number")
     return limit
-
-
-class MemoryWriter:
-    """The writer of memories: every verb writes for one owner, all or nothing."""
-
-    def __init__(
-        self,
-        database: Database,
-        repository: MemoryRepository,
-        embedder: Embedder,
-        retention: Retention,
-        reconciler: Reconciler,
-        *,
-        uses: UsageLog,
-        index: VectorIndex | None,
-        now: Callable[[], datetime],
-    ) -> None:
-        self.operations = database.operations
-        self._database = database
-        self._repository = repository
-        self._embedder = embedder
-        self._retention = retention
-        self._reconciler = reconciler
-        self._uses = uses
-        self._index = index
-        self._now = now
-
-    @timed("store")
-    def remember(
-        self,
-        owner: str | int,
-        text: str,
-        *,
-        embedding: Sequence[float] | None = None,
-        advice: Advice | None = None,
-        **fields: Unpack[MemoryFields],
-    ) -> Remembered:
-        """Store `text`, unless it says what is known; return what happened. What it corrects is kept as history.
-
-        `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
-        before it was corrected or forgotten does not come back. Where the rules cannot tell, `advice`
-        of a model counts as far as `advised` lets it. Raises InvalidInput for an empty text or a wrong field,
-        EmbeddingDimMismatchError for an `embedding` of another dimension.
-        """
-        owner = owner_key(self._database, owner)
-        embeddings = None if embedding is None else [embedding]
-        return self._stored(owner, [(text, fields)], embeddings, advice)[0]
-
-    def remember_many(
-        self,
-        owner: str | int,
-        memories: Sequence[tuple[str, MemoryFields]],
-        *,
-        embeddings: Sequence[Sequence[float]] | None = None,
-    ) -> list[Remembered]:
-        """Remember many texts, all or none, in order, embedded in batches."""
-        owner = owner_key(self._database, owner)
-        return self._stored(owner, memories, embeddings, None)
-
-    def _stored(
-        self,
-        owner: OwnerKey,
-        memories: Sequence[tuple[str, MemoryFields]],
-        embeddings: Sequence[Sequence[float]] | None,
-        advice: Advice | None,
-    ) -> list[Remembered]:
-        seen = erasures_seen(self._database)
-        texts = [worded(text) for text, _ in memories]
-        vectors = (
-            self._embedder.texts(texts)
-            if embeddings is None
-            else [unit(embedding, self._embedder.dimension) for embedding in embeddings]
-        )
-        news = [
-            NewMemory(text, vector, fields, advice=advice)
-            for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
-        ]
-        nearest = self._reconciler.nearest(owner, news)
-        with self._writing(owner, seen) as connection:
-            made = self._reconciler.store(connection, owner, news, nearest)
-            self._retention.keep_within(connection, owner)
-        return made
-
-    def take_in(self, owner: str | int, memories: Sequence[Memory]) -> list[Memory]:
-        """Store memories of another database as they are, with ids, dates, states and counters, in order;
-        return those stored.
-
-        A memory that the owner has under the same id stays as it is, and nothing is weighed against anything.
-        """
-        owner = owner_key(self._database, owner)
-        with self._database.read() as connection:
-            there = self._repository.ids_there(connection, owner, [each.id for each in memories])
-        new = [each.model_copy(update={"owner": owner}) for each in memories if each.id not in there]
-        vectors = self._embedder.texts([each.text for each in new])
-        with self._writing(owner) as connection:
-            there = self._repository.ids_there(connection, owner, [each.id for each in new])  # by now
-            drafts = [(each, vector) for each, vector in zip(new, vectors, strict=True) if each.id not in there]
-            made = self._repository.insert(connection, owner, drafts)
-            self._retention.keep_within(connection, owner)
-        return made
-
-    def related(self, owner: str | int, text: str, *, limit: int = 5) -> list[Related]:
-        """Return the memories that a text concerns, with what remembering it would do to each and
-        why; stores nothing.
-        """
-        owner = owner_key(self._database, owner)
-        text = worded(text)
-        return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
-
-    def over(self, owner: str | int, text: str) -> Memory | None:
-        """Return the corrected or forgotten memory that says the same as `text`; None where that is remembered."""
-        owner = owner_key(self._database, owner)
-        return self._reconciler.over(owner, worded(text))
-
-    def instead_of(self, memory: Memory) -> Memory | None:
-        """Return the memory in place of one that was corrected, where that is known and holds."""
-        with self._database.read() as connection:
-            return self._repository.instead_of(connection, memory)
-
-    @timed("change")
-    def supersede(self, owner: str | int, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
-        """Store `text` in place of an older memory, which is kept as history and recalled no more.
-
-        Where `said_at` says that it is older itself, it is the history; a text that was corrected or forgotten after it
-        was said replaces nothing; one that waits for the person's word (`status="pending"`) replaces it when that is
-        given. Raises MemoryNotFound when the older one is not there, and then nothing is stored.
-        """
-        owner = owner_key(self._database, owner)
-        seen = erasures_seen(self._database)
-        new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
-        with self._writing(owner, seen) as connection:
-            made = self._reconciler.replace(connection, owner, memory_id, new)
-            if made.id != memory_id:
-                self._uses.note_look(connection, owner, memory_id, "edited")
-        return made
-
-    @timed("change")
-    def update(
-        self,
-        owner: str | int,
-        memory_id: str,
-        *,
-        revision: int | None = None,
-        by: str | None = None,
-        **changes: Unpack[MemoryChanges],
-    ) -> Remembered:
-        """Change what is named and nothing else; `revision` is the one the decision was made upon.
-
-        The old text is kept as history, with the words of the person that it rested on; what a named value said is not,
-        nor what waited for the person's word. `by` is the `source_id` of a new text, where the person did not write it
-        themselves. A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises
-        MemoryNotFound, or StaleMemory when it has changed since; a forgotten memory is never revived.
-        """
-        owner = owner_key(self._database, owner)
-        seen, now = erasures_seen(self._database), self._now()
-        written: dict[str, Any] = dict(changes)
-        vector = None
-        if "text" in changes:
-            written["text"] = worded(changes["text"])
-            vector = self._embedder.texts([written["text"]])[0]
-        with self._writing(owner, seen) as connection:
-            begin_change(connection, owner, 0)  # from here on nobody else's change comes before this one
-            held = self._repository.by_id(connection, owner, memory_id)
-            is_reworded = held is not None and "text" in written and plain(held.text) != plain(written["text"])
-            if is_reworded:
-                written = {"source_id": by, "said_at": now} | written
-            if is_reworded and held is not None and held.status == "active" and held.key is None:
-                made = self._reconciler.rewritten(connection, held, written, vector=vector, revision=revision)
-            else:
-                changed = self._repository.change(
-                    connection, owner, memory_id, written, now=now, revision=revision, vector=vector
-                )
-                waited = held is not None and held.status == "pending" and changed.status == "active"
-                made = self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
-            if changes.keys() - {"status"}:  # a decision whether to remember it is no edit
-                self._uses.note_look(connection, owner, memory_id, "edited")
-        return made
-
-    @timed("forget")
-    def forget(self, owner: str | int, memory_id: str, *, revision: int | None = None) -> Memory:
-        """Forget the memory: it is recalled no more. Return it, a damaged one without its text.
-
-        Raises MemoryNotFound when it is not there (any more).
-        """
-        owner = owner_key(self._database, owner)
-        now = self._now()
-        with self._writing(owner) as connection:
-            try:
-                return self._repository.change(
-                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
-                )
-            except DamagedMemory:
-                self._repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
-        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
-
-    def restore(self, owner: str | int, memory_id: str, *, unless_replaced: bool = False) -> Memory:
-        """Make a forgotten, archived or superseded memory active again, in place of what contradicts it.
-
-        With `unless_replaced` it stays as it is where the person has told what is in its place now. Raises
-        MemoryNotFound then, or if it is none of these.
-        """
-        owner, now = owner_key(self._database, owner), self._now()
-        changes: dict[str, Any] = {"status": "active", "superseded_by": None}
-        with self._writing(owner) as connection:
-            held = self._repository.by_id(connection, owner, memory_id)
-            if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
-                changes["valid_to"] = None  # it held until it was corrected, and holds again
-            memory = self._repository.change(connection, owner, memory_id, changes, now=now, statuses=OVER)
-            if not unless_replaced:
-                self._reconciler.restored(connection, memory)
-            elif self._reconciler.is_replaced(connection, memory):
-                raise MemoryNotFound(f"memory {memory_id} stays as it is: something newer is in its place")
-        return memory
-
-    @contextlib.contextmanager
-    def _writing(self, owner: OwnerKey, seen: int | None = None) -> Iterator[Connection]:
-        """Give a transaction, which the collection of an owner who always has one follows at once.
-
-        With `seen`, the owner must not have been erased since then; a change of a memory in its place needs no `seen`.
-        """
-        with self._database.write() as connection:
-            yield connection
-            if seen is not None:
-                refuse_erased(connection, owner, seen)
-        if self._index is not None and owner in self._index.names:
-            self._database.when_over(partial(self._index.follow, owner))

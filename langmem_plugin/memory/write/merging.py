@@ -36,8 +36,8 @@ from langmem_plugin.memory.keep.rows import all_rows, begin_change, begin_remova
 from langmem_plugin.memory.keep.stored_vectors import move_vectors
 from langmem_plugin.memory.keep.usage_log import move_verdicts
 from langmem_plugin.memory.models import Memory, Status, plain
+from langmem_plugin.memory.write.decisions import Decision, Stated, decided, stated
 from langmem_plugin.memory.write.key_value import value_of
-from langmem_plugin.memory.write.reconciler import WEIGHED, Decision, Stated, decided, stated
 
 Record = dict[str, Any]
 """The record of a move, as JSON: ids as the new owner has them, and the other changes made for it."""
@@ -124,7 +124,7 @@ class OwnerMerge:
     ) -> list[list[Stated]]:
         """Return the facts of the same words, of one key or of one slot, where both had some."""
         columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.key, memory.c.slot)
-        weighed = (memory.c.owner == owner, memory.c.status.in_(WEIGHED), valid(now))
+        weighed = (memory.c.owner == owner, memory.c.status != "archived", valid(now))
         groups: defaultdict[tuple[str, Any], list[str]] = defaultdict(list)
         for memory_id, digest, key, slot in connection.execute(columns.where(*weighed)):
             for name in (("text", bytes(digest)), ("key", key), ("slot", slot)):

@@ -1,219 +1,45 @@
 """Store new facts beside those that are there: find what each concerns, and write what was decided."""
 
+import contextlib
+import itertools
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import (
-    Relation,
     Slot,
-    Statement,
     alike_slots,
-    another_subject,
-    cannot_repeat,
-    relation,
     resting_on,
-    statement_of,
+    subjects,
 )
-from langmem_plugin.facts.sensitive import is_sensitive
-from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.languages.plain_text import LONGEST_KEPT
-from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
 from langmem_plugin.memory.find.fact_ranking import Meaning, Query
-from langmem_plugin.memory.find.fact_search import Ask, FactSearch
-from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, Advice, MemoryRepository, NewMemory
+from langmem_plugin.memory.find.fact_search import Ask, FactSearch, SearchedWords
+from langmem_plugin.memory.keep.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.keep.rows import begin_change
-from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, Status, bare
-from langmem_plugin.memory.write.likely_changes import Known, doubted, judged
+from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered
+from langmem_plugin.memory.write.decisions import (
+    Decision,
+    Stated,
+    advised,
+    contradict,
+    decided,
+    related,
+    stated,
+    statement_in,
+    weighed,
+)
 
-_EVER = datetime.min.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A memory, stored or about to be, and what it states; one without a known date is older than all."""
-
-    memory: Memory
-    statement: Statement
-    undated: bool = False
-
-    @property
-    def said_at(self) -> datetime:
-        return _EVER if self.undated else self.memory.told_at
-
-    @property
-    def over_at(self) -> datetime | None:
-        return self.memory.over_at
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The decision on one fact.
-
-    `same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
-    said before `newer`: then it is history at once. What it replaces only if the person says so is `in_question`:
-    until then it waits.
-    """
-
-    same: Stated | None = None
-    over: tuple[Stated, ...] = ()
-    newer: Stated | None = None
-    in_question: tuple[Stated, ...] = ()
-
-
-def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
-    """Decide by what was said, and by when it was said, not by when it was stored.
-
-    A memory with a key is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
-    stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
-    """
-    found = found or {}
-    over: list[Stated] = []
-    newer: list[Stated] = []
-    same: Stated | None = None
-    for each in held:
-        if each.memory.id == new.memory.id:
-            continue
-        kind, over_at = (found.get(each.memory.id) or related(new, each)).kind, each.over_at
-        if kind == "duplicate" and over_at is None:
-            same = _surer(same, each)
-        elif over_at is not None and new.said_at < over_at and (kind == "duplicate" or _of_same_words(new, each)):
-            # What was corrected or forgotten does not come back with what was said before.
-            same = same or each
-        elif kind == "supersedes" and over_at is None:
-            (over if each.said_at <= new.said_at else newer).append(each)
-    if same is not None:
-        return Decision(same)
-    if newer:
-        return Decision(newer=max(newer, key=lambda each: each.said_at))
-    return Decision(over=tuple(sorted(over, key=lambda each: each.said_at)))
-
-
-def related(new: Stated, old: Stated) -> Relation:
-    """Return the relation by the rules; the same words under the same key are the same whatever they say."""
-    if new.memory.key != old.memory.key:
-        return Relation("unrelated", "another key")
-    if bare(new.memory.text) == bare(old.memory.text):
-        return Relation("duplicate", "the same words")
-    if new.memory.key is not None:
-        return Relation("keeps_both", "the same key")
-    return doubted(new.statement, old.statement, relation(new.statement, old.statement))
-
-
-def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
-    """Return the relation of `new` to each memory, by id: as the rules say, and where they are not sure
-    the most likely.
-
-    Most likely is judged of what is remembered without a key, holds, was said before and is no instruction.
-    """
-    found = {each.memory.id: related(new, each) for each in held if each.memory.id != new.memory.id}
-    candidates = {
-        each.memory.id: each
-        for each in held
-        if each.memory.id in found
-        and each.memory.key is None
-        and each.memory.status == "active"
-        and each.said_at <= new.said_at
-    }
-    if new.memory.key is not None or any(found[each].kind == "duplicate" for each in found.keys() - candidates.keys()):
-        return found
-    known = [Known(each.statement, found[memory_id]) for memory_id, each in candidates.items()]
-    for memory_id, likely in zip(candidates, judged(new.statement, known), strict=True):
-        if likely != found[memory_id] and not _instructs(new, candidates[memory_id]):
-            found[memory_id] = likely
-    return found
-
-
-def _instructs(*facts: Stated) -> bool:
-    return any(instruction_in(each.memory.text) is not None for each in facts)
-
-
-def contradict(one: Stated, other: Stated) -> bool:
-    """Tell whether the two cannot be remembered beside each other, whichever was said first."""
-    return any(related(*pair).kind in ("duplicate", "supersedes") for pair in ((one, other), (other, one)))
-
-
-def _of_same_words(new: Stated, old: Stated) -> bool:
-    """Tell whether both come from the same words of one message: a model that reads it again words the fact anew."""
-    one, other = new.memory, old.memory
-    if one.source_id is None or one.source_id != other.source_id or not one.quote or not other.quote:
-        return False
-    ours, theirs = bare(one.quote), bare(other.quote)
-    return ours in theirs or (theirs in ours and one.slot is not None and one.slot == other.slot)
-
-
-def _surer(one: Stated | None, other: Stated) -> Stated:
-    """Return the surer one: an active one before one that waits for the person's word, and that before
-    one that is over.
-    """
-    if one is None or one.over_at is not None:
-        return other
-    return other if (one.memory.status, other.memory.status) == ("pending", "active") else one
-
-
-_MOST_REPLACED = 3  # a fact that ends more than these is asked about
-
-
-def advised(new: Stated, decision: Decision, held: Iterable[Stated], advice: Advice) -> Decision:
-    """Follow advice where the rules decided nothing: on memories without a key, as they are now."""
-    if decision != Decision() or new.memory.key is not None:
-        return decision
-    there = {each.memory.id: each for each in held if each.memory.key is None and each.memory.id != new.memory.id}
-    same = there.get(advice.same_as) if advice.same_as is not None else None
-    if same is not None and _repeats(new, same):
-        return Decision(same)
-    replaced = tuple(
-        each
-        for memory_id in dict.fromkeys(advice.replaces)
-        if (each := there.get(memory_id)) is not None
-        and each.memory.status == "active"
-        and not another_subject(new.statement, each.statement)
-    )
-    if not replaced:
-        return decision
-    replaced = tuple(sorted(replaced, key=lambda each: each.said_at))
-    if len(replaced) <= _MOST_REPLACED and all(_may_replace(new, each) for each in replaced):
-        return Decision(over=replaced)
-    return Decision(in_question=replaced)
-
-
-def _repeats(new: Stated, old: Stated) -> bool:
-    """Tell whether the fact repeats; also what was corrected or forgotten since: that does not come
-    back in other words.
-    """
-    if cannot_repeat(new.statement, old.statement):
-        return False
-    return old.memory.status == "active" or (old.over_at is not None and new.said_at < old.over_at)
-
-
-def _may_replace(new: Stated, old: Stated) -> bool:
-    """Tell whether the fact may replace without asking: said later, surely, and neither sensitive
-    nor an instruction.
-    """
-    return (
-        new.memory.status == "active"
-        and old.said_at < new.said_at
-        and not any(
-            each.memory.private or is_sensitive(each.memory.text) or instruction_in(each.memory.text) is not None
-            for each in (new, old)
-        )
-    )
-
-
-WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
 _NEAREST = 5  # memories that share words with a fact: other things that it may concern than its slot's
-_KEPT_STATEMENTS = 4_096
 _NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
@@ -250,39 +76,53 @@ class Reconciler:
         self._embedder = embedder
         self._now = now
 
-    def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[list[str]]:
-        """Return, for each fact, the ids of the memories that may concern it. Call this outside of a transaction."""
-        with self._database.read() as connection:
-            if connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner)).first() is None:
-                return [[] for _ in news]
-            return self._search.ids_by_words(connection, owner, [self._query(new.text) for new in news])
+    def nearest(self, owner: OwnerKey, news: Sequence[NewMemory]) -> list[str]:
+        """Return the ids of the memories that may concern a new one. Call this outside of a transaction.
+
+        For several, whose decisions change what is known, they are found in it, and only what that needs is read now.
+        """
+        with self._database.read() as connection, self._search.words(connection, owner) as words:
+            return words.nearest(self._query(news[0].text)) if len(news) == 1 else []
+
+    @contextlib.contextmanager
+    def writing(self, owner: OwnerKey, *, patience: timedelta | None = None) -> Iterator[Connection]:
+        """Give a transaction to `store` in: where it is given up, what was searched meanwhile is forgotten."""
+        try:
+            with self._database.write(patience=patience) as connection:
+                yield connection
+        except BaseException:
+            self._search.forget_cached(owner)
+            raise
 
     def store(
-        self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
+        self, connection: Connection, owner: OwnerKey, news: Sequence[NewMemory], nearest: Sequence[str] = ()
     ) -> list[Remembered]:
-        """Store each of `news`; return the memory that it ended in and what happened, in order."""
+        """Store each of `news`; return the memory that it ended in and what happened, in order, as if each were stored
+        alone. `nearest` is for a single one.
+        """
         now = self._now()
         drafts = [self._draft(owner, new, now) for new in news]
         begin_change(connection, owner, 0)  # others who write now wait, and then see what was decided here
-        advice = [new.advice for new in news]
-        hinted = [(*hints, *(each.memory_ids if each else ())) for hints, each in zip(nearest, advice, strict=True)]
-        held = self._held(connection, owner, drafts, hinted, now)
+        advice = [new.advice.memory_ids if new.advice else () for new in news]
+        held = self._held(connection, owner, drafts, {*nearest, *itertools.chain(*advice)}, now)
         results: list[tuple[Stated, Decision]] = []
-        for number, hints in enumerate(nearest):
-            draft, told = drafts[number], advice[number]
-            decision = self._weighed(draft, held.concerning(draft, hints), held.concerning(draft))
-            if told is not None:
-                decision = advised(draft, decision, held.concerning(draft, hinted[number]), told)
-            if decision.in_question:
-                drafts[number] = draft = _waiting(draft, decision.in_question)
-            if decision.same is None and decision.newer is None:  # what is history at once takes nobody's place
-                held.add(draft)
-            if draft.memory.status != "pending":
-                held.drop(decision.over)
-            results.append((draft, decision))
+        with contextlib.ExitStack() as searched:
+            words = searched.enter_context(self._search.words(connection, owner)) if len(news) > 1 else None
+            for new, draft, advised_on in zip(news, drafts, advice, strict=True):
+                hints = nearest if words is None else words.nearest(self._query(new.text))
+                held.add(self._of_ids(connection, owner, held.unknown(hints), now))
+                decision = self._weighed(draft, held, hints)
+                if new.advice is not None:
+                    decision = advised(draft, decision, held.concerning(draft, (*hints, *advised_on)), new.advice)
+                if decision.in_question:
+                    draft = _waiting(draft, decision.in_question)  # noqa: PLW2901
+                _note(held, draft, decision, words, now)
+                results.append((draft, decision))
         kept = [(new, draft) for new, (draft, decision) in zip(news, results, strict=True) if decision.same is None]
         made = self._repository.insert(connection, owner, [(draft.memory, new.vector) for new, draft in kept])
         stored = {id(draft): each for (_, draft), each in zip(kept, made, strict=True)}
+        if any(draft.memory.id != each.id for (_, draft), each in zip(kept, made, strict=True)):
+            self._search.forget_cached(owner)  # some are stored under another id than they were searched by
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
     def replace(self, connection: Connection, owner: OwnerKey, memory_id: str, new: NewMemory) -> Remembered:
@@ -292,7 +132,7 @@ class Reconciler:
         its history. Raises MemoryNotFound.
         """
         now = self._now()
-        [made] = self.store(connection, owner, [new], [[]])
+        [made] = self.store(connection, owner, [new])
         if made.id == memory_id or memory_id in made.concerned:
             return made
         old = self._repository.by_id(connection, owner, memory_id)
@@ -341,7 +181,7 @@ class Reconciler:
     ) -> Remembered:
         """Put a memory's text right; return it with what it replaces. The old text is kept as history."""
         now = self._now()
-        read = _statement_of(changes["text"], now)
+        read = statement_in(changes["text"], {}, now)
         slot = {"slot": read.slot.key if read.slot else None, "valid_from": read.valid_from, "valid_to": read.valid_to}
         changed = self._repository.change(
             connection, held.owner, held.id, slot | changes, now=now, vector=vector, revision=revision
@@ -376,7 +216,7 @@ class Reconciler:
         now = self._now()
         draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
         with self._database.read() as connection:
-            held = self._held(connection, owner, [draft], [[]], now)
+            held = self._held(connection, owner, [draft], (), now)
         same = decided(draft, held.concerning(draft, ())).same
         return None if same is None or same.over_at is None else same.memory
 
@@ -388,7 +228,7 @@ class Reconciler:
         now = self._now()
         draft = self._draft(owner, new, now)
         begin_change(connection, owner, 0)
-        held = self._held(connection, owner, [draft], [[]], now).concerning(draft, ())
+        held = self._held(connection, owner, [draft], (), now).concerning(draft, ())
         decision = decided(draft, held)
         [made] = self._repository.insert(connection, owner, [(draft.memory, new.vector)])
         same = decision.same
@@ -407,7 +247,7 @@ class Reconciler:
         ask = Ask(owner, self._query(text, meaning), None, at_hand=True)
         with self._database.read() as connection:
             found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
-            held = self._held(connection, owner, [draft], [list(found)], now).concerning(draft, list(found))
+            held = self._held(connection, owner, [draft], found, now).concerning(draft, list(found))
         candidates = []
         found_of = weighed(draft, held)
         for each in held:
@@ -419,18 +259,19 @@ class Reconciler:
         return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
 
     def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
-        held = self._held(connection, fact.memory.owner, [fact], [[]], now)
+        held = self._held(connection, fact.memory.owner, [fact], (), now)
         return [each for each in held.concerning(fact, ()) if each.over_at is None]
 
-    def _weighed(self, draft: Stated, held: Sequence[Stated], of_its_slot: Sequence[Stated]) -> Decision:
+    def _weighed(self, draft: Stated, held: "HeldFacts", hints: Sequence[str]) -> Decision:
         """Decide on a draft. What a waiting one will replace is found again by slot when it is confirmed, where a
         rule says so; all else is noted with it.
         """
-        found = weighed(draft, held)
-        decision = decided(draft, held, found)
+        concerned = held.concerning(draft, hints)
+        found = weighed(draft, concerned)
+        decision = decided(draft, concerned, found)
         if draft.memory.status != "pending":
             return decision
-        found_again = [each for each in of_its_slot if related(draft, each).kind == "supersedes"]
+        found_again = [each for each in held.concerning(draft) if related(draft, each).kind == "supersedes"]
         sure = tuple(each for each in decision.over if each in found_again)
         noted = tuple(each for each in decision.over if each not in found_again)
         return replace(decision, over=sure, in_question=noted)
@@ -442,7 +283,7 @@ class Reconciler:
         return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
     def _draft(self, owner: OwnerKey, new: NewMemory, now: datetime) -> Stated:
-        statement = _statement_of(new.text, new.fields.get("said_at") or new.fields.get("created_at") or now)
+        statement = new.statement or statement_in(new.text, new.fields, now)
         read = {
             "slot": statement.slot.key if statement.slot else None,
             "valid_from": statement.valid_from,
@@ -452,24 +293,26 @@ class Reconciler:
         return Stated(self._repository.draft(owner, new.text, fields, now=now), statement, undated=new.undated)
 
     def _held(
-        self,
-        connection: Connection,
-        owner: OwnerKey,
-        drafts: Sequence[Stated],
-        nearest: Sequence[Sequence[str]],
-        now: datetime,
+        self, connection: Connection, owner: OwnerKey, drafts: Sequence[Stated], hints: Iterable[str], now: datetime
     ) -> "HeldFacts":
-        memory_ids = {each for hints in nearest for each in hints}
-        memory_ids |= self._repository.ids_of_same(
-            connection, owner, [(each.memory.text, each.memory.key) for each in drafts], WEIGHED, now=now
-        )
+        texts = [(each.memory.text, each.memory.key) for each in drafts]
+        memory_ids = self._repository.ids_of_same(connection, owner, texts)
         memory_ids |= self._repository.ids_of_messages(
             connection, owner, {(each.memory.session_id, each.memory.source_id) for each in drafts}
         )
         slots = {slot for each in drafts for slot in _slots(each)}
-        memory_ids |= self._repository.ids_of_slots(connection, owner, slots, WEIGHED, now=now)
-        found = self._repository.by_ids(connection, owner, list(memory_ids))
-        return HeldFacts([stated(each) for each in found if each.status in WEIGHED])
+        of_slots = self._repository.ids_of_slots(connection, owner, slots, now=now)
+        memory_ids.update(hints)
+        held = HeldFacts()
+        held.add(self._of_ids(connection, owner, [*(memory_ids - of_slots.keys()), *of_slots], now))
+        return held
+
+    def _of_ids(
+        self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], now: datetime
+    ) -> Iterator[Stated]:
+        for each in self._repository.by_ids(connection, owner, memory_ids):
+            if each.status != "archived" and (each.expires_at is None or each.expires_at > now):
+                yield stated(each)
 
     def _finished(
         self,
@@ -495,8 +338,7 @@ class Reconciler:
             newer = as_stored(decision.newer)
             return remembered(self._over(connection, made, newer, now), "stored", (newer.id,))
         for each in over:
-            is_earlier = made.told_at < each.told_at  # the person has said that it holds instead
-            self._over(connection, each, made, now, until=now if is_earlier else None)
+            self._over(connection, each, made, now, until=_until(each, made, now))
         if draft.statement.slot is not None and (over or made.valid_from is not None):
             self._doubt(connection, made, draft.statement.slot, now)
         return remembered(made, "superseded" if over else "stored", concerned)
@@ -513,9 +355,7 @@ class Reconciler:
     def _over(
         self, connection: Connection, old: Memory, by: Memory, now: datetime, *, until: datetime | None = None
     ) -> Memory:
-        until = until or by.valid_from or by.told_at
-        changes = {"status": "superseded", "superseded_by": by.id, "valid_to": old.valid_to or until}
-        return self._repository.change(connection, old.owner, old.id, changes, now=now)
+        return self._repository.change(connection, old.owner, old.id, _as_over(old, by, until), now=now)
 
     def _doubt(self, connection: Connection, ground: Memory, slot: Slot, now: datetime) -> None:
         """Put facts in doubt that rest on another one which has changed."""
@@ -532,34 +372,44 @@ class Reconciler:
 class HeldFacts:
     """The known facts that new ones are weighed against, found again by words, slot and id."""
 
-    def __init__(self, held: Sequence[Stated]) -> None:
-        self._of: defaultdict[tuple[str, str], list[Stated]] = defaultdict(list)
-        for each in held:
-            self.add(each)
+    def __init__(self) -> None:
+        self._of: defaultdict[tuple[str, str], dict[str, Stated]] = defaultdict(dict)
+        self._known: set[str] = set()
 
-    def add(self, fact: Stated) -> None:
-        for name in _names(fact):
-            self._of[name].append(fact)
+    def add(self, facts: Iterable[Stated]) -> None:
+        """Add facts, the newest last; one of the same id takes the place of the other."""
+        for fact in facts:
+            self._known.add(fact.memory.id)
+            for name in _names(fact):
+                self._of[name][fact.memory.id] = fact
 
-    def drop(self, over: Sequence[Stated]) -> None:
-        for each in over:
-            for name in _names(each):
-                self._of[name] = [other for other in self._of[name] if other is not each]
+    def unknown(self, memory_ids: Sequence[str]) -> list[str]:
+        return [each for each in memory_ids if each not in self._known]
 
     def concerning(self, draft: Stated, hints: Sequence[str] = ()) -> list[Stated]:
+        """Return the facts that may concern the draft: of very many of one name the newest, and of those that are over
+        only what was so when it was said.
+        """
         names = [*_names(draft), *(("id", each) for each in hints)]
-        found = (each for name in names for each in self._of.get(name, ())[-MOST_OF_A_SLOT:])
+        found = (
+            each
+            for name in names
+            for each in itertools.islice(reversed(self._of.get(name, {}).values()), MOST_OF_A_SLOT)
+            if each.over_at is None or draft.said_at < each.over_at
+        )
         return list({id(each): each for each in found}.values())
 
 
 def _names(fact: Stated) -> list[tuple[str, str]]:
     memory = fact.memory
-    names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
+    names = [("id", memory.id), ("text", f"{memory.key or ''}\n{fact.words}")]
     if memory.source_id is not None:
         names.append(("message", memory.source_id))
     slots = _slots(fact)
     names += (("slot", slot) for slot in slots)
-    return [*names, *(("attribute", each) for each in {slot.partition("/")[2] for slot in slots})]
+    for who, _, attribute in (slot.partition("/") for slot in slots):
+        names += (("attribute", f"{each}/{attribute}") for each in subjects(who))
+    return names
 
 
 def _slots(fact: Stated) -> set[str]:
@@ -570,19 +420,36 @@ def _slots(fact: Stated) -> set[str]:
     return {other for slot in held for other in alike_slots(slot)}
 
 
+def _note(held: HeldFacts, draft: Stated, decision: Decision, words: SearchedWords | None, now: datetime) -> None:
+    """Note what was decided on a draft, before it is written, for those that come after it."""
+    memory = draft.memory
+    if decision.newer is not None and memory.status != "pending":  # it takes nobody's place
+        held.add([replace(draft, memory=memory.model_copy(update=_as_over(memory, decision.newer.memory)))])
+    elif decision.same is None:
+        held.add([draft])
+        if words is not None and memory.status == "active":
+            words.add(memory)
+    for each in decision.over if memory.status != "pending" else ():
+        over = _as_over(each.memory, memory, _until(each.memory, memory, now))
+        held.add([replace(each, memory=each.memory.model_copy(update=over))])
+        if words is not None:
+            words.drop(each.memory.id)
+
+
+def _until(old: Memory, by: Memory, now: datetime) -> datetime | None:
+    """Return when `old` ended where it was said after `by`: the person has said now that this holds instead."""
+    return now if by.told_at < old.told_at else None
+
+
+def _as_over(old: Memory, by: Memory, until: datetime | None = None) -> dict[str, Any]:
+    ended = old.valid_to or until or by.valid_from or by.told_at
+    return {"status": "superseded", "superseded_by": by.id, "valid_to": ended}
+
+
 def _waiting(fact: Stated, in_question: Sequence[Stated]) -> Stated:
     """Return the memory, waiting for the person's word on whether it takes the place of these."""
     noted = {**fact.memory.metadata, WOULD_REPLACE: [each.memory.id for each in in_question]}
     return replace(fact, memory=fact.memory.model_copy(update={"status": "pending", "metadata": noted}))
-
-
-def stated(memory: Memory) -> Stated:
-    return Stated(memory, _statement_of(memory.text, memory.told_at))
-
-
-@cached_if_short(_KEPT_STATEMENTS, LONGEST_KEPT)
-def _statement_of(text: str, said_at: datetime) -> Statement:
-    return statement_of(text, said_at)
 
 
 def remembered(memory: Memory, outcome: Outcome, concerned: tuple[str, ...] = ()) -> Remembered:

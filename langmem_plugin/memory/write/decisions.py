@@ -1,0 +1,557 @@
+"""Decide what a new fact does to known ones: by the rules of `facts`, and where none is sure by both texts' words.
+
+By its words a new text ends a known one if it tells of a change ("moved", "no longer", "now") and both have two words
+in common, or it has most of what the known one is about. It repeats it if nearly all it says is known. Else both stay:
+losing a fact is the worst error.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import dropwhile, pairwise, takewhile
+from typing import Any, Final, Literal, NamedTuple
+
+from langmem_plugin.cached_property import cached_property
+from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat, relation, statement_of
+from langmem_plugin.facts.marks import names
+from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.standing_orders import instruction_in
+from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.languages.language import LANGUAGES, phrases, words
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
+from langmem_plugin.lru import cached_if_short
+from langmem_plugin.memory.find.tokenizer import HEBREW_PREFIXES, STOP_WORDS, language_of, stemmer
+from langmem_plugin.memory.keep.repository import Advice
+from langmem_plugin.memory.models import Memory, bare
+
+_KEPT_STATEMENTS: Final = 4_096
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A memory, stored or about to be, and what it states; one without a known date is older than all."""
+
+    memory: Memory
+    statement: Statement
+    undated: bool = False
+
+    @property
+    def said_at(self) -> datetime:
+        return _EVER if self.undated else self.memory.told_at
+
+    @property
+    def over_at(self) -> datetime | None:
+        return self.memory.over_at
+
+    @cached_property
+    def words(self) -> str:
+        return bare(self.memory.text)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision on one fact.
+
+    `same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
+    said before `newer`: then it is history at once. What it replaces only if the person says so is `in_question`:
+    until then it waits.
+    """
+
+    same: Stated | None = None
+    over: tuple[Stated, ...] = ()
+    newer: Stated | None = None
+    in_question: tuple[Stated, ...] = ()
+
+
+def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
+    """Decide by what was said, and by when it was said, not by when it was stored.
+
+    A memory with a key is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
+    stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
+    """
+    found = found or {}
+    over: list[Stated] = []
+    newer: list[Stated] = []
+    same: Stated | None = None
+    for each in held:
+        if each.memory.id == new.memory.id:
+            continue
+        kind, over_at = (found.get(each.memory.id) or related(new, each)).kind, each.over_at
+        if kind == "duplicate" and over_at is None:
+            same = _surer(same, each)
+        elif over_at is not None and new.said_at < over_at and (kind == "duplicate" or _of_same_words(new, each)):
+            # What was corrected or forgotten does not come back with what was said before.
+            same = same or each
+        elif kind == "supersedes" and over_at is None:
+            (over if each.said_at <= new.said_at else newer).append(each)
+    if same is not None:
+        return Decision(same)
+    if newer:
+        return Decision(newer=max(newer, key=lambda each: each.said_at))
+    return Decision(over=tuple(sorted(over, key=lambda each: each.said_at)))
+
+
+def related(new: Stated, old: Stated) -> Relation:
+    """Return the relation by the rules; the same words under the same key are the same whatever they say."""
+    if new.memory.key != old.memory.key:
+        return Relation("unrelated", "another key")
+    if new.words == old.words:
+        return Relation("duplicate", "the same words")
+    if new.memory.key is not None:
+        return Relation("keeps_both", "the same key")
+    return _doubted(new.statement, old.statement, relation(new.statement, old.statement))
+
+
+def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
+    """Return the relation of `new` to each memory, by id: as the rules say, and where they are not sure
+    the most likely.
+
+    Most likely is judged of what is remembered without a key, holds, was said before and is no instruction.
+    """
+    found = {each.memory.id: related(new, each) for each in held if each.memory.id != new.memory.id}
+    candidates = {
+        each.memory.id: each
+        for each in held
+        if each.memory.id in found
+        and each.memory.key is None
+        and each.memory.status == "active"
+        and each.said_at <= new.said_at
+    }
+    if new.memory.key is not None or any(found[each].kind == "duplicate" for each in found.keys() - candidates.keys()):
+        return found
+    # Of those that are as likely the one told first is meant.
+    candidates = dict(sorted(candidates.items(), key=lambda one: one[1].said_at))
+    rules = [found[memory_id] for memory_id in candidates]
+    told = [each.statement for each in candidates.values()]
+    for memory_id, likely in zip(candidates, _judged(new.statement, told, rules), strict=True):
+        if likely != found[memory_id] and not _instructs(new, candidates[memory_id]):
+            found[memory_id] = likely
+    return found
+
+
+def _instructs(*facts: Stated) -> bool:
+    return any(instruction_in(each.memory.text) is not None for each in facts)
+
+
+def contradict(one: Stated, other: Stated) -> bool:
+    """Tell whether the two cannot be remembered beside each other, whichever was said first."""
+    return any(related(*pair).kind in ("duplicate", "supersedes") for pair in ((one, other), (other, one)))
+
+
+def _of_same_words(new: Stated, old: Stated) -> bool:
+    """Tell whether both come from the same words of one message: a model that reads it again words the fact anew."""
+    one, other = new.memory, old.memory
+    if one.source_id is None or one.source_id != other.source_id or not one.quote or not other.quote:
+        return False
+    ours, theirs = bare(one.quote), bare(other.quote)
+    return ours in theirs or (theirs in ours and one.slot is not None and one.slot == other.slot)
+
+
+def _surer(one: Stated | None, other: Stated) -> Stated:
+    """Return the surer one: an active one before one that waits for the person's word, and that before
+    one that is over.
+    """
+    if one is None or one.over_at is not None:
+        return other
+    return other if (one.memory.status, other.memory.status) == ("pending", "active") else one
+
+
+_MOST_REPLACED = 3  # a fact that ends more than these is asked about
+
+
+def advised(new: Stated, decision: Decision, held: Iterable[Stated], advice: Advice) -> Decision:
+    """Follow advice where the rules decided nothing: on memories without a key, as they are now."""
+    if decision != Decision() or new.memory.key is not None:
+        return decision
+    there = {each.memory.id: each for each in held if each.memory.key is None and each.memory.id != new.memory.id}
+    same = there.get(advice.same_as) if advice.same_as is not None else None
+    if same is not None and _repeats(new, same):
+        return Decision(same)
+    replaced = tuple(
+        each
+        for memory_id in dict.fromkeys(advice.replaces)
+        if (each := there.get(memory_id)) is not None
+        and each.memory.status == "active"
+        and not another_subject(new.statement, each.statement)
+    )
+    if not replaced:
+        return decision
+    replaced = tuple(sorted(replaced, key=lambda each: each.said_at))
+    if len(replaced) <= _MOST_REPLACED and all(_may_replace(new, each) for each in replaced):
+        return Decision(over=replaced)
+    return Decision(in_question=replaced)
+
+
+def _repeats(new: Stated, old: Stated) -> bool:
+    """Tell whether the fact repeats; also what was corrected or forgotten since: that does not come
+    back in other words.
+    """
+    if cannot_repeat(new.statement, old.statement):
+        return False
+    return old.memory.status == "active" or (old.over_at is not None and new.said_at < old.over_at)
+
+
+def _may_replace(new: Stated, old: Stated) -> bool:
+    """Tell whether the fact may replace without asking: said later, surely, and neither sensitive
+    nor an instruction.
+    """
+    return (
+        new.memory.status == "active"
+        and old.said_at < new.said_at
+        and not any(
+            each.memory.private or is_sensitive(each.memory.text) or instruction_in(each.memory.text) is not None
+            for each in (new, old)
+        )
+    )
+
+
+def stated(memory: Memory) -> Stated:
+    return Stated(memory, _statement_of(memory.text, memory.told_at))
+
+
+def statement_in(text: str, fields: Mapping[str, Any], now: datetime) -> Statement:
+    """Return what a text states that is about to be remembered with these fields."""
+    return _statement_of(text, fields.get("said_at") or fields.get("created_at") or now)
+
+
+@cached_if_short(_KEPT_STATEMENTS, LONGEST_KEPT)
+def _statement_of(text: str, said_at: datetime) -> Statement:
+    return statement_of(text, said_at)
+
+
+_KEPT: Final = 8_192
+_LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
+_WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
+_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|'s\b")  # "50mg", "Dana's"
+_MONTH = re.compile(r"m\d+")  # as `in_one_form` has it
+_FIGURES = re.compile(r"\d++")
+_DEFINITE: Final = frozenset(word for language in LANGUAGES for word in language.possessives) | words(
+    "the|his|her|their|your|el|la|los|las|su|sus|את"
+)
+_ROLES: Final = {phrase: role for language in LANGUAGES for phrase, role in language.people.items()}
+_IN_ROLES: Final = frozenset(word for phrase in _ROLES for word in phrase) | frozenset(_ROLES.values())
+_LONGEST_ROLE: Final = max(map(len, _ROLES))
+_SELVES: Final = frozenset(word for language in LANGUAGES for word in language.selves) | words("i|me|my")
+_SELF: Final = "self"
+_EMPTY: Final = frozenset(
+    word
+    for language in LANGUAGES
+    for word in language.empty | language.fillers | language.articles | language.selves | language.possessives
+).union(*(STOP_WORDS[language] for language in ("english", "spanish", "hebrew")))
+_CUES: Final = defaultdict[str, list[tuple[str, tuple[str, ...]]]](list)  # by the first word of the phrase
+for _language in LANGUAGES:
+    for _cue in ("change", "beside", "idle"):
+        for _phrase in phrases(_language.changes[_cue]):
+            _CUES[_phrase[0]].append((_cue, _phrase))
+
+_MARK, _WHOLE = 1.5, 1.0  # the weight of a word
+_REPEATS, _WHOLLY, _IN_COMMON, _MOSTLY, _A_THIRD = 0.7, 2.0, 1.8, 0.8, 0.35
+_SHORTEST, _SHORTEST_BEGINNING, _MOST_OF_A_WORD = 3, 4, 0.7
+
+
+class Word(NamedTuple):
+    """The stem or canonical form of a word, and its weight; a "mark" is a number, day or time."""
+
+    form: str
+    kind: Literal["mark", "name", "role", "word"]
+    weight: float
+    is_common: bool = False
+
+
+@dataclass(frozen=True)
+class Content:
+    """The telling words of a text, the people of somebody's that it names, its phrases of each cue, and all its words
+    in order. `changed` are the things that it says to have changed ("sold her green van"), `changing` the names
+    of whose change it is.
+    """
+
+    words: tuple[Word, ...]
+    roles: frozenset[str]
+    cues: Mapping[str, set[tuple[str, ...]]]
+    spoken: tuple[str, ...]
+    changed: tuple[tuple[str, ...], ...]
+    changing: frozenset[str]
+    is_english: bool
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The shares of each text that the other says too, by weight; `things` are its words without numbers and days.
+
+    `shared` counts the things in common, `common` those of them that are no names.
+    """
+
+    new: float
+    old: float
+    new_things: float
+    old_things: float
+    shared: float
+    common: float
+
+
+def _judged(new: Statement, known: Sequence[Statement], rules: list[Relation]) -> list[Relation]:
+    """Return the relation to each known text, by `rules`; one at most by its words, where the rules are not sure."""
+    if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
+        return rules
+    cues = _content(new.text).cues
+    if "beside" in cues:
+        return rules
+    if "change" in cues:
+        found = Relation("supersedes", "tells a change of it")
+        likely = [_changed(new, each) for each in known]
+    else:
+        found = Relation("duplicate", "says nearly the same")
+        likely = [_repeated(new, each) for each in known]
+        pairs = zip(likely, rules, strict=True)  # where a rule keeps both, all of both has to be the same
+        likely = [sure if rule.kind == "unrelated" or sure >= _WHOLLY else 0.0 for sure, rule in pairs]
+    if any(likely):
+        rules[likely.index(max(likely))] = found
+    return rules
+
+
+def _doubted(new: Statement, old: Statement, rule: Relation) -> Relation:
+    """Keep what a rule would replace by its place alone, unless only a name or a number there differs."""
+    if rule.kind != "supersedes" or not rule.by_place:
+        return rule
+    two = Relation("keeps_both", "both can be so")
+    if _of_one_kind(new.text, old.text):
+        return two
+    if "change" in _content(new.text).cues:
+        return rule
+    kinds = [{word.kind for word in _content(each.value or "").words} & {"mark", "name"} for each in (new, old)]
+    ours, theirs = ({word.form for word in _beside_value(each)} for each in (new, old))
+    return rule if ours == theirs and not kinds[0].isdisjoint(kinds[1]) else two
+
+
+def _beside_value(statement: Statement) -> list[Word]:
+    """Return the words that are said besides the value; of "locker 7 has the code 7" one 7 is."""
+    whole, value = _content(statement.text), _content(statement.value or "")
+    said, valued = Counter(whole.spoken), {word.form for word in value.words}
+    said.subtract(value.spoken)
+    return [word for word in whole.words if word.form not in valued or said[word.form] > 0]
+
+
+def _changed(new: Statement, old: Statement) -> float:
+    """Return how much `old` is what `new` tells a change of; 0 where it is not."""
+    if _of_others(new, old) or _in_figures(new.text) == _in_figures(old.text) or _of_one_kind(new.text, old.text):
+        return 0.0  # "paid 40 for lamps" and "paid 50 for lamps" are two facts of one kind
+    if _of_another_thing(new.text, old.text):
+        return 0.0
+    both = _overlap(new.text, old.text)
+    of_it = max(both.new_things, both.old_things) >= _A_THIRD and (
+        both.shared >= _IN_COMMON or both.old_things >= _MOSTLY
+    )
+    told = [_content(each.text).cues.get("change", set()) for each in (new, old)]
+    if not told[0].isdisjoint(told[1]) and both.old_things < _MOSTLY:
+        return 0.0  # "I stopped eating meat" and "I stopped eating sugar" are two changes
+    return both.old + both.shared if of_it and both.common else 0.0
+
+
+def _repeated(new: Statement, old: Statement) -> float:
+    """Return how much of both is the same where `new` says next to nothing else; 0 where it does."""
+    if (
+        _of_others(new, old)
+        or cannot_repeat(new, old)
+        or _says_another(new, old)
+        or _in_figures(new.text) == _in_figures(old.text)
+        or _content(new.text).roles != _content(old.text).roles
+    ):
+        return 0.0
+    both = _overlap(new.text, old.text)
+    return both.new + both.old if both.new >= _REPEATS and both.common else 0.0
+
+
+def _says_another(new: Statement, old: Statement) -> bool:
+    """Tell whether one word stands in another's place, or people do something to each other the other way round."""
+    ours, theirs = _content(new.text), _content(old.text)
+    pairs = zip(ours.spoken, theirs.spoken, strict=False)
+    apart = [pair for pair in pairs if pair[0] != pair[1] and not _EMPTY.issuperset(pair) and not _one_form(*pair)]
+    people = {word.form for word in (*ours.words, *theirs.words) if word.kind == "name"} | {_SELF}
+    named = [[*dict.fromkeys(each for each in one.spoken if each in people)] for one in (ours, theirs)]
+    in_place = len(ours.spoken) == len(theirs.spoken) and len(apart) == 1
+    return in_place or (named[0] != named[1] and sorted(named[0]) == sorted(named[1]))
+
+
+def _of_others(new: Statement, old: Statement) -> bool:
+    """Tell whether the new text is about somebody whom the known one does not name."""
+    named = new.slot is not None and plain(new.slot.who) in plain(old.text)
+    return (another_subject(new, old) and not named) or not _content(new.text).roles <= _content(old.text).roles
+
+
+def _of_one_kind(new: str, old: str) -> bool:
+    """Tell whether the two are about two things of one kind, "locker 3" and "locker 4" where a further number is told,
+    or tell of what two people did.
+    """
+    ours, theirs = _content(new).spoken, _content(old).spoken
+    things = _first_numbered(new), _first_numbered(old)
+    others = things[0] != things[1] and things[0][:1] == things[1][:1] and sum(each.isdigit() for each in ours) > 1
+    who = new.split(maxsplit=1)[0], old.split(maxsplit=1)[0]
+    people = all(each[0].isupper() and plain(each) not in _EMPTY for each in who) and all(
+        "change" in _content(each).cues for each in (new, old)
+    )
+    return others or (people and set(ours[:1]).isdisjoint(theirs) and set(theirs[:1]).isdisjoint(ours))
+
+
+def _of_another_thing(new: str, old: str) -> bool:
+    """Tell whether the new text says what changed, or by name who, and it is nothing of the old one's: who sold her
+    green van may still have a green ladder, and the dog Rex lives when Bella died.
+    """
+    ours, theirs = _content(new), _content(old)
+    held = {word.form for word in theirs.words}
+    known = {word.form for word in theirs.words if word.kind == "name"} - {word.form for word in ours.words}
+    if known and ours.changing - held:
+        return True
+    beside = [*pairwise(theirs.spoken if ours.is_english else theirs.spoken[::-1])]  # each word with what it describes
+    return any(
+        word in thing and noun in held and noun not in thing
+        for thing in ours.changed
+        if thing[-1 if ours.is_english else 0] not in held
+        for word, noun in beside
+    )
+
+
+def _first_numbered(text: str) -> tuple[str, ...]:
+    """Return the first thing that goes by a number, and the number, which is no day of a month."""
+    said = (*in_one_form(plain(text)), "")
+    for name, number, then in zip(said, said[1:], said[2:], strict=False):
+        if name.isalpha() and name not in _EMPTY and number.isdigit() and not _MONTH.fullmatch(then):
+            return name, number
+    return ()
+
+
+def _in_figures(text: str) -> str:
+    return _FIGURES.sub("0", plain(text))
+
+
+def _overlap(new: str, old: str) -> Overlap:
+    ours, theirs = _content(new).words, _content(old).words
+    said, known = _in_both(ours, theirs), _in_both(theirs, ours)
+    shared = [word for word in said if word.kind != "mark"]
+    return Overlap(
+        new=_share(ours, said),
+        old=_share(theirs, known),
+        new_things=_share([word for word in ours if word.kind != "mark"], said),
+        old_things=_share([word for word in theirs if word.kind != "mark"], known),
+        shared=sum(min(word.weight, 1) for word in shared),
+        common=sum(word.is_common for word in shared),
+    )
+
+
+def _in_both(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    return [word for word in words if any(_alike(word, other) for other in others)]
+
+
+def _share(words: Sequence[Word], said: Sequence[Word]) -> float:
+    whole = sum(word.weight for word in words)
+    return sum(word.weight for word in words if word in said) / whole if whole else 0.0
+
+
+def _alike(one: Word, other: Word) -> bool:
+    """Tell whether two words are one but for the ending, as "allergic" and "allergy" are."""
+    return (one.kind == "mark") == (other.kind == "mark") and _one_form(one.form, other.form)
+
+
+def _one_form(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    beginning = max(_SHORTEST_BEGINNING, round(_MOST_OF_A_WORD * len(long)))
+    return short == long or (
+        len(short) >= beginning and short.isalpha() and long[:beginning] == short[:beginning] and not is_hebrew(long)
+    )
+
+
+def _bare_forms(word: str) -> list[str]:
+    """Return a word, and in Hebrew the same without the letters that are written onto it."""
+    found = [word]
+    while is_hebrew(found[-1]) and len(found[-1]) > _SHORTEST and found[-1][0] in HEBREW_PREFIXES:
+        found.append(found[-1][1:])
+    return found
+
+
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def _content(whole: str) -> Content:
+    text = whole[:_LONGEST]
+    said = _GLUED.sub(" ", plain(text).replace("n't", " not"))
+    tokens = _WORD.findall(said)
+    cues, of_cues, places = _cues(tokens)
+    roles, of_roles = _roles(tokens)
+    stem, named = stemmer(text), names(text)
+    capitals = {plain(word) for word in _WORD.findall(text) if word[0].isupper()}
+    stem_of = {each: (stem(each) or [each])[0] for each in tokens}
+    found: dict[str, Word] = {}
+    for form in in_one_form(said):
+        word = _word(form, stem, named, of_cues | of_roles, capitals)
+        if word is not None:
+            found[word.form] = word
+    for role in sorted(roles):
+        found[f"r {role}"] = Word(f"r {role}", "role", _MARK)
+    spoken = tuple(_SELF if each in _SELVES else each if each in _EMPTY else stem_of[each] for each in tokens)
+    objects = (_object(tokens[at:]) for at in places)
+    before = frozenset(spoken[: min(places, default=0)])
+    return Content(
+        words=tuple(found.values()),
+        roles=roles,
+        cues=cues,
+        spoken=spoken,
+        changed=tuple(tuple(stem_of[each] for each in said) for said in objects if said),
+        changing=frozenset(form for form in before if form in found and found[form].kind == "name"),
+        is_english=language_of(text) == "english",
+    )
+
+
+def _object(tokens: Sequence[str]) -> list[str]:
+    """Return the words of the known thing that a text goes on with: "her green van", "la moto azul"."""
+    if not tokens or tokens[0] not in _DEFINITE:
+        return []
+    return [*takewhile(lambda each: each not in _EMPTY, dropwhile(_DEFINITE.__contains__, tokens))]
+
+
+def _word(
+    form: str, stem: Callable[[str], list[str]], named: frozenset[str], idle: set[str], capitals: set[str]
+) -> Word | None:
+    """Return the word of a form; None for a form that tells nothing of what the text is about."""
+    if not form[0].isalpha() or (form[0] in "tm" and form[1:2].isdigit()):
+        return Word(form, "mark", _MARK)
+    forms = _bare_forms(form)
+    if any(each in language.weekdays for language in LANGUAGES for each in (*forms, form.removesuffix("s"))):
+        return Word(form, "mark", _MARK)
+    if (
+        len(form) == 1
+        or not idle.isdisjoint(forms[:2])
+        or not _EMPTY.isdisjoint(forms[:2])
+        or not _IN_ROLES.isdisjoint((form, f"{form}s"))
+    ):
+        return None
+    stemmed = (stem(form) or [form])[0]
+    if form in named:
+        return Word(stemmed, "name", _MARK)
+    return Word(stemmed, "word", _WHOLE, is_common=form not in capitals)
+
+
+def _cues(tokens: Sequence[str]) -> tuple[dict[str, set[tuple[str, ...]]], set[str], list[int]]:
+    """Return the phrases of each cue that a text gives, their words, and where what follows a change begins."""
+    found, used, places = defaultdict[str, set[tuple[str, ...]]](set), set[str](), list[int]()
+    for at, token in enumerate(tokens):
+        for first in _bare_forms(token)[:2]:
+            for cue, phrase in _CUES.get(first, ()):
+                if tuple(tokens[at + 1 : at + len(phrase)]) == phrase[1:]:
+                    found[cue].add(phrase)
+                    used |= {token, *phrase}
+                    places += [at + len(phrase)] if cue == "change" else []
+    return dict(found), used, places
+
+
+def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], set[str]]:
+    """Return the people of somebody's that a text names by what they are ("my sister"), and by which words."""
+    found, used = set(), set()
+    for at, token in enumerate(tokens):
+        for length in range(_LONGEST_ROLE, 0, -1):
+            rest = tuple(tokens[at + 1 : at + length])
+            first = next((form for form in _bare_forms(token) if (form, *rest) in _ROLES), None)
+            if first is not None and len(rest) == length - 1:
+                found.add(_ROLES[first, *rest])
+                used |= {first, token, *rest}
+                break
+    return frozenset(found), used
