@@ -44,7 +44,6 @@ os.environ.update(
     LANGMEM_SWEEP_EVERY="never",
     LANGMEM_SEARCH_PAST_SESSIONS="false",
     LANGMEM_EXTRACT_AFTER="999d",
-    LANGMEM_METRICS="false",
 )
 logging.disable(logging.CRITICAL)
 warnings.filterwarnings("ignore")
