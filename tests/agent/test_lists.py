@@ -121,7 +121,9 @@ def test_an_instruction_is_removed_by_its_number(memory, clock, remove):
 
 
 @pytest.mark.spec("U-2", "M-7")
-def test_a_search_by_a_category_or_by_words_is_answered_and_one_for_what_is_not_there_says_so(database_url, clock, offline_model):
+def test_a_search_by_a_category_or_by_words_is_answered_and_one_for_what_is_not_there_says_so(
+    database_url, clock, offline_model
+):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as memory:
         memory.service.remember(ERIN, "The rent is 4,000", category="housing")
         memory.service.remember(ERIN, "One-pan salmon is our dinner")
