@@ -92,6 +92,8 @@ def test_whose_another_is_does_not_make_them_the_same(message, fact, quote, abou
         ("los viernes tengo coro", "Tiene coro los viernes", "los viernes tengo coro", True),
         ("acabamos de comprar una furgoneta", "Compró una furgoneta", "acabamos de comprar una furgoneta", True),
         ("el médico dice que tengo gota", "Tiene gota", "tengo gota", True),
+        ("mi mujer canta en un coro", "Mujer canta en un coro", "mi mujer canta en un coro", False),
+        ("nuestro alquiler es de 700 euros", "Alquiler es de 700 euros", "nuestro alquiler es de 700 euros", True),
         ("find us a table we are vegan", "Vegan", "we are vegan", True),
         ("i got the job, starting at Hema in June", "Got the job", "i got the job", True),
         ("אני גרה בערד", "גרה בערד", "אני גרה בערד", True),
