@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import FactType, Statement
-from langmem_plugin.facts.clauses import after_leads, is_automated
-from langmem_plugin.facts.guards import laughs
+from langmem_plugin.facts.clauses import after_leads
+from langmem_plugin.facts.guards import is_automated, laughs
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.patterns import begins, language_of
 from langmem_plugin.facts.reading import is_errand, statements
@@ -43,7 +43,7 @@ def classify(text: str) -> Classification:
     """
     said = plain(text)
     language = language_of(said, text)
-    if is_automated(said):
+    if is_automated(text):
         return Classification(False, "Automated or forwarded text detected")
     if stated := statements(text, said_at=_NO_DAY):
         return _of_statement(stated[0], _whole_value(stated))

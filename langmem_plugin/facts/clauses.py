@@ -1,48 +1,19 @@
-"""The places in a sentence where a fact may stand: not in a question, an idea, another's words or a
-message to pass on.
-"""
+"""The places in a sentence where a fact may stand: not in a question nor in an idea."""
 
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.patterns import begins
 from langmem_plugin.facts.tokens import Sentence, Token
-from langmem_plugin.languages.language import LANGUAGES, Language
+from langmem_plugin.languages.language import Language
 
 _TAG: Final = 3  # the most words of a tag like "…, right?": what stands before a longer one is told, not asked
-
-
-def is_automated(said: str) -> bool:
-    """Tell whether the text was passed on, sent by a machine, or made to be obeyed, and is no person's own.
-    `said` is plain.
-    """
-    return _pattern("automated").search(said) is not None
-
-
-def is_invented(said: str) -> bool:
-    """Tell whether the text is about people who are made up: "my character is …", "too silly for my story?"."""
-    return _pattern("invented").search(said) is not None
-
-
-@cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    return re.compile("|".join(getattr(each, kind) for each in LANGUAGES), re.MULTILINE)
 
 
 def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:
     """Return the part of a sentence in which something is stated: from where, and until where."""
     tokens = sentence.tokens
-    start, end = 0, len(tokens)
-    for at, token in enumerate(tokens):
-        if (
-            token.plain in language.reported
-            or _is_idea(tokens, at, language)
-            or (not noted and _is_message(tokens, at, language))
-        ):
-            end = at
-            break
+    start, end = 0, next((at for at in range(len(tokens)) if _is_idea(tokens, at, language)), len(tokens))
     at = after_leads(tokens, 0, language)
     if noted or at >= len(tokens):
         return start, end
@@ -68,22 +39,6 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             or (tokens[at].plain in language.clause_openers and before.plain not in language.before_relative)
         ):
             yield at
-
-
-def _is_message(tokens: Sequence[Token], at: int, language: Language) -> bool:
-    """Tell whether words to pass on to somebody begin here, as in "tell Dana I'm not allergic"."""
-    verb, rest = tokens[at].plain, tokens[at + 1 : at + 5]
-    if (
-        not rest
-        or rest[0].plain in language.objects
-        or not (verb in language.passing_on or verb in language.writing_to)
-    ):
-        return False
-    if language.name == "he":
-        return rest[0].plain == "ש" or (rest[0].plain[:1] == "ל" and len(rest[0].plain) > 2)
-    if verb in language.passing_on:
-        return rest[0].word
-    return any(token.plain in language.selves or token.plain in ("that", "que", ":") for token in rest)
 
 
 def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:

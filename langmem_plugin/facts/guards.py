@@ -97,6 +97,11 @@ def laughs(message: str) -> bool:
     return _found("laughs", message) is not None
 
 
+def is_automated(message: str) -> bool:
+    """Tell whether the text was passed on, sent by a machine, or made to be obeyed, and is no person's own."""
+    return _found("automated", message) is not None
+
+
 def sensitive_beyond(text: str, quote: str, marked: bool) -> bool:
     """Tell whether a fact is sensitive: its reader says so, or the tables do, of the fact or of its words."""
     return marked or is_sensitive(text) or is_sensitive(quote)
@@ -112,7 +117,7 @@ def _foreign(claim: Claim, message: str) -> str | None:
     for found in _QUOTED.finditer(said):
         if found.start() <= start and end <= found.end() and len(quote.split()) > 1:
             return "is cited"
-    return "is a part that is played" if _pattern("plays").search(said[:end]) else None
+    return "is made up" if _pattern("plays").search(said[:end]) else None
 
 
 def _taken_back(claim: Claim, message: str, following: str) -> str | None:
@@ -173,8 +178,6 @@ def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
 def _contrast(message: str) -> list[str]:
     """Return the names that a short message denies: the "Levi" of "It's not Levi, it's Cohen"."""
     said = flat(message)
-    if len(said.split()) > _LONGEST_CORRECTION:
-        return []
     found = re.match(
         r"(?:no,? )?(?:it'?s |he'?s |she'?s |that'?s |is |i'?m )?(?:not|no es|no soy|no|לא) ([^\W\d_]+|\d+)[,.;]? (?:it'?s |but |es |soy |sino |אלא )?\w",
         said,

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
-from langmem_plugin.facts.clauses import after_leads, is_automated, is_invented
-from langmem_plugin.facts.guards import ANOTHERS, doubted, laughs, unbelieved
+from langmem_plugin.facts.clauses import after_leads
+from langmem_plugin.facts.guards import ANOTHERS, doubted, is_automated, laughs, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.patterns import Line, begins, language_of
@@ -38,7 +38,7 @@ def statements(text: str, *, said_at: datetime) -> list[Statement]:
     Nothing is read in a question, an idea, a joke or another's words. What is said twice is one fact, told where
     it was said last.
     """
-    if laughs(text) or is_invented(plain(text)):
+    if laughs(text):
         return []
     told: dict[tuple[object, ...], Statement] = {}
     for each in reversed(_read(own_words(text), text, said_at, noted=False)):
@@ -65,7 +65,7 @@ def statement_of(text: str, said_at: datetime | None = None) -> Statement:
 
 
 def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list[Statement]:
-    if is_automated(plain(text)):
+    if is_automated(text):
         return []
     language = language_of(plain(text), text)
     reader = Reader(language, said_at, noted=noted)

@@ -56,7 +56,7 @@ class Language:
     begins what is said of somebody else, `asks` what the speaker asks of themselves, `supposes` a mere idea. Right
     behind `hangs` stands another's thought or one that holds not yet, behind `that` the speaker's own word only where
     one of `owns` is before it. `unreal` is only wished, planned or possible; a fact that says so has a word of
-    `unreal_told`. `plays` is a part that is played. `when` names a time, beside the calendar's words, `since` one that
+    `unreal_told`. `plays` is a part that is played or a story that is made up; `automated` is no person's text. `when` names a time, beside the calendar's words, `since` one that
     is long ago; `laughs` makes the reader without a model silent.
     """
 
@@ -100,9 +100,7 @@ class Language:
     clause_openers: frozenset[str]
     before_relative: frozenset[str]
     objects: frozenset[str]
-    automated: str
     hours: str
-    invented: str
     between: frozenset[str]
     idle_in_values: frozenset[str]
     same_words: tuple[str, ...]
