@@ -7,7 +7,7 @@ that these rules cannot account for is a doubt.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
@@ -15,15 +15,13 @@ from typing import Final
 from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.patterns import begins, language_of, of_another, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token, sentences
-from langmem_plugin.facts.values import number
+from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import Language, words
 from langmem_plugin.languages.plain_text import is_hebrew, plain
 
 NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
-WORD = re.compile(r"[^\W\d_]++(?:['\"-][^\W\d_]++)*+")
 STEM: Final = 4  # letters by which two forms of a word are taken for one
-_COUNTING = re.compile(rf"{NUMBER.pattern}|{WORD.pattern}")
 _IT: Final = words("it|there|is|am|are|'s")
 _LIKE: Final = words("as|like|como|כמו|בתור")
 _OF: Final = words("of|'s|de|del|של")
@@ -297,34 +295,18 @@ def bare(word: str) -> str:
     return word[1:] if "א" <= word[:1] <= "ת" and word[0] in "בהולמשכ" and len(word) > 3 else word
 
 
-def numbers(text: str) -> set[float]:
-    """Return the numbers of a text, in digits and in words."""
-    found: set[float] = set()
-    for written in NUMBER.findall(text):
-        found |= one_number(written)
-    return found | set(counted(text))
-
-
-def counted(text: str) -> Iterator[float]:
-    """Give the numbers that are said in words: 42 of "forty-two", and not 40 and 2."""
-    told = [part for word in _COUNTING.findall(text) for part in word.split("-")]
-    at = 0
-    while at < len(told):
-        found = number(told[at:]) or number([bare(told[at]), *told[at + 1 : at + 8]])
-        at += found[1] if found else 1
-        if found:
-            yield found[0]
-
-
-def one_number(written: str) -> set[float]:
-    """Return the numbers that may be meant: by "1,5" and "5,000", and the parts of "07:30" and "3.5"."""
-    forms = {written.replace(",", ""), written.replace(",", "."), *re.split(r"[.,:]", written)} if written else set()
-    return {float(each) for each in forms if each.count(".") <= 1 and each.replace(".", "").isdigit()}
+def numbers(text: str) -> set[str]:
+    """Return the numbers of a text, in digits and in words; of a time, a date and a code also each of their parts."""
+    found = set[str]()
+    for word in (*in_one_form(text), *in_one_form(" ".join(map(bare, words_of(text))))):
+        if word[0] != "m" and any(map(str.isdigit, word)):
+            found |= {word, *(part.lstrip("0") or word for part in re.findall(r"\d+", word))}
+    return found
 
 
 def is_number(word: str) -> bool:
     """Tell whether the word counts: not "one", which is an article too."""
-    return word[:1].isdigit() or max(counted(word), default=0) > 1
+    return word[:1].isdigit() or not numbers(word) <= {"1"}
 
 
 def words_of(text: str) -> list[str]:
