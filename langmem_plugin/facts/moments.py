@@ -94,10 +94,7 @@ def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: b
     if not words:
         return None
     return (
-        _fixed(words, language, today)
-        or _ago(words, language, today)
-        or _calendar(words, language, today, ahead=ahead)
-        or _numeric(words[0], today)
+        _fixed(words, language, today) or _ago(words, language, today) or _calendar(words, language, today, ahead=ahead)
     )
 
 
@@ -122,9 +119,6 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
             if day is not None and step:
                 days = (day - today.weekday()) % 7 or 7
                 return _Date(used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day")
-            month = language.months.get(words[used])
-            if month is not None:
-                return _Date(used + 1, _month_near(today, month, ahead=step > 0), "month")
     return None
 
 
@@ -186,20 +180,6 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
         days = (weekday - today.weekday()) % 7
         start = today + timedelta(days=(days or 7) if ahead else days - 7 if days else 0)
         return _Date(1, start, "day", needs_preposition=True)
-    return None
-
-
-def _numeric(word: str, today: datetime) -> _Date | None:
-    """Return the date written in figures, as "3.5.2026"; "2026-05-03" is one token, and is read as it stands."""
-    for mark in "./":
-        parts = word.split(mark)
-        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):
-            day, month, year = (int(part) for part in parts)
-            try:
-                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)
-            except ValueError:
-                return None
-            return _Date(1, start, "day")
     return None
 
 

@@ -20,7 +20,6 @@ _STAMP = re.compile(
 _SIGNED_ABOVE = re.compile(  # "Dana Levi  10:32 AM", "Dana — today at 10:32"
     r"[^\W\d_][^\d\n:,.!?]{0,40}\s(?:\[|\()?\d{1,2}:\d{2}(?::\d{2})?+(?:\s?[ap]m)?[\])]?+", re.IGNORECASE
 )
-_NICK = re.compile(r"<[@+]?[\w.-]{1,40}+>\s")
 _FENCE: Final = "```"
 _TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
 _CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
@@ -35,7 +34,6 @@ _TOLD: Final = [
 ]
 _LABELS: Final = frozenset(word for phrase in _TOLD for word in phrase)
 _SINGLE: Final = frozenset(phrase[0] for phrase in _TOLD if len(phrase) == 1)
-_PASSING_ON: Final = frozenset(word for each in LANGUAGES for word in each.passing_on)
 _INNER: Final = frozenset(
     word
     for each in LANGUAGES
@@ -76,7 +74,7 @@ def _speaker(line: str, *, signed: bool) -> bool | None:
     rest = line.strip().lstrip(_MARKUP)
     stamp = _STAMP.match(rest)
     rest = rest[stamp.end() :] if stamp else rest
-    if _NICK.match(rest) or (signed and _SIGNED_ABOVE.fullmatch(rest)):
+    if signed and _SIGNED_ABOVE.fullmatch(rest):
         return True
     while ":" in rest[:_LONGEST_LABEL]:
         label, _, said = rest.partition(":")
@@ -100,8 +98,6 @@ def _is_own_label(found: list[str], written: list[str]) -> bool:
         return True
     if len(found) == 1:
         return any(form in _SINGLE for form in _forms(found[0]))
-    if found[0] in _PASSING_ON:
-        return False
     if len(found) > _LONGEST_WRITTEN_SMALL and not all(word[0].isupper() for word in written):
         return True  # "plan friday dinner:"
     return any(word in _LABELS or word in _INNER for word in found)

@@ -25,9 +25,9 @@ _EXACT: Final = words("license plate|waist size|height|weight")
 _LONGEST_THING: Final = 5  # words
 _NAMES: Final = frozenset(("name", "nickname"))
 _STATES: Final = frozenset(("age", "relationship", "diet"))
+_PLANS: Final = frozenset(("goal", "plan", "strategy"))
 _DICTATED: Final = frozenset(("secrets", "identity"))  # "save my card 4111 …"
 _TASTES: Final = frozenset(("like", "dislike"))
-_PLANS: Final = frozenset(("goal", "plan", "strategy"))
 _A: Final = frozenset(("a", "an", "un", "una"))
 _MEANT: Final = {"counted": "possession", "illness": "health"}
 _SAID_ALONE: Final = frozenset(("identity", "money", "secrets", "body"))  # told without "is" in Hebrew
@@ -214,8 +214,6 @@ class Reader:
             shown = at + (tokens[at].plain in language.possessives or tokens[at].plain in language.articles)
             role, used = looked_up(line, shown, language.people)
             subject = Subject(role or SELF, at, shown + used, shown, role=role or None)
-        if begins(tokens, last - 1, language.momentary) or subject.end >= last:
-            return None
         return Finding(subject, "routine", tuple(tokens[subject.end : last]), at, last)
 
     def _is_first_person(self, said: Sequence[Token]) -> bool:
@@ -427,8 +425,6 @@ class Reader:
     def _is_value(self, value: Sequence[Token], subject: Subject, attribute: str, *, negated: bool) -> bool:
         """Tell whether the words can be a value at all: "in fear" is no home, "it" is none of anything."""
         language, first = self._language, value[0].plain
-        if not any(token.word for token in value):
-            return False
         counted = number([token.plain for token in value])
         if attribute == "age":
             return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
@@ -462,22 +458,16 @@ class Reader:
             return False
         if not self._noted and not value[0].capital and first in refused:
             return False
-        if attribute in ("allergy", "intolerance") and not self._noted:
-            days = {form for day in language.weekdays for form in (day, f"{day}s")}
-            if any(token.plain in refused | days or token.plain.removeprefix("ה") in refused | days for token in value):
-                return False  # "allergic to Mondays", "to stupid people"
+        hurting = attribute in ("allergy", "intolerance") and not self._noted
+        if hurting and any(token.plain in refused for token in value):
+            return False  # "allergic to stupid people"
         if subject.noun is None:
             return not subject.loose or attribute in OF_PEOPLE
         ordered = not language.no_values["health"].isdisjoint(subject.noun.split())
         if not self._noted and ordered and not self._is_planned(value):
             return False  # "my order is 5521"
-        if (
-            not value[0].capital
-            and attribute not in _PLANS
-            and len(first) > 5
-            and first.endswith(("ing", "ando", "iendo"))
-        ):
-            return False  # "my car is leaking"
+        if attribute not in _PLANS and re.fullmatch(r"[^\W\d_A-Z]\w{2,}(?:ing|ando|iendo)", value[0].written):
+            return False  # "my car is leaking", but "my supplier is Sterling"
         favorite = not language.favorites.isdisjoint(subject.noun.split())
         if (first in language.moods and not favorite) or (
             attribute_of(attribute).category == "money" and counted is None and not self._counts(value)
