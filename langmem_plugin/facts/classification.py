@@ -95,19 +95,17 @@ def _of_statement(statement: Statement, value: str | None) -> Classification:
 
 
 def _wished(text: str, told: Sequence[Sentence], language: Language) -> Classification | None:
-    """Recognise a standing wish, as in "use a formal tone", "remind me every morning", "from now on …"."""
+    """Recognise a standing wish, as in "use a formal tone", "remind me every morning"."""
     for sentence in told:
         tokens = sentence.tokens
         at = after_leads(tokens, 0, language)
         rest = {token.plain for token in tokens[at + 1 :]}
         if at >= len(tokens) or not rest:
             continue
-        standing = begins(tokens, at, language.instructed) or begins(tokens, 0, language.instructed)
         manner = tokens[at].plain in language.addressed and rest & language.manners
         often = tokens[at].plain in language.asks and rest & language.frequencies
-        if standing or manner or often:
-            first = 0 if begins(tokens, 0, language.instructed) else at
-            value = text[tokens[first].start : tokens[-1].end]
+        if manner or often:
+            value = text[tokens[at].start : tokens[-1].end]
             return Classification(True, "Standing wish detected", "preference", "instruction", value)
     return None
 

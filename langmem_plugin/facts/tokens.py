@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
+from langmem_plugin.facts.values import is_code
 from langmem_plugin.languages.language import words
-from langmem_plugin.languages.plain_text import is_hebrew, plain
+from langmem_plugin.languages.plain_text import plain
 
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
-_NUMBERED_NAME = re.compile(r"[\w-]++")
-_SIGNED = re.compile(r"[^\W_]++[+#*]{1,2}|[A-Z]{1,2}-")  # "C++", "A-"
 _TERMINAL = frozenset(".!?;…¡¿")
 _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
 
@@ -70,24 +68,13 @@ def _ends(text: str, token: Token, held: list[Token]) -> bool:
 def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
     for chunk in _CHUNK.finditer(text):
         said, start = chunk.group(), chunk.start()
-        if "@" in said or "://" in said or _is_code(said):
+        if "@" in said or "://" in said or is_code(said.rstrip(".,;:!?")):
             whole = said.rstrip(".,;:!?)\"'")
             if whole:
                 yield Token(plain(whole), start, start + len(whole), whole)
                 start, said = start + len(whole), said[len(whole) :]
         for part in _PART.finditer(said):
             yield from _expanded(part.group(), start + part.start(), contractions)
-
-
-def _is_code(said: str) -> bool:
-    """Tell whether it looks like a password or a model number: letters with digits in one piece."""
-    body = said.rstrip(".,;:!?")
-    if _SIGNED.fullmatch(body):
-        return True
-    if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):
-        return False
-    kinds = [kind for kind, _ in groupby(body, key=lambda c: "1" if c.isdigit() else "a" if c.isalpha() else "-")]
-    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not is_hebrew(body)
 
 
 def _expanded(written: str, start: int, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:

@@ -45,7 +45,7 @@ def codes(text: str) -> Iterator[tuple[int, int, str]]:
     """
     for found in _WRITTEN.finditer(text):
         word = found.group().rstrip(".:'").removesuffix("'s")
-        if _is_code(word):
+        if is_code(word):
             yield (
                 found.start(),
                 found.start() + len(word),
@@ -53,7 +53,8 @@ def codes(text: str) -> Iterator[tuple[int, int, str]]:
             )
 
 
-def _is_code(word: str) -> bool:
+def is_code(word: str) -> bool:
+    """Tell whether the word is a password, a model number or an address, in which every letter counts."""
     if word.isalpha():
         return False
     if _VERSION.fullmatch(word) or "://" in word or _GRADE.fullmatch(word):

@@ -91,7 +91,6 @@ class Language:
     wishes: tuple[tuple[str, ...], ...]
     needs: tuple[tuple[str, ...], ...]
     always: frozenset[str]
-    instructed: tuple[tuple[str, ...], ...]
     frequencies: frozenset[str]
     names_it: tuple[tuple[str, ...], ...]
     instead: tuple[tuple[str, ...], ...]
