@@ -86,7 +86,7 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
 
 def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:
     return Moment(
-        first, last, date.start, _after(date.through or date.start, date.unit), kind, _said(date, kind, language)
+        first, last, date.start, after(date.through or date.start, date.unit), kind, _said(date, kind, language)
     )
 
 
@@ -106,7 +106,7 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
             used = _begins(words, cells)
             if used and (best is None or used > best.used):
                 unit = _LETTERS[named[-1]]
-                best = _Date(used, _moved(today, unit, int(named[:-1])), unit)
+                best = _Date(used, moved(today, unit, int(named[:-1])), unit)
     if best is not None:
         return best
     for named, step in (("last", -1), ("next", 1), ("this", 0)):
@@ -114,7 +114,7 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
         if used and used < len(words):
             for unit in _UNITS[1:]:
                 if _begins(words[used:], language.times[unit]):
-                    return _Date(used + 1, _moved(today, unit, step), unit)
+                    return _Date(used + 1, moved(today, unit, step), unit)
             day = language.weekdays.get(words[used])
             if day is not None and step:
                 days = (day - today.weekday()) % 7 or 7
@@ -135,7 +135,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
         used = _begins(words[at:], language.times[unit])
         after = _begins(words[at + used :], language.times.get("ago", ())) if used else 0
         if used and (before or after):
-            return _Date(at + used + after, _moved(today, unit, -int(counted[0])), unit)
+            return _Date(at + used + after, moved(today, unit, -int(counted[0])), unit)
     return None
 
 
@@ -163,6 +163,8 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
         if day:
             try:
                 start = start.replace(day=day)
+                if ahead and year is None and start < today:
+                    start = start.replace(year=start.year + 1)
             except ValueError:
                 return None
         plain_may = said == "may" and not day and year is None
@@ -203,7 +205,8 @@ def _month_near(today: datetime, month: int, *, ahead: bool) -> datetime:
     return today.replace(year=year, month=month, day=1)
 
 
-def _moved(today: datetime, unit: Unit, steps: int) -> datetime:
+def moved(today: datetime, unit: Unit, steps: int) -> datetime:
+    """Return the beginning of the unit that is so many after today's."""
     if unit == "day":
         return today + timedelta(days=steps)
     if unit == "week":
@@ -213,10 +216,11 @@ def _moved(today: datetime, unit: Unit, steps: int) -> datetime:
     return today.replace(year=year, month=1 if unit == "year" else months % 12 + 1, day=1)
 
 
-def _after(start: datetime, unit: Unit) -> datetime:
+def after(start: datetime, unit: Unit) -> datetime:
+    """Return the end of the unit that begins at `start`."""
     if unit in ("day", "week"):
         return start + timedelta(days=1 if unit == "day" else 7)
-    return _moved(start.replace(day=1), unit, 1)
+    return moved(start.replace(day=1), unit, 1)
 
 
 def _said(date: _Date, kind: str, language: Language) -> str:

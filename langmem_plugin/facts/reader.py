@@ -201,8 +201,7 @@ class Reader:
         thing = tokens[at : at + _LONGEST_THING]
         owned = any(token.plain in language.possessives for token in thing[: 4 if language.possessive_after else 1])
         known = any({token.plain, token.plain.removeprefix("ה")} & language.scheduled for token in thing)
-        others = language.selves | language.others | (language.asks - language.implied)
-        if self._noted or not (owned or known) or tokens[at].plain in others:
+        if self._noted or not (owned or known):
             return None
         last = self._value_end(line, at, "routine")
         said = " ".join(token.plain for token in tokens[at:last])

@@ -5,11 +5,13 @@ what the person tells of themselves ("I always eat lunch at noon") are none.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from types import SimpleNamespace
 
+from langmem_plugin.facts.moments import after, moments, moved
+from langmem_plugin.facts.tokens import sentences
 from langmem_plugin.languages.calendar_names import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAY_NUMBERS
 from langmem_plugin.languages.language import LANGUAGES, Language
 from langmem_plugin.languages.language import words as words_of
@@ -47,7 +49,6 @@ _PART = re.compile("«(\\w+)»")
 _END = r"[.!…]{0,5}\Z"
 _CLOCK = r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s?(?P<half>[ap]\.?m\b\.?)?"
 _CLOCK_2 = re.sub("(hour|minute|half)>", r"\g<1>2>", _CLOCK)
-_MONTHS = {name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)}
 
 
 def _words_of(language: Language) -> OrderWords:
@@ -70,6 +71,7 @@ def _words_of(language: Language) -> OrderWords:
     return OrderWords(
         **{name: pattern(cell) for name, cell in cells.items() if name not in others},
         releases=tuple(map(pattern, cells["releases"])),
+        language=language,
         never=cells["never"],
         numbers={**language.numbers, "a": 1, "an": 1},
         units={word: unit for unit, cell in cells["units"].items() for word in cell.split("|")},
@@ -294,47 +296,32 @@ def _about(topic: str, words: OrderWords) -> str:
 
 def _until(found: re.Match[str], words: OrderWords) -> Ending | None:
     """Return the end that a text gives; None for a date that does not exist."""
-    said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
+    said = {name.rstrip("234"): value.casefold() for name, value in found.groupdict().items() if value}
 
     def ends(at: datetime) -> datetime:
+        today = at.replace(hour=0, minute=0, second=0, microsecond=0)
         if "many" in said or "one" in said:
             many = said.get("many", "")
             unit = words.units[said.get("unit") or said["one"]]
             count = int(many) if many.isdecimal() else words.numbers[many] if many else 1
             span = timedelta(days=30 * count) if unit == "months" else timedelta(**{unit: count})
-            if unit in ("minutes", "hours"):
-                return at + span
-            last = at.date() + span
-        else:
-            last = _last_day(said, words, at.date())
-        return datetime.combine(last + timedelta(days=1), time.min, at.tzinfo)
+            return at + span if unit in ("minutes", "hours") else today + span + timedelta(days=1)
+        if "today" in said:
+            return today + timedelta(days=1)
+        if "iso" in said:
+            return datetime.combine(date.fromisoformat(said["iso"]), time.min, at.tzinfo) + timedelta(days=1)
+        if period := said.get("period") or said.get("next"):
+            unit = next(unit for unit, spelling in words.periods.items() if spelling in period)
+            return after(moved(today, unit, 0), unit)
+        until = f"{' '.join(words.language.times['until'][0])} {said['last']}"
+        (sentence,) = sentences(until, words.language.contractions)
+        return moments(sentence.tokens, words.language, at, ahead=True)[0].end
 
     try:
-        ends(datetime(2024, 1, 1))  # noqa: DTZ001 - any day of a leap year will do
-    except (ValueError, KeyError):
+        ends(datetime(2023, 1, 1))  # noqa: DTZ001 - any day of a year without 29 February will do
+    except (ValueError, KeyError, IndexError):
         return None
     return ends
-
-
-def _last_day(said: Mapping[str, str], words: OrderWords, today: date) -> date:
-    if "tomorrow" in said or "today" in said:
-        return today + timedelta(days="tomorrow" in said)
-    if "weekday" in said:
-        return today + timedelta(days=(WEEKDAY_NUMBERS[said["weekday"]] - today.weekday() - 1) % 7 + 1)
-    if "iso" in said:
-        return date.fromisoformat(said["iso"])
-    if "day" in said:
-        month, day = _MONTHS[said["month"]], int(said["day"])
-        date(2024, month, day)
-        this = today.replace(month=month, day=min(day, 28) if month == 2 else day)
-        return this if this >= today else this.replace(year=today.year + 1)
-    period = said.get("period") or said["next"]
-    name = next((name for name, spelling in words.periods.items() if spelling in period), None)
-    if name == "week":
-        return today + timedelta(days=6 - today.weekday())
-    if name == "month":
-        return (today.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
-    return date(today.year, 12, 31)
 
 
 def _times(found: re.Match[str]) -> str | None:
