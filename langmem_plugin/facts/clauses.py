@@ -1,10 +1,13 @@
 """The places in a sentence where a fact may stand: not in a question nor in an idea."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from langmem_plugin.facts.patterns import begins
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.languages.language import Language
+
+_TAG: Final = 3  # the most words of a tag like "…, right?": what stands before a longer one is told, not asked
 
 
 def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:
@@ -19,7 +22,9 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
     if _asks(tokens, at, language):
         start = next((place + 1 for place in range(at, end) if tokens[place].plain in (",", ":")), end)
     if sentence.asked:  # "I'm vegan, is there a place near here?"
-        end = max((place for place in starts(tokens, start, language) if start < place < end), default=start)
+        asked = [place for place in starts(tokens, start, language) if place < end and _asks(tokens, place, language)]
+        commas = [] if asked else [place for place in range(start, end - _TAG) if tokens[place].plain == ","]
+        end = max((place for place in (*asked, *commas) if place > start), default=start)
     return start, end
 
 

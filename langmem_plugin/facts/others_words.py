@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
+from langmem_plugin.facts.stated import bare
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import is_hebrew, plain
+from langmem_plugin.languages.plain_text import plain
 
 _LONGEST_LABEL: Final = 48
 _MOST_LABEL_WORDS: Final = 4
@@ -103,10 +104,8 @@ def _is_own_label(found: list[str], written: list[str]) -> bool:
     return any(word in _LABELS or word in _INNER for word in found)
 
 
-def _forms(word: str) -> tuple[str, ...]:
-    return (
-        (word, word[1:]) if is_hebrew(word) and word[0] in "הול" and len(word) > 3 else (word, word.removesuffix("s"))
-    )
+def _forms(word: str) -> tuple[str, str]:
+    return word, bare(word).removesuffix("s")
 
 
 def _is_code(bare: str) -> bool:

@@ -263,10 +263,6 @@ def language_of(said: str, written: str) -> Language:
     return spanish if in_spanish > sum(word in _marking(english) for word in found) else english
 
 
-def is_known(word: str, language: Language) -> bool:
-    return word in _marking(language)
-
-
 @cache
 def of_another(language: Language) -> frozenset[str]:
     """Return the words that state something of another only: "lives", "vive", but not "live", "vivo"."""

@@ -15,10 +15,10 @@ from typing import Final
 from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.patterns import begins, language_of, of_another, taken_apart
 from langmem_plugin.facts.tokens import Sentence, Token, sentences
-from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.facts.values import forms_of_one, in_one_form
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import Language, words
-from langmem_plugin.languages.plain_text import is_hebrew, plain
+from langmem_plugin.languages.plain_text import plain
 
 NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
 STEM: Final = 4  # letters by which two forms of a word are taken for one
@@ -282,12 +282,8 @@ def same(one: str, other: str) -> bool:
     """Tell whether the two are forms of one word, or one number."""
     if is_number(one) or is_number(other):
         return bool(numbers(one) & numbers(other))
-    return (
-        one == other
-        or (min(len(one), len(other)) >= STEM and one[:STEM] == other[:STEM])
-        or bare(one) == bare(other)
-        or (is_hebrew(one) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= set("יוהך"))  # "אשתי", "אשתו"
-    )
+    alike = min(len(one), len(other)) >= STEM and one[:STEM] == other[:STEM]
+    return alike or forms_of_one(bare(one), bare(other))
 
 
 def bare(word: str) -> str:

@@ -195,9 +195,6 @@ def _of_a_thing(line: Line, at: int, *, noted: bool) -> Subject | None:
     if not used or at + used + 1 >= len(tokens) or tokens[at + used].plain not in _OF:
         return None
     owner = subject_at(line, at + used + 1, noted=noted)
-    if owner is None and noun in SERVING:  # "la pediatra de los niños es …"
-        end = next((place for place in range(at + used, len(tokens)) if begins(tokens, place, language.copulas)), 0)
-        return Subject(SELF, at, end, at, noun=noun, loose=True) if end else None
     if owner is None or not (owner.role or owner.name) or owner.noun is not None:
         return None
     if owner.role is None and attribute_of(noun).category != "identity":
