@@ -176,6 +176,8 @@ def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
 def _contrast(message: str) -> list[str]:
     """Return the names that a short message denies: the "Levi" of "It's not Levi, it's Cohen"."""
     said = flat(message)
+    if len(said.split()) > _LONGEST_CORRECTION:
+        return []
     found = re.match(
         r"(?:no,? )?(?:it'?s |he'?s |she'?s |that'?s |is |i'?m )?(?:not|no es|no soy|no|לא) ([^\W\d_]+|\d+)[,.;]? (?:it'?s |but |es |soy |sino |אלא )?\w",
         said,

@@ -406,12 +406,6 @@ class Reader:
             and (value[0].plain in language.articles or not (value[0].word or value[0].written in "$€₪£"))
         ):
             value = value[1:]
-        if self._said_at is not None and is_timed(match.attribute):
-            for moment in reversed(moments(value, language, self._said_at, ahead=match.ahead)):
-                if moment.last == len(value) and moment.first > 0:
-                    value = value[: moment.first]
-                    while len(value) > 1 and value[-1].plain in language.articles:
-                        value = value[:-1]
         idle = language.fillers | language.joins
         while value and ((not value[-1].word and value[-1].plain not in ("%", "'s")) or value[-1].plain in idle):
             value = value[:-1]
