@@ -109,16 +109,12 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
                 best = _Date(used, moved(today, unit, int(named[:-1])), unit)
     if best is not None:
         return best
-    for named, step in (("last", -1), ("next", 1), ("this", 0)):
+    for named, step in (("last", -1), ("next", 1)):
         used = _begins(words, language.times.get(named, ()))
-        if used and used < len(words):
-            for unit in _UNITS[1:]:
-                if _begins(words[used:], language.times[unit]):
-                    return _Date(used + 1, moved(today, unit, step), unit)
-            day = language.weekdays.get(words[used])
-            if day is not None and step:
-                days = (day - today.weekday()) % 7 or 7
-                return _Date(used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day")
+        day = language.weekdays.get(words[used]) if 0 < used < len(words) else None
+        if day is not None:
+            days = (day - today.weekday()) % 7 or 7
+            return _Date(used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day")
     return None
 
 

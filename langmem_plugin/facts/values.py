@@ -158,7 +158,8 @@ def _joins(held: float, amount: float) -> bool:
 
 def _amount(word: str) -> float | None:
     if word[:1].isdigit():
-        digits, tail = _split_tail(word)
+        digits = word.rstrip("abcdefghijklmnopqrstuvwxyz")
+        tail = word[len(digits) :]
         if tail and tail not in _SCALES and tail not in ("st", "nd", "rd", "th"):
             return None
         if _GROUPED.fullmatch(digits):
@@ -170,11 +171,6 @@ def _amount(word: str) -> float | None:
         except ValueError:
             return None
     return _NUMBERS.get(word)
-
-
-def _split_tail(word: str) -> tuple[str, str]:
-    digits = word.rstrip("abcdefghijklmnopqrstuvwxyz")
-    return digits, word[len(digits) :]
 
 
 def _read(found: Sequence[str]) -> Iterator[str]:
