@@ -24,7 +24,7 @@ from langmem_plugin.facts.stated import (
     same,
     words_of,
 )
-from langmem_plugin.languages.language import LANGUAGES, words
+from langmem_plugin.languages.language import LANGUAGES
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
 _CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")
@@ -34,9 +34,7 @@ _LONGEST_CORRECTION: Final = 8  # words
 _LONGEST_BARE_CORRECTION: Final = 2  # words of a correction that shares no number and no name with what it corrects
 ANOTHERS: Final = "may be another's words"
 _YEARS_NEAR: Final = range(-1, 4)
-_IDLE: Final = words(
-    "in|on|at|to|of|the|a|an|is|my|and|en|de|la|el|los|las|un|una|es|mi|con|por|at's|it's|he's|she's|it"
-)
+_IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
 
 
 def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", following: str = "") -> str | None:

@@ -57,17 +57,13 @@ def own_words(text: str) -> str:
         if not bare or speaker is False:
             theirs = False
         alone = bare.rstrip("*_").endswith(":") or (signed and _SIGNED_ABOVE.fullmatch(bare) is not None)
-        if speaker is True and (chat or alone or _stamped(line)):
+        if speaker is True and (chat or alone or _STAMP.match(line.lstrip(_MARKUP))):
             theirs = True
         if fenced or fence or theirs or speaker is True or _is_code(bare):
             kept.append(" " * len(line))
         else:
             kept.append(_TICKED.sub(lambda code: " " * len(code.group()), line))
     return "\n".join(kept)
-
-
-def _stamped(line: str) -> bool:
-    return _STAMP.match(line.lstrip(_MARKUP)) is not None
 
 
 def _speaker(line: str, *, signed: bool) -> bool | None:

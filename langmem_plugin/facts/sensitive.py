@@ -121,9 +121,7 @@ def _is_address(text: str) -> bool:
     return text.strip(":0") != ""
 
 
-Kind = Literal[
-    "card", "national id", "bank", "secret", "e-mail", "ip", "health", "faith", "love", "politics", "crime", "money"
-]
+Kind = NumberKind | Literal["health", "faith", "love", "politics", "crime", "money"]
 _GIVEN_TO_BE_USED: Final = frozenset({"e-mail", "ip"})
 
 

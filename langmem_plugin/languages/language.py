@@ -48,17 +48,15 @@ class Language:
     is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
     `writing_to` only where it goes on with "that" or with the speaker.
 
-    `guards` are patterns, held against plain text, of words after which a fact is not believed, whoever read it.
-    `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a fact
-    also those of `denying`. `corrects` takes back the value before it, `jokes` all that was said before it.
-    `keeps_not` asks that it is not remembered. Behind `speaks` another's own words stand, and behind `cites` with a
-    colon; `experts` tell a person about the person. `wants` is another's wish, `not_me` takes back that it is about
-    the speaker, `third` begins what is said of somebody else, `asks` what the speaker asks of themselves, `supposes`
-    a mere idea. Right behind `hangs` stands another's thought or one that holds not yet, behind `that` the speaker's
-    own word only where one of `owns` is before it. `unreal` is only wished, planned or possible; a fact that says so
-    has a word of `unreal_told`. `plays` is a part that is played or a story that is made up; `automated` is no
-    person's text. `when` names a time, beside the calendar's words, `since` one that is long ago; `laughs` makes the
-    reader without a model silent.
+    `guards` are patterns, held against plain text, of words after which a fact is not believed or not sure, whoever
+    read it. `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a
+    fact also those of `denying`. `corrects` takes back the value before it but for `idle` uses of such words, `jokes`
+    all that was said before it. `keeps_not` asks that it is not remembered, `not_me` takes back that it is about the
+    speaker. `plays` is a part that is played or a story that is made up; `automated` is no person's text. `when`
+    names a time, beside the calendar's words, `since` one that is long ago. `laughs` makes the reader without a model
+    silent. A fact that stands with a word of `hinges` is not sure, nor one behind `nested` or `aims`, or behind a
+    clause with `whether`, unless the speaker `tells` it or a time or place is `placed` before it; `unheld` are verbs
+    of the past, `pasts` those with the present that they are told as.
     """
 
     name: str
