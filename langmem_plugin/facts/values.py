@@ -136,7 +136,7 @@ def number(words: Sequence[str]) -> tuple[float, int] | None:
         if amount is None:
             break
         if amount >= 1000 and seen and not word[:1].isdigit():
-            total, current = total + max(current, 1) * amount, 0
+            total, current = total + (current or 1) * amount, 0
         elif amount == 100 and seen and not word[:1].isdigit():
             current = max(current, 1) * 100
         elif (seen and word[:1].isdigit()) or (seen and not _joins(current, amount)):
@@ -186,19 +186,14 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             yield said
             place += used
             continue
-        joined = (
-            [found[place] + found[place + 1]]
-            if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][:1].isdigit()
-            else []
-        )
         if found[place] in _A and number(found[place + 1 :]) is None:
             yield found[place]
             place += 1
             continue
-        counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
+        counted = number(found[place:])
         if counted is not None and counted[1]:
             yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))
-            place += counted[1] + bool(joined)
+            place += counted[1]
             if place < len(found) and found[place] in ("st", "nd", "rd", "th"):
                 place += 1
             continue
