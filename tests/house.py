@@ -23,7 +23,7 @@ ROOMS = {
     "cli": 1700,
     "conversation": 5416,
     "database": 2917,
-    "facts": 3010,
+    "facts": 3014,
     "identifiers": 258,
     "insight": 585,
     "languages": 194,

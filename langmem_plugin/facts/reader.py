@@ -236,6 +236,10 @@ class Reader:
         )
         if not (used or dictated or alone) or (not used and noun == subject.role):
             return None
+        if not used and attribute_of(noun).category == "secrets":  # "הקוד לדלת של המשרד 5580"
+            at = next(
+                (place for place in range(at, min(at + _FAR, len(tokens))) if tokens[place].plain[:1].isdigit()), at
+            )
         at += used
         coming = tokens[at - 1].plain not in language.was
         negated = at < len(tokens) and tokens[at].plain in language.negations
