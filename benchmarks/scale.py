@@ -1,9 +1,11 @@
 """Replies per second of processor time by 1, 2 and 4 processes that answer the same people, beside a stock saver.
 
-python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold] [--sqlite | --postgresql]
+python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold | --routed] [--sqlite]
+                           [--postgresql]
 
 Each process has answered each person once before it is measured; with --cold it has not, as after a restart.
-The control is work of a reply's kind without any database: Python, numpy and the embedding model. What more of its
+Each message goes to any process, or with --routed to the person's own, as behind a proxy that routes by phone.
+The control is work of a reply's kind without any database: Python and the embedding model. What more of its
 processes lose is the machine's (its clock, caches and threads), and each rate is also told relative to that.
 """
 
@@ -19,8 +21,6 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-
-import numpy as np
 
 from benchmarks.reply_cost import Ours, Stock, postgres_saver, server
 from langmem_plugin.agent.models import embedding_model
@@ -39,13 +39,11 @@ class Control:
     def __init__(self):
         self.count = 0
         self._embeddings = embedding_model("offline")
-        self._vectors = np.random.default_rng(1).standard_normal((2_000, 384)).astype(np.float32)
 
     def reply(self, phone):
         self.count += 1
-        vector = np.asarray(self._embeddings.embed_query(f"what shall we cook tonight? ({self.count})"), np.float32)
-        nearest = np.argsort(self._vectors @ vector)[-20:].tolist()
-        said = [{"id": str(at), "type": "human", "content": f"{phone} said {at}", "near": nearest} for at in range(60)]
+        near = self._embeddings.embed_query(f"what shall we cook tonight? ({self.count})")[:20]
+        said = [{"id": str(at), "type": "human", "content": f"{phone} said {at}", "near": near} for at in range(60)]
         for _ in range(20):
             said = [{**each, "content": each["content"].upper().casefold()} for each in json.loads(json.dumps(said))]
 
@@ -69,8 +67,8 @@ def player(kind, url):
         connection.close()
 
 
-def worker(kind, url, seed, people, seconds, *, known, ready, start, results):
-    """Answers whoever writes, as a process of a service does; first replies to `known` people are not counted."""
+def worker(kind, url, seed, people, seconds, *, writing, known, ready, start, results):
+    """Answers whoever is `writing`, as a process of a service does; first replies to `known` people are not counted."""
     logging.disable()
     with player(kind, url) as mine:
         mine.count = seed * 10_000_000
@@ -85,7 +83,7 @@ def worker(kind, url, seed, people, seconds, *, known, ready, start, results):
         def answer():
             while time.monotonic() < until:
                 asked = time.perf_counter()
-                mine.reply(phone(chances.randrange(people)))
+                mine.reply(phone(chances.choice(writing)))
                 taken.append(time.perf_counter() - asked)
 
         threads = [threading.Thread(target=answer) for _ in range(_THREADS)]
@@ -96,15 +94,19 @@ def worker(kind, url, seed, people, seconds, *, known, ready, start, results):
         results.put((len(taken), time.process_time() - began, taken))
 
 
-def run(kind, url, processes, people, seconds, *, known=0):
+def run(kind, url, processes, people, seconds, *, known=0, routed=False):
     """Replies, seconds of the processors, and how long each reply took."""
     context = multiprocessing.get_context("spawn")
     ready, start, results = context.Queue(), context.Event(), context.Queue()
     shared = {"known": known, "ready": ready, "start": start, "results": results}
     seeds = next(_seeds), next(_seeds), next(_seeds), next(_seeds)
     started = [
-        context.Process(target=worker, args=(kind, url, seed, people, seconds), kwargs=shared)
-        for seed in seeds[:processes]
+        context.Process(
+            target=worker,
+            args=(kind, url, seed, people, seconds),
+            kwargs={"writing": range(at, people, processes) if routed else range(people), **shared},
+        )
+        for at, seed in enumerate(seeds[:processes])
     ]
     for each in started:
         each.start()
@@ -198,7 +200,9 @@ def on_postgresql(arguments, kept):
             for processes in arguments.processes:
                 watched = Server(url)
                 with watched.watched():
-                    outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
+                    outcome = run(
+                        kind, url, processes, arguments.people, arguments.seconds, known=known, routed=arguments.routed
+                    )
                 rate = line("PostgreSQL", kind, processes, outcome, first=first, kept=kept[processes], watched=watched)
                 first = first or rate
 
@@ -211,7 +215,9 @@ def on_sqlite(arguments, kept):
             first = None
             run(kind, url, 1, arguments.people, 1)
             for processes in sorted({arguments.processes[0], arguments.processes[-1]}):
-                outcome = run(kind, url, processes, arguments.people, arguments.seconds, known=known)
+                outcome = run(
+                    kind, url, processes, arguments.people, arguments.seconds, known=known, routed=arguments.routed
+                )
                 rate = line("SQLite", kind, processes, outcome, first=first, kept=kept[processes])
                 first = first or rate
 
@@ -222,6 +228,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=15)
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--cold", action="store_true", help="measure the first replies of each process too")
+    parser.add_argument("--routed", action="store_true", help="a person's messages all go to one process")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--sqlite", action="store_true")
     only.add_argument("--postgresql", action="store_true")
