@@ -20,7 +20,7 @@ MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 344, 600, 20
 ROOMS = {
     "agent": 4324,
     "channels": 752,
-    "cli": 1700,
+    "cli": 1701,
     "conversation": 5416,
     "database": 2917,
     "facts": 3014,
@@ -39,7 +39,7 @@ ROOMS = {
     "web": 3567,
     "writing": 1569,
 }
-CROWDED = {"cli": 1700, "database": 2917}
+CROWDED = {"cli": 1701, "database": 2917}
 ALIKE = {("facts", "subject", "subjects")}
 RIDDLES = 31
 """How many docstrings still begin with What or Whether."""

@@ -1,9 +1,9 @@
 """`langmem expire`, `doctor`, `reindex` and `worker`: upkeep by hand."""
 
 import shutil
+import time
 from contextlib import nullcontext
 from dataclasses import asdict
-from queue import SimpleQueue
 from typing import Annotated
 
 import typer
@@ -43,8 +43,8 @@ def worker(
     if not settings.extracts:
         raise InvalidInput('nothing is extracted by these settings: set extraction to "rules" or to a model\'s name')
     settings = settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
-    stopped = SimpleQueue[None]()  # Event.set() would wait for ever in a handler that interrupts its wait()
-    with handled(lambda *_: stopped.put(None)), memory_of(where, settings=settings) as memory:
+    stopped: list[int] = []
+    with handled(lambda signal, _: stopped.append(signal)), memory_of(where, settings=settings) as memory:
         extraction = memory.extraction
         assert extraction is not None  # noqa: S101 - the settings say so
         typer.echo("ready", err=as_json)
@@ -52,7 +52,8 @@ def worker(
             extraction.work_through()
         else:
             extraction.worker.wake()
-            stopped.get()
+            while not stopped:  # a wait without an end would not notice a signal that comes just before it begins
+                time.sleep(0.2)
         extraction.worker.stop()
         extraction.worker.wait()
         jobs = extraction.jobs.states()
