@@ -127,7 +127,7 @@ class BackgroundThread:
         return self._worker.closing
 
     def ask(self, name: str, work: Callable[[], object]) -> None:
-        """Queue `work`, unless work of this name waits or runs already."""
+        """Queue `work`, unless work of this name waits already; asked for while it runs, it is done once more."""
         self._asked.setdefault(name, work)
         self._worker.wake()
 
@@ -138,14 +138,12 @@ class BackgroundThread:
 
     def _work(self) -> float:
         while self._asked and not self.closing.is_set():
-            name, work = next(iter(self._asked.items()))
+            work = self._asked.pop(next(iter(tuple(self._asked))))  # a copy: others ask meanwhile
             try:
                 work()
             except (StoreUnavailable, EmbeddingUnavailable):
                 if not self.closing.is_set():
                     log.warning("background.failed", exc_info=True)
-            finally:
-                self._asked.pop(name, None)
         return math.inf
 
     def _asked_of_parent(self) -> None:

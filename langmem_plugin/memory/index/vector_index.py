@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -237,8 +237,7 @@ class VectorIndex:
 
     def follow(self, owner: OwnerKey) -> None:
         """Bring the owner's collection up to date, or mend it, in the background."""
-        if time.monotonic() >= self._not_before.get(owner, 0.0):
-            self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
+        self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
 
     def catch_up(self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None) -> bool:
         """Bring the owner's collection up to date, from scratch where it is not whole; False when it fails now.
@@ -247,10 +246,7 @@ class VectorIndex:
         processes take turns. Each process examines the whole collection once before it trusts it.
         Raises ConfigurationError where a collection of its name is another's.
         """
-        with timing(self._database.operations, "index") as call:
-            caught_up = self._caught_up(owner, report) or self._caught_up(owner, report, anew=True)
-            call.failed = not caught_up and not self._background.closing.is_set()
-        return caught_up
+        return self._tried(owner, report, anew=(False, True))
 
     def owners(self) -> list[OwnerKey]:
         """Return the owners who have a collection, of whatever model."""
@@ -312,13 +308,26 @@ class VectorIndex:
                         self._progress.forget(owner, model)
 
     def _follow(self, owner: OwnerKey) -> None:
+        before = self._not_before.get(owner)
+        if before is not None and time.monotonic() < before:
+            return
         try:
-            mended = self.catch_up(owner)
+            mended = self._tried(owner, anew=[before is not None])
         except ConfigurationError:
             mended = False
             log.exception("index.mistake", extra={"owner": masked(owner)})
-        if not mended:
+        if mended:
+            self._not_before.pop(owner, None)
+        else:
             self._not_before[owner] = time.monotonic() + _NEXT_REPAIR_SECONDS
+
+    def _tried(
+        self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None, *, anew: Iterable[bool]
+    ) -> bool:
+        with timing(self._database.operations, "index") as call:
+            caught_up = any(self._caught_up(owner, report, anew=each) for each in anew)
+            call.failed = not caught_up and not self._background.closing.is_set()
+        return caught_up
 
     def _caught_up(self, owner: OwnerKey, report: Callable[[int], object], *, anew: bool = False) -> bool:
         done, at, after = 0, (0, 0), (0, "")

@@ -30,7 +30,7 @@ def test_it_exists_from_the_start_and_holds_the_owners_vectors(named):
     assert found(named) == [kept.text]
     assert found(named, "how do I open the safe?") == [secret.text]
     named.forget(ANNA, kept.id)
-    assert until(lambda: kept.text not in found(named) and named.stores.held() == set())
+    assert until(lambda: named.stores.held() == set())
 
 
 @pytest.mark.spec("P-4")

@@ -157,3 +157,24 @@ def test_without_an_index_reindexing_says_what_is_missing(database_url, offline_
 def test_a_setting_that_names_no_store_is_refused(said, tmp_path):
     with Database(f"sqlite:///{tmp_path}/langmem.db") as database, pytest.raises(ConfigurationError):
         opened_stores(said, database)
+
+
+@pytest.mark.parametrize("place", EVERYWHERE[:1], ids=" ".join, indirect=True)
+def test_a_change_that_comes_as_the_last_one_is_taken_up_is_followed_too(memory, many, monkeypatch):
+    memory.reindex(ANNA)
+    asked, go_on = threading.Event(), threading.Event()
+    follow = memory.index._tried
+
+    def slowly(owner, **options):
+        done = follow(owner, **options)
+        asked.set()
+        go_on.wait(30)
+        return done
+
+    monkeypatch.setattr(memory.index, "_tried", slowly)
+    memory.index.follow(ANNA)
+    assert asked.wait(30)
+    memory.forget(ANNA, many[0].id)
+    memory.index.follow(ANNA)
+    go_on.set()
+    assert until(lambda: many[0].id not in memory.stores.held())
