@@ -18,7 +18,7 @@ from langmem_plugin.conversation.config_keys import NOT_METADATA
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
@@ -30,7 +30,6 @@ from langmem_plugin.portability.records import BadRecord, ImportReport
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000
-_CHANNEL = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ class ThreadMigration:
             if not held <= set(ids):
                 report.skip(f"thread {thread.thread_id!r}", "it has gone on here since it was migrated: it stays so")
                 return
-            self._store(thread, there, many, source.checkpoints(thread.thread_id, ids), report)
+            checkpoints = source.checkpoints(thread.thread_id, ids)
+            self._store(thread, checkpoints, report, there=there, held=held, many=many)
 
     def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[Any, Any]]) -> Session | None:
         """Return the session of the key that holds one of these checkpoints, if any."""
@@ -125,27 +125,35 @@ class ThreadMigration:
     def _store(
         self,
         thread: _Thread,
-        there: Session | None,
-        many: int,
         checkpoints: Iterator[StockCheckpoint | BadRecord],
         report: ImportReport,
+        *,
+        there: Session | None,
+        held: set[tuple[str, str]],
+        many: int,
     ) -> None:
-        """Store the thread as a session, in place of the one with `many` messages that it was before it had grown."""
+        """Store the thread as a session, in place of the one that it was before it had grown, which `held` these
+        checkpoints and `many` messages; that one stays where not all of it can be read at the source any more.
+        """
         counted = ImportReport()
-        with self._saver.database.write(patience=BULK_WORK) as connection:
+        with self._saver.database.write(patience=BULK_WORK) as connection, connection.begin_nested() as replacing:
             if there is not None:
                 connection.execute(delete(session_table).where(session_table.c.session_id == there.session_id))
-            session, newest = None, None
+            session, newest, missing = None, None, set(held)
             for each in _readable(checkpoints, counted):
                 session = session or self._placed(connection, thread, each.at, there)
                 if (stored := self._stored(connection, session, each, counted)) is not None:
                     stored.messages.publish()  # before it is on disk: nobody else has a session of this number
                     session = replace(session, next_row=stored.lease.next_row)
                     newest = each if not each.namespace or newest is None else newest
-            if session is not None:
+                    missing.discard((each.namespace, each.checkpoint["id"]))
+            if session is None or newest is None or missing:
+                replacing.rollback()
+            else:
                 self._finish(connection, session, thread, newest)
-        if newest is not None:
-            counted.stored.update({"session": int(there is None), "message": max(0, _messages(newest) - many)})
+                counted.stored.update({"session": int(there is None), "message": max(0, _messages(newest) - many)})
+        if missing:
+            counted.skip(f"thread {thread.thread_id!r}", "not all that is here can be read there any more: it stays so")
         report.stored.update(counted.stored)
         report.skipped.extend(counted.skipped)
 
@@ -185,12 +193,7 @@ class ThreadMigration:
             return None
         return opened
 
-    def _finish(
-        self, connection: Connection, session: Session, thread: _Thread, newest: StockCheckpoint | None
-    ) -> None:
-        if newest is None:  # nothing of the thread could be stored
-            connection.execute(delete(session_table).where(session_table.c.session_id == session.session_id))
-            return
+    def _finish(self, connection: Connection, session: Session, thread: _Thread, newest: StockCheckpoint) -> None:
         now = self._saver.sessions.now()
         current = [each for each in session_rows.all_of(connection, thread.key) if each.ended_at is None]
         goes_on = thread.is_last and all(each.last_active <= newest.at for each in current)
@@ -216,5 +219,5 @@ def _readable(checkpoints: Iterator[StockCheckpoint | BadRecord], report: Import
 
 
 def _messages(newest: StockCheckpoint) -> int:
-    said = newest.checkpoint["channel_values"].get(_CHANNEL)
+    said = newest.checkpoint["channel_values"].get(MESSAGES)
     return sum(isinstance(each, BaseMessage) for each in said) if isinstance(said, list) else 0

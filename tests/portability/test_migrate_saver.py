@@ -172,6 +172,29 @@ def test_a_thread_that_has_grown_keeps_its_session_and_is_searched_whole(source,
         assert examine(memory.saver) == []
 
 
+@pytest.mark.spec("U-9", "C-15")
+@for_each(
+    "damaged",
+    ["thread_id = :who", "thread_id = :who AND checkpoint_id NOT IN (SELECT max(checkpoint_id) FROM checkpoints)"],
+)
+def test_a_thread_that_has_grown_and_cannot_be_read_any_more_stays_here_as_it_was(damaged, tmp_path, clock):
+    file = str(tmp_path / "checkpoints.sqlite")
+    with stock_saver(file) as stock, ConversationSaver(f"sqlite:///{tmp_path}/langmem.db", now=clock) as saver:
+        say(echo(stock), ERIN, "the boiler leaks")
+        migrated(file, saver)
+        before = history(saver, ERIN)
+        say(echo(stock), ERIN, "the boat is blue")
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute(f"UPDATE checkpoints SET checkpoint = x'c1' WHERE {damaged}", {"who": ERIN})
+            connection.commit()
+        report = migrated(file, saver)
+
+        assert history(saver, ERIN) == before
+        assert report.stored["message"] == 0
+        assert any("it stays so" in each.reason for each in report.skipped)
+        assert examine(saver) == []
+
+
 @pytest.mark.spec("U-9", "C-3", "C-4")
 def test_of_several_threads_of_a_person_the_last_is_current_and_the_others_are_archived(source, database_url):
     with stock_saver(source) as stock:
