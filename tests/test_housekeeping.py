@@ -20,11 +20,13 @@ from langgraph.types import interrupt
 from sqlalchemy import BigInteger, func, insert, select, type_coerce, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings, StoreUnavailable
+from langmem_plugin.conversation.turns import turns
 from langmem_plugin.database.conversation_tables import incoming, question, session, turn
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.housekeeping import Swept
+from tests.agent.test_exactly_once import until
 from tests.chat_graph import chat_graph
 from tests.log_events import events
 
@@ -149,15 +151,29 @@ def test_a_sweep_deletes_claimed_ids_questions_and_codes_when_nobody_needs_them(
 
 @pytest.mark.slow
 @pytest.mark.spec("C-22", "C-9")
-def test_tickets_of_processes_that_are_gone_are_taken_away_and_no_others(memory):
+def test_tickets_of_processes_that_are_gone_are_taken_away_and_no_others(memory, monkeypatch):
+    monkeypatch.setattr(turns, "_ABANDONED_SECONDS", turns.SILENT_SECONDS)  # nobody waits behind them
     _put(memory, turn, {"thread": MOM, "renewals": 3}, {"thread": "+972508888888", "renewals": 0})
 
     with memory.turn(ERIN):
-        deadline = time.monotonic() + 30
-        while _count(memory, turn) > 1 and time.monotonic() < deadline:
-            time.sleep(0.2)
+        until(lambda: _count(memory, turn) <= 1)
         assert _count(memory, turn) == 1
         assert _first_ticket(memory, ERIN) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.spec("C-9")
+def test_who_stood_still_for_a_while_keeps_a_turn_that_nobody_waits_for(memory, monkeypatch):
+    monkeypatch.setattr(turns, "SILENT_SECONDS", 0.5)
+    _put(memory, turn, {"thread": MOM, "renewals": 3})
+
+    with memory.turn(ERIN):
+        time.sleep(3)
+        first = _first_ticket(memory, MOM)
+        assert first is not None
+        _put(memory, turn, {"thread": MOM, "renewals": 0})  # somebody waits behind it
+        until(lambda: _count(memory, turn) == 2)
+        assert _first_ticket(memory, MOM) not in (None, first)
 
 
 def _first_ticket(memory, thread):

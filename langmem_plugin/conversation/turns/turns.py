@@ -39,6 +39,11 @@ _LONGEST_GAP_SECONDS = 2.0
 SILENT_SECONDS = 4.0
 """The seconds after which a ticket that was watched and not renewed belongs to nobody."""
 
+_ABANDONED_SECONDS = 20.0
+"""The seconds after which it is taken away though nobody waits behind it: until then a process that stood still may
+go on with its turn.
+"""
+
 Ticket = tuple[str, int]
 
 
@@ -64,6 +69,10 @@ class Watch:
             for ticket, count in renewals.items()
         }
         return [(ticket, count) for ticket, (count, since) in self._seen.items() if at - since >= SILENT_SECONDS]
+
+    def silence(self, ticket: Ticket) -> float:
+        """The seconds for which a ticket has not been renewed, at the last look."""
+        return self._looked_at - self._seen[ticket][1]
 
 
 _Result = TypeVar("_Result")
@@ -298,9 +307,11 @@ class Turns:
         # Read in another transaction: else a turn that gives its ticket back would wait for the rows just renewed.
         seen = self._database.select(lambda connection: _LINE.all(connection, {}))
         others = {(thread, ticket): renewals for thread, ticket, renewals in seen if (thread, ticket) not in own}
+        last = {thread: ticket for thread, ticket, _ in sorted(seen)}
         gone = [
             {"of_thread": thread, "of_ticket": ticket, "of_renewals": renewals}
             for (thread, ticket), renewals in watch.gone(others, time.monotonic())
+            if ticket < last[thread] or watch.silence((thread, ticket)) >= _ABANDONED_SECONDS
         ]
         if gone:
             with self._database.write(durable=False) as connection:
