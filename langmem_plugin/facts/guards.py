@@ -37,14 +37,14 @@ _YEARS_NEAR: Final = range(-1, 4)
 _IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
 
 
-def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", following: str = "") -> str | None:
+def unbelieved(stated: Stated, said_on: date, *, heard: str = "", following: str = "") -> str | None:
     """Return the reason why a claim is not believed, None where nothing speaks against it.
 
     `said_on` is the person's own day. `heard` is what else was said to which the fact may refer by name: the
     question that was answered, the person's own messages before it; `following` is the person's next message, which
     may take this one back.
     """
-    stated = Stated(claim, message)
+    claim, message = stated.claim, stated.message
     return (
         ("asked not to keep it" if asks_not_to_keep(message) or _refuses_last(following) else None)
         or _foreign(claim, message)
@@ -54,18 +54,17 @@ def unbelieved(claim: Claim, message: str, said_on: date, *, heard: str = "", fo
     )
 
 
-def doubted(claim: Claim, message: str) -> str | None:
+def doubted(stated: Stated) -> str | None:
     """Return the reason why a fact is not sure, None where its sentence plainly says it."""
-    if laughs(message):
+    if laughs(stated.message):
         return "may be a joke"
-    stated = Stated(claim, message)
     if stated.at >= len(stated.clause):
         return None  # a yes, which is judged with its question
     return (
         ("may be a question" if stated.is_asked() else None)
         or ("hangs on something else" if stated.hangs() else None)
         or (ANOTHERS if stated.is_dictated() or stated.is_embedded() else None)
-        or ("may be about somebody else" if claim.about_speaker and not stated.is_own() else None)
+        or ("may be about somebody else" if stated.claim.about_speaker and not stated.is_own() else None)
         or ("is told as what was or will be" if stated.is_told_as_less() else None)
     )
 

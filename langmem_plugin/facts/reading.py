@@ -15,7 +15,7 @@ from langmem_plugin.facts.patterns import Line, begins, language_of
 from langmem_plugin.facts.reader import Finding, Reader, is_timed
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.standing_orders import instructions_in
-from langmem_plugin.facts.stated import Claim
+from langmem_plugin.facts.stated import Claim, Stated
 from langmem_plugin.facts.tokens import Token, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language
@@ -43,8 +43,8 @@ def statements(text: str, *, said_at: datetime) -> list[Statement]:
     told: dict[tuple[object, ...], Statement] = {}
     for each in reversed(_read(own_words(text), text, said_at, noted=False)):
         about_speaker = each.slot is None or each.slot.who == SELF
-        claim = Claim(each.text, each.quote, about_speaker)
-        if not unbelieved(claim, text, said_at.date()) and doubted(claim, text) != ANOTHERS:
+        claimed = Stated(Claim(each.text, each.quote, about_speaker), text)
+        if not unbelieved(claimed, said_at.date()) and doubted(claimed) != ANOTHERS:
             told.setdefault((plain(each.text), each.slot, plain(each.value or ""), each.negated, each.over), each)
     return list(reversed(told.values()))
 

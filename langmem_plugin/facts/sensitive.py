@@ -152,7 +152,7 @@ _ENDINGS: Final = tuple(_all("endings"))
 _NO_STEM: Final = _all("no_stem")
 _LEAST_BEFORE: Final = 2  # letters
 _WORD = re.compile(r"[^\W_]++(?:[\"'][^\W_]++)*+")
-# A church that is an address: "a church street café", "Church Road".
+# No sensitive word is a church that is an address ("a church street café", "Church Road"), or a medicine ball.
 _HARMLESS = re.compile("|".join(each.sensitive["harmless"] for each in LANGUAGES if "harmless" in each.sensitive))
 _HE_PREFIX: Final = re.compile(r"[והבלמכש]{1,2}(?=[א-ת]{3})")
 _SCLEROSIS = re.compile(r"\bMS\b")

@@ -19,8 +19,10 @@ from langmem_plugin.facts.values import forms_of_one, in_one_form
 from langmem_plugin.facts.whom import SERVING
 from langmem_plugin.languages.language import Language, words
 from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.lru import cached_if_short
 
 NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
+_KEPT: Final = 4_096
 STEM: Final = 4  # letters by which two forms of a word are taken for one
 _IT: Final = words("it|there|is|am|are|'s")
 _LIKE: Final = words("as|like|como|כמו|בתור")
@@ -45,11 +47,12 @@ class Stated:
     """
 
     def __init__(self, claim: Claim, message: str) -> None:
+        self.claim, self.message = claim, message
         self.language = language = language_of(plain(message), message)
+        self._idle = language.common | language.articles | language.selves
         start = max(message.find(claim.quote), 0)
         end = start + len(claim.quote)
         self.end = end
-        self.about_speaker = claim.about_speaker
         self.told = [token.plain for each in sentences(claim.text, language.contractions) for token in each.tokens]
         quoted = [
             Sentence(taken_apart(each.tokens, language), each.asked)
@@ -73,22 +76,17 @@ class Stated:
         return sum(map(self._is_told, tokens))
 
     def _is_told(self, token: Token) -> bool:
-        idle = self.language.common | self.language.articles | self.language.selves
-        return token.word and token.plain not in idle and any(same(token.plain, held) for held in self.told)
+        return token.word and token.plain not in self._idle and any(same(token.plain, held) for held in self.told)
 
     def _clauses(self) -> list[Sequence[Token]]:
         found: list[list[Token]] = [[]]
-        joins = self.language.joins - self._that
+        joins = self.language.joins - self.language.whether
         for token in self.tokens:
             if token.plain in joins or not (token.word or token.plain in _WRITTEN_ON):
                 found.append([])
             else:
                 found[-1].append(token)
         return [each for each in found if each]
-
-    @property
-    def _that(self) -> frozenset[str]:
-        return words(self.language.guards["whether"])
 
     def _led(self, clause: Sequence[Token]) -> int:
         """Return the place behind what only leads up to a statement: "ok so", "never", "the", "it is"."""
@@ -108,7 +106,8 @@ class Stated:
             return True
         if not _denials(clause, language):
             return False
-        told, theirs = " ".join(self.told), language_of(" ".join(self.told), "")
+        told = " ".join(self.told)
+        theirs = language_of(told, "")
         if ours := _denials(told, theirs) | _denials(told, language):
             own = re.split(rf"(?<!\w)(?:{'|'.join(language.selves)})(?!\w)", clause)[-1]
             return ours < _denials(own, language)  # "quit smoking" of "I failed to quit smoking"
@@ -138,14 +137,16 @@ class Stated:
             and not (language.negations | language.selves | language.fillers).isdisjoint(led[-2:-1])
         ):
             led = []  # "I like", "no como"
-        if led and (led[-1] in _LIKE or (led[-1] in _OF and not self.about_speaker)):
+        if led and (led[-1] in _LIKE or (led[-1] in _OF and not self.claim.about_speaker)):
             return True
-        phrases = [*language.conditional, *((word,) for word in language.reported)]
-        if not self.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == ["'s"]:
+        phrases = (*language.conditional, *language.reported)
+        if not self.claim.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == [
+            "'s"
+        ]:
             return True  # "my son's doctor"
-        if self._search("nested", self.clause[self.at + 1 : self.first + 1]) is not None and self.about_speaker:
+        if self._search("nested", self.clause[self.at + 1 : self.first + 1]) is not None and self.claim.about_speaker:
             return True  # "I was close to buying …"
-        clause = self.clause[: self.first + 1 if self.about_speaker else None]
+        clause = self.clause[: self.first + 1 if self.claim.about_speaker else None]
         hanging = (at for at, token in enumerate(clause) if token.plain not in self.told)
         return any(begins(clause, at, phrases) for at in hanging) and self._search("tells", clause) is None
 
@@ -221,23 +222,24 @@ class Stated:
             begin = next((at for at in own if not self._begins_inner(self.clause[at])), self.at)
         for place in range(begin + 1, min(self.first + 1, len(self.clause))):
             token = self.clause[place]
-            if self._begins_inner(token) or token.plain in self._that | self.language.selves:
+            if self._begins_inner(token) or token.plain in self.language.whether | self.language.selves:
                 return self._search("tells", self.clause[self.at : place]) is None
         return False
 
     def _is_request(self) -> bool:
         """Tell whether a request runs into the statement: "find me a place I'm vegan", but not "tell them I'm vegan"."""
         language = self.language
-        asks = language.asks - language.passing_on - language.writing_to - language.composing
+        asks = language.asks - language.sending - language.composing
         said = [token.plain for token in self.clause[self.at : self.first]]
-        told = said[1:2] != [] and (said[1] in self._that or self._begins_inner(self.clause[self.at + 1]))
+        told = said[1:2] != [] and (said[1] in self.language.whether or self._begins_inner(self.clause[self.at + 1]))
         return said[:1] != [] and said[0] in asks and not told and _LIKE.isdisjoint(said)
 
     def _begins_inner(self, token: Token) -> bool:
         """Tell whether a Hebrew word has "that" written onto it."""
         language = self.language
-        inner = language.common | language.selves | language.objects
-        return language.name == "he" and token.plain[:1] == "ש" and token.plain[1:] in inner
+        if language.name != "he" or token.plain[:1] != "ש":
+            return False
+        return token.plain[1:] in language.common | language.selves | language.objects
 
     def is_told_as_less(self) -> bool:
         """Tell whether the fact holds as present or done what the clause tells as past, to come, or aimed at."""
@@ -260,8 +262,9 @@ class Stated:
             root = re.sub(r"(?:תי|נו)$", "", verb)
             bare = {re.sub(r"^(\w)ו", r"\1", held) for held in self.told if len(root) <= 2 or held[1:2] == "ו"}
             return not bare.isdisjoint({root, f"{root}ה", f"{root}ים", f"{root}ת"})
-        pairs = words(self.language.guards["pasts"])
-        return any(f"{verb} {held}" in pairs or (len(held) > 2 and same(verb, held)) for held in self.told)
+        return any(
+            f"{verb} {held}" in self.language.pasts or (len(held) > 2 and same(verb, held)) for held in self.told
+        )
 
     def _search(
         self, kind: str, tokens: Sequence[Token], *, at_start: bool = False, at_end: bool = False
@@ -288,16 +291,17 @@ def same(one: str, other: str) -> bool:
 
 def bare(word: str) -> str:
     """Return the word without the letter that Hebrew writes onto it."""
-    return word[1:] if "א" <= word[:1] <= "ת" and word[0] in "בהולמשכ" and len(word) > 3 else word
+    return word[1:] if len(word) > 3 and word[0] in "בהולמשכ" else word
 
 
-def numbers(text: str) -> set[str]:
+@cached_if_short(_KEPT)
+def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, in digits and in words; of a time, a date and a code also each of their parts."""
     found = set[str]()
     for word in (*in_one_form(text), *in_one_form(" ".join(map(bare, words_of(text))))):
         if word[0] != "m" and any(map(str.isdigit, word)):
             found |= {word, *(part.lstrip("0") or word for part in re.findall(r"\d+", word))}
-    return found
+    return frozenset(found)
 
 
 def is_number(word: str) -> bool:

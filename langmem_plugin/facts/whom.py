@@ -64,8 +64,13 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
     if word in language.others and known is not None and not known.is_speaker:
         return replace(known, first=at, end=at + 1, shown=at, noun=None)
     named = _named(line, at)
-    is_known = looked_up(line, at, {**language.people, **language.attributes})[1] > 0
-    if noted and named is not None and named.noun is None and not is_known and _of_a_person(line, named.end):
+    if (
+        noted
+        and named is not None
+        and named.noun is None
+        and not any(looked_up(line, at, table)[1] for table in (language.people, language.attributes))
+        and _of_a_person(line, named.end)
+    ):
         return named
     start = at + (word in language.articles and at + 1 < len(tokens))
     return (
@@ -80,8 +85,10 @@ def subject_at(line: Line, at: int, *, known: Subject | None = None, noted: bool
 
 def _is_of_the_house(line: Line, at: int) -> bool:
     """Tell whether it is one whom people name without "my": "the kids eat …", "el perro es …"."""
+    if line.tokens[at].plain not in line.language.determiners:
+        return False
     role, used = looked_up(line, at + 1, line.language.people)
-    if line.tokens[at].plain not in line.language.determiners or role not in _OF_THE_HOUSE:
+    if role not in _OF_THE_HOUSE:
         return False
     to_speaker = {token.plain for token in line.tokens[at + used + 2 : at + used + 3]} & line.language.objects
     return _says(line, at + 1 + used) and not to_speaker  # "the kids call me …"

@@ -45,8 +45,9 @@ class Language:
     `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
     say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where it
-    is "") without naming it: "got laid off". `passing_on` is what begins a message to somebody else ("tell"),
-    `writing_to` only where it goes on with "that" or with the speaker.
+    is "") without naming it: "got laid off". `sending` are those of `asks` that begin a message to somebody else
+    ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the present that they
+    may be told as.
 
     `guards` are patterns, held against plain text, of words after which a fact is not believed or not sure, whoever
     read it. `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a
@@ -56,7 +57,7 @@ class Language:
     names a time, beside the calendar's words, `since` one that is long ago. `laughs` makes the reader without a model
     silent. A fact that stands with a word of `hinges` is not sure, nor one behind `nested` or `aims`, or behind a
     clause with `whether`, unless the speaker `tells` it or a time or place is `placed` before it; `unheld` are verbs
-    of the past, `pasts` those with the present that they are told as.
+    of the past.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Language:
     questions: frozenset[str]
     asks: frozenset[str]
     conditional: tuple[tuple[str, ...], ...]
-    reported: frozenset[str]
+    reported: tuple[tuple[str, ...], ...]
     events: frozenset[str]
     momentary: tuple[tuple[str, ...], ...]
     moods: frozenset[str]
@@ -127,8 +128,7 @@ class Language:
     addressed: frozenset[str]
     periods: frozenset[str]
     composing: frozenset[str]
-    passing_on: frozenset[str]
-    writing_to: frozenset[str]
+    sending: frozenset[str]
     courtesies: frozenset[str]
     manners: frozenset[str]
     months: Mapping[str, int]
@@ -142,6 +142,8 @@ class Language:
     binding: frozenset[str]
     changed: tuple[tuple[str, ...], ...]
     empty: frozenset[str]
+    whether: frozenset[str]
+    pasts: frozenset[str]
     guards: Mapping[str, str]
     orders: Mapping[str, Any]
     changes: Mapping[str, str]
@@ -152,7 +154,7 @@ class Language:
 
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
-    **dict.fromkeys(("people", "attributes", "day_kinds"), named),
+    **dict.fromkeys(("people", "attributes"), named),
     **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
     "no_values": lambda cells: {name: words(cell) for names, cell in cells.items() for name in names.split("|")},
     "times": lambda cells: {name: phrases(cell) for name, cell in cells.items()},

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
 from langmem_plugin.facts.guards import doubted, sensitive_beyond, unbelieved
-from langmem_plugin.facts.stated import Claim
+from langmem_plugin.facts.stated import Claim, Stated
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.keep.repository import Advice
@@ -54,14 +54,12 @@ class ExtractedFact(BaseModel):
         `about` is whom a statement without a slot is about, and `heard` what else its names may be from.
         """
         about_speaker = (about if statement.slot is None else statement.slot.who) in ("self", "")
-        claim = Claim(statement.text, statement.quote, about_speaker)
-        why_not = unbelieved(
-            claim, said.text, said.said_at.date(), heard=f"{said.before} {heard}", following=said.following
-        )
+        stated = Stated(Claim(statement.text, statement.quote, about_speaker), said.text)
+        why_not = unbelieved(stated, said.said_at.date(), heard=f"{said.before} {heard}", following=said.following)
         if why_not is not None:
             log.info("extraction.not_believed", extra={"reason": why_not})
             return None
-        doubt = doubted(claim, said.text)
+        doubt = doubted(stated)
         if doubt is not None:
             log.info("extraction.doubted", extra={"reason": doubt})
         return cls(

@@ -1,19 +1,15 @@
 """A fact whose sentence does not plainly say it is not stored at once; what is plainly said is."""
 
-from datetime import date
-
 import pytest
 
-from langmem_plugin.facts.guards import doubted, unbelieved
-from langmem_plugin.facts.stated import Claim
+from langmem_plugin.facts.guards import doubted
+from langmem_plugin.facts.stated import Claim, Stated
 from tests.cases import for_each
-
-TODAY = date(2026, 3, 4)
+from tests.facts.test_guards import why_not_at_once
 
 
 def is_sure(message, fact, quote, *, about_speaker=True):
-    claim = Claim(fact, quote, about_speaker)
-    return unbelieved(claim, message, TODAY) is None and doubted(claim, message) is None
+    return why_not_at_once(message, fact, quote, about_speaker=about_speaker) is None
 
 
 @pytest.mark.spec("W-3")
@@ -108,7 +104,7 @@ def test_what_is_plainly_said_is_stored_at_once(message, fact, quote, about_spea
 @pytest.mark.spec("W-3")
 @for_each("text", ["(" * 5_000, "if " * 3_000, "que " * 5_000, "my dad says: " * 1_000, "ש" * 20_000, "\ud83d", ""])
 def test_a_strange_message_is_doubted_or_not_but_read(text):
-    assert doubted(Claim("Likes tea", "I like tea"), f"{text} I like tea") in (None, *_DOUBTS)
+    assert doubted(Stated(Claim("Likes tea", "I like tea"), f"{text} I like tea")) in (None, *_DOUBTS)
 
 
 _DOUBTS = ("may be a joke", "hangs on something else", "may be another's words", "may be about somebody else")

@@ -5,18 +5,19 @@ from datetime import date
 import pytest
 
 from langmem_plugin.facts.guards import asks_not_to_keep, corrects, doubted, sensitive_beyond, unbelieved
-from langmem_plugin.facts.stated import Claim
+from langmem_plugin.facts.stated import Claim, Stated
 from tests.cases import for_each
 
 TODAY = date(2026, 3, 4)
 
 
 def why_not(message, fact, quote, *, following="", about_speaker=True, heard=""):
-    return unbelieved(Claim(fact, quote, about_speaker), message, TODAY, heard=heard, following=following)
+    return unbelieved(Stated(Claim(fact, quote, about_speaker), message), TODAY, heard=heard, following=following)
 
 
-def why_not_at_once(message, fact, quote):
-    return why_not(message, fact, quote) or doubted(Claim(fact, quote), message)
+def why_not_at_once(message, fact, quote, *, about_speaker=True):
+    stated = Stated(Claim(fact, quote, about_speaker), message)
+    return unbelieved(stated, TODAY) or doubted(stated)
 
 
 @pytest.mark.spec("W-3")
