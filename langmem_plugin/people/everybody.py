@@ -1,6 +1,5 @@
 """Everybody of whom anything is stored: people and groups, by their keys. No list reads the table of all people."""
 
-import contextlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,9 +11,8 @@ from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME
 from langmem_plugin.database.memory_tables import memory, memory_owner, standing_instruction
 from langmem_plugin.database.people_tables import identifier, person
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import ScopeKey
-from langmem_plugin.people.person_records import named_like
+from langmem_plugin.people.person_records import has_words, named_like
 
 MOST_COUNTED = 1_000
 _MOST_FOUND = 500
@@ -67,19 +65,20 @@ class Somebody:
     memories: int
 
 
-def listed(connection: Connection, *, words: str = "", limit: int = 50, offset: int = 0) -> list[Somebody]:
-    """Return the people of the newest sessions, the last active first, and then all others by their keys.
-
-    With `words` return those who have them in an identifier, such as its last digits, or in the name that an operator
-    or their channel gave: all keys are read for it.
-    """
-    if words:
-        keys = _with(connection, words)
-    else:
-        keys = _active(connection)
-        if len(keys) < offset + limit:
-            keys = [*dict.fromkeys([*keys, *everybody(connection, limit=offset + limit)])]
+def listed(connection: Connection, *, limit: int = 50, offset: int = 0) -> list[Somebody]:
+    """Return the people of the newest sessions, the last active first, and then all others by their keys."""
+    keys = _active(connection)
+    if len(keys) < offset + limit:
+        keys = [*dict.fromkeys([*keys, *everybody(connection, limit=offset + limit)])]
     return [_somebody(connection, each) for each in keys[offset : offset + limit]]
+
+
+def looked_for(connection: Connection, words: str, *, limit: int) -> tuple[list[Somebody], int]:
+    """Return the first who have these words in an identifier, such as its last digits, or in the name that an operator
+    or their channel gave, and how many have: all keys are read for it.
+    """
+    keys = _with(connection, words)
+    return [_somebody(connection, each) for each in keys[:limit]], len(keys)
 
 
 def _with(connection: Connection, words: str) -> list[str]:
@@ -93,13 +92,13 @@ def _called_like(connection: Connection, words: str) -> set[str]:
     """Return the keys of those whose channel gave a name with these words in it, in one of the last sessions."""
     columns = session.c.thread, session.c.number, session.c.client_name
     newest = select(*columns).order_by(session.c.last_active.desc()).limit(_MOST_CALLED)
-    found = set()
-    for state in (session.c.ended_at.is_(None), session.c.ended_at.is_not(None)):  # each has an index
-        for *key, name in connection.execute(newest.where(state)):
-            with contextlib.suppress(SessionRefused):  # damaged, or its key is not here: nobody is found by it
-                if name and words.casefold() in CLIENT_NAME.decrypted(connection, tuple(key), name).casefold():
-                    found.add(key[0])
-    return found
+    states = session.c.ended_at.is_(None), session.c.ended_at.is_not(None)  # each has an index
+    return {
+        thread
+        for state in states
+        for thread, number, name in connection.execute(newest.where(state))
+        if has_words(connection, CLIENT_NAME, (thread, number), name, words)
+    }
 
 
 def _active(connection: Connection) -> list[str]:

@@ -115,7 +115,9 @@ class Merging:
         """Move back to `other` what came with it; False, and nothing is done, where that is not the person's now."""
         with self._database.read() as connection:
             found = merge_of(connection, person, other)
-        moved = () if found is None else found.moved.get("memories", ())
+        if found is None:
+            return False
+        moved = found.moved.get("memories", ())
         unindexed: AbstractContextManager[None] = (
             nullcontext() if self._index is None else self._index.removing(person, moved)
         )
@@ -125,7 +127,7 @@ class Merging:
             links.alone(self._database, patience=BULK_WORK) as connection,
         ):
             again = merge_of(connection, person, other)
-            if found is None or again is None or again.merge_id != found.merge_id:
+            if again is None or again.merge_id != found.merge_id:
                 return False
             self._taken_back(connection, again.moved, person, other)
             connection.execute(delete(table).where(table.c.person == person, table.c.merge_id == found.merge_id))

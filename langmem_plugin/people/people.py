@@ -139,12 +139,11 @@ class People:
         while True:
             with self._database.read() as connection:
                 person, others = person_of(connection, key), links.identifiers_of(connection, key)[1:]
-                came = merge_of(connection, person, key) is not None
             if person == key:
                 if others:
                     raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
                 return
-            if came and self.merging.take_back(person, key):
+            if self.merging.take_back(person, key):
                 return
             with links.alone(self._database) as connection:
                 if person_of(connection, key) == person and merge_of(connection, person, key) is None:

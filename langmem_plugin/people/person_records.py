@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select
 
-from langmem_plugin.database.encryption.encrypted_columns import PERSON_NAME
+from langmem_plugin.database.encryption.encrypted_columns import PERSON_NAME, EncryptedColumn, Key
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.people_tables import person as person_table
@@ -60,12 +60,15 @@ def keep_name(connection: Connection, person: str, name: str | None) -> None:
 
 def named_like(connection: Connection, words: str) -> list[str]:
     """Return the keys of the people whose name has these words in it, in any letter case."""
-    found = []
-    for row in connection.execute(select(name_table)):
-        with contextlib.suppress(DecryptionRefused):  # damaged, or its key is not here: nobody is found by it
-            if words.casefold() in PERSON_NAME.decrypted(connection, (row.person,), row.name).casefold():
-                found.append(row.person)
-    return found
+    rows = connection.execute(select(name_table))
+    return [row.person for row in rows if has_words(connection, PERSON_NAME, (row.person,), row.name, words)]
+
+
+def has_words(connection: Connection, column: EncryptedColumn, key: Key, name: str | None, words: str) -> bool:
+    """Tell whether a stored name has these words in it, in any letter case."""
+    with contextlib.suppress(DecryptionRefused):  # damaged, or its key is not here: nobody is found by it
+        return words.casefold() in (column.decrypted(connection, key, name) or "").casefold()
+    return False
 
 
 def settings(connection: Connection, person: str) -> tuple[str | None, str | None]:

@@ -12,7 +12,7 @@ from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.people import links, person_records
-from langmem_plugin.people.everybody import MOST_COUNTED, how_many, listed
+from langmem_plugin.people.everybody import MOST_COUNTED, how_many, listed, looked_for
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.changes import recent
 from langmem_plugin.web.console.desk import AtDesk, Desk
@@ -74,8 +74,11 @@ def _people(at: Desk, words: str, page: int) -> Response:
     Raises InvalidInput if nobody's has.
     """
     with at.memory.database.read() as connection:
-        found = listed(connection, words=words, limit=_PAGE, offset=page * _PAGE)
-        total = len(found) if words else how_many(connection)
+        found, total = (
+            looked_for(connection, words, limit=_PAGE)
+            if words
+            else (listed(connection, limit=_PAGE, offset=page * _PAGE), how_many(connection))
+        )
         if words and not found:
             raise InvalidInput("nothing is stored of anybody whose identifier or name has this in it")
         also = {each.key: links.identifiers_of(connection, each.key)[1:] for each in found}

@@ -23,7 +23,7 @@ from langmem_plugin.web.person import TEMPLATES
 from langmem_plugin.web.served import Served, root_of
 
 _pages = Pages(TEMPLATES)
-LOCALES: dict[LanguageCode, str] = {"en": "en_GB", "he": "he", "es": "es"}  # the day before the month, 24 hours
+_LOCALES: dict[LanguageCode, str] = {"en": "en_GB", "he": "he", "es": "es"}  # the day before the month, 24 hours
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,11 @@ class Visit:
 
     def day(self, instant: datetime) -> str:
         """The date in the person's time zone, in words."""
-        return format_date(instant.astimezone(self.zone), format="long", locale=LOCALES[self.language])
+        return format_date(instant.astimezone(self.zone), format="long", locale=_LOCALES[self.language])
 
     def clock(self, instant: datetime) -> str:
         """The time of day in the person's time zone."""
-        return format_time(instant.astimezone(self.zone), format="short", locale=LOCALES[self.language])
+        return format_time(instant.astimezone(self.zone), format="short", locale=_LOCALES[self.language])
 
 
 def shown(request: Request, name: str, language: LanguageCode, *, status: int = 200, **values: Any) -> HTMLResponse:
