@@ -233,8 +233,8 @@ class Embedder:
         return [known[text] for text in texts]
 
     def _made(self, batches: list[list[str]]) -> Iterator[list[Vector]]:
-        if len(batches) == 1:
-            yield self._batch(batches[0])
+        if len(batches) <= 1:
+            yield from map(self._batch, batches)
             return
         with ThreadPoolExecutor(_BATCHES_AT_ONCE, "langmem-embedding") as pool:
             begun = [pool.submit(copy_context().run, self._batch, batch) for batch in batches]

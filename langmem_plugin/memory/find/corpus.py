@@ -106,8 +106,8 @@ class Corpus:
 
     def put(self, entry: Entry) -> None:
         said = [term for each in (entry.text, *entry.beside) if each for term in terms(each)]
-        row = self._row_of.get(entry.id)
-        if row is None or self._columns["said"][row] != hash(tuple(said)):
+        row, same = self._row_of.get(entry.id), hash(tuple(said))
+        if row is None or self._columns["said"][row] != same:
             self.drop(entry.id)
             row = self._add(entry.id, said)
         self._columns[row] = (
@@ -120,7 +120,7 @@ class Corpus:
             entry.created,
             entry.created if entry.used is None else entry.used,
             _NEVER if entry.expires is None else entry.expires,
-            hash(tuple(said)),
+            same,
             hash(tuple(term for term in said if not term.isnumeric())),
             not _LIMITS.isdisjoint(said) or (entry.slot or "").rpartition("/")[2] in _LIMITING,
         )

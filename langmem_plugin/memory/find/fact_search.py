@@ -20,7 +20,7 @@ from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
-from langmem_plugin.memory.models import EVERYTHING, Found, Memory
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 
 _CANDIDATES = 100  # candidates of a search through an index
 
@@ -117,7 +117,9 @@ class FactSearch:
         states: OwnerStates | None = None,
         known: Mapping[str, Memory] = {},
     ) -> list[tuple[Ask, Found]]:
-        asks = [replace(ask, query=_narrowed(connection, owner, ask.query)) for ask in asks]
+        filters = {id(ask.query.where): ask.query.where for ask in asks}  # the questions of a scope share its filter
+        among = {name: _among(connection, owner, where) for name, where in filters.items()}
+        asks = [replace(ask, query=replace(ask.query, among=among[id(ask.query.where)])) for ask in asks]
 
         def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
             hits: dict[str, list[tuple[Ask, Hit]]] = {}
@@ -270,12 +272,12 @@ def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence
     return Entry(memory_id, text, vector, created, session_id, kind, (category, tags, key, summary), slot, *counted)
 
 
-def _narrowed(connection: Connection, owner: OwnerKey, query: Query) -> Query:
-    """Return the query with the ids that its filter lets through."""
-    if query.where == EVERYTHING:
-        return query
-    ids = select(memory.c.memory_id).where(*matching(connection, owner, query.where, ("active",), None))
-    return replace(query, among=connection.execute(ids).scalars().all())
+def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[str] | None:
+    """Return the ids of the memories that a filter lets through; None for everything."""
+    if where == EVERYTHING:
+        return None
+    ids = select(memory.c.memory_id).where(*matching(connection, owner, where, ("active",), None))
+    return connection.execute(ids).scalars().all()
 
 
 def _found(hit: Hit, fact: Memory) -> Found:

@@ -108,7 +108,8 @@ class ReplyMemory:
             found = service.facts.best_of(connection, asks, 2 * limit, states, known)
             reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
             if min_similarity is None:
-                said = " ".join(messages[-1:])
+                spoken = words_of(" ".join(messages[-1:]))
+                said = _people_in(spoken, spoken)
                 rest = [each.memory for each in found if each.similarity < bound and _may_fill(each, said)]
                 if not asks:
                     lately = service.facts.foremost(connection, owner, limit)
@@ -165,8 +166,8 @@ class ReplyMemory:
         )
 
 
-def _may_fill(found: Found, said: str) -> bool:
-    """Tell whether a memory may be shown.
+def _may_fill(found: Found, said: set[str]) -> bool:
+    """Tell whether a memory may be shown where these people are `said`.
 
     A private or sensitive one is shown only where it is as likely about the talk as not, has some of the words in it,
     is of somebody in it, or is to be known where such a thing is talked of.
@@ -177,13 +178,13 @@ def _may_fill(found: Found, said: str) -> bool:
         or found.similarity >= LIKELY
         or found.signals.get("text", 0.0) >= _SHARED
         or found.signals.get("occasion", 0.0) > 0
-        or not _people_in(said, words_of(said)).isdisjoint(_people_in(text, map(str.casefold, _NAME.findall(text))))
+        or not said.isdisjoint(_people_in(words_of(text), map(str.casefold, _NAME.findall(text))))
     )
 
 
-def _people_in(text: str, names: Iterable[str]) -> set[str]:
-    """Return the names, and the roles in which the text speaks of people: a mother, a son."""
-    return {*names, *(_ROLES[word] for word in words_of(text) if word in _ROLES)}
+def _people_in(spoken: Iterable[str], names: Iterable[str]) -> set[str]:
+    """Return the names, and the roles in which these words speak of people: a mother, a son."""
+    return {*names, *(_ROLES[word] for word in spoken if word in _ROLES)}
 
 
 def _is_guarded(memory: Memory) -> bool:

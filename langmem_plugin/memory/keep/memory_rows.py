@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
+from sqlalchemy import BigInteger, BindParameter, Column, ColumnElement, Text, cast, or_, type_coerce
 
 from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
@@ -247,5 +247,5 @@ def corrected(metadata: Mapping[str, Any], text: str) -> dict[str, Any]:
     return {**metadata, MARK: {**mark, "value": json.dumps(value_with(mark, text)), "text": text}}
 
 
-def valid(now: datetime) -> ColumnElement[bool]:
+def valid(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)

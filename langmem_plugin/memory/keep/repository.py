@@ -558,7 +558,7 @@ def _weighed(which: ColumnElement[bool], most: int) -> Prepared:
     return Prepared(weighed.order_by(memory.c.change.desc()).limit(literal_column(str(most))))
 
 
-_VALID = or_(memory.c.expires_at.is_(None), memory.c.expires_at > bindparam("now", type_=memory.c.expires_at.type))
+_VALID = valid(bindparam("now", type_=memory.c.expires_at.type))
 _OF_SLOTS = _weighed(memory.c.slot.in_([bindparam(each) for each in _FEW]), len(_FEW) * MOST_OF_A_SLOT)
 _OF_ATTRIBUTE = _weighed(memory.c.slot.like(bindparam("like"), escape="\\"), MOST_OF_A_SLOT)
 _SAME = Prepared(

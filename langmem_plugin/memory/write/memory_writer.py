@@ -123,9 +123,9 @@ class MemoryWriter:
         texts = [worded(text) for text, _ in memories]
         now = self._now()
         with ThreadPoolExecutor(1, "langmem-embedding") as pool:  # a model computes without Python's lock
-            embedded = pool.submit(copy_context().run, self._vectors, texts, embeddings)
+            embedded = None if embeddings is not None else pool.submit(copy_context().run, self._embedder.texts, texts)
             stated = [statement_in(text, fields, now) for text, (_, fields) in zip(texts, memories, strict=True)]
-            vectors = embedded.result()
+            vectors = [self._unit(each) for each in embeddings or ()] if embedded is None else embedded.result()
         news = [
             NewMemory(text, vector, fields, advice=advice, statement=statement)
             for text, (_, fields), vector, statement in zip(texts, memories, vectors, stated, strict=True)
@@ -135,11 +135,6 @@ class MemoryWriter:
             made = self._reconciler.store(connection, owner, news, nearest)
             self._retention.keep_within(connection, owner)
         return made
-
-    def _vectors(self, texts: Sequence[str], given: Sequence[Sequence[float]] | None) -> list[Vector]:
-        return (
-            self._embedder.texts(texts) if given is None else [unit(each, self._embedder.dimension) for each in given]
-        )
 
     def take_in(self, owner: str | int, memories: Sequence[Memory]) -> list[Memory]:
         """Store memories of another database as they are, with ids, dates, states and counters, in order;

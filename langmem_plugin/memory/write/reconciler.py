@@ -374,17 +374,15 @@ class HeldFacts:
 
     def __init__(self) -> None:
         self._of: defaultdict[tuple[str, str], dict[str, Stated]] = defaultdict(dict)
-        self._known: set[str] = set()
 
     def add(self, facts: Iterable[Stated]) -> None:
         """Add facts, the newest last; one of the same id takes the place of the other."""
         for fact in facts:
-            self._known.add(fact.memory.id)
             for name in _names(fact):
                 self._of[name][fact.memory.id] = fact
 
     def unknown(self, memory_ids: Sequence[str]) -> list[str]:
-        return [each for each in memory_ids if each not in self._known]
+        return [each for each in memory_ids if ("id", each) not in self._of]
 
     def concerning(self, draft: Stated, hints: Sequence[str] = ()) -> list[Stated]:
         """Return the facts that may concern the draft: of very many of one name the newest, and of those that are over
