@@ -1,7 +1,6 @@
 """A reply asks, at its end and once, whether to remember something; the next message answers it exactly once."""
 
 import asyncio
-import os
 
 import pytest
 from langchain.agents import create_agent
@@ -348,14 +347,6 @@ def test_the_message_whose_reply_asked_may_be_delivered_again_without_closing_th
     assert first == second == f"Done.\n\n{ASKED}"
     assert second.repeated
     assert memory.reply(graph, ERIN, "yes", message_id=2) == f"✅ Remembered: {FACT}"
-
-
-def _then_dies(work):
-    def done(*given):
-        work(*given)
-        os._exit(9)
-
-    return done
 
 
 @pytest.mark.spec("C-21", "C-5")

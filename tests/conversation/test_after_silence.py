@@ -16,7 +16,6 @@ from langmem_plugin import SessionExpired
 from tests.cases import for_each
 
 MOM, DAD = "+972501234567", "+972507654321"
-DURABILITIES = ["sync", "async", "exit"]
 
 
 class Shop(MessagesState):

@@ -46,8 +46,8 @@ class Caller:
         assert "pydantic" not in content.text
         return content.text
 
-    def listed(self, kind):
-        return self._portal.call(getattr(self.client, f"list_{kind}"))
+    def listed(self):
+        return self._portal.call(self.client.list_tools)
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ TOOLS = {
 
 @pytest.mark.spec("U-1", "P-6")
 def test_every_tool_says_what_it_does_what_it_takes_and_gives_and_none_takes_a_person(anna):
-    listed = anna.listed("tools").tools
+    listed = anna.listed().tools
 
     assert {each.name for each in listed} == set(TOOLS)
     for each in listed:

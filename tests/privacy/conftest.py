@@ -117,7 +117,6 @@ def live(memory, clock, who, telegram, other):
         )
     if memory.service.index is not None:
         assert memory.service.reindex(who)
-    return graph
 
 
 def _left_by_a_webhook(who, now):

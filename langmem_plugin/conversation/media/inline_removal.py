@@ -6,7 +6,6 @@ The functions are pure. Each piece of data is replaced by a text that the caller
 import binascii
 import copy
 import dataclasses
-import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable
@@ -28,10 +27,23 @@ _SCHEME = re.compile(r"data:|[a-z][a-z0-9+.-]{1,20}+://", re.IGNORECASE)
 
 
 # The first type of which the data has one of the bytes at this place: the order counts.
-_SIGNATURES: list[tuple[int, tuple[bytes, ...], str]] = [
-    (each["at"], tuple(begin.encode("latin-1") for begin in each["bytes"]), each["type"])
-    for each in json.loads(Path(__file__).with_name("media_types.json").read_text("utf-8"))["signatures"]
-]
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, tuple(b"\xff\xd8\xff%c" % marker for marker in (0xDB, 0xFE, *range(0xE0, 0xF0))), "image/jpeg"),
+    (0, (b"GIF87a", b"GIF89a"), "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftyphei", "image/heic"),
+    (4, b"ftypM4A", "audio/mp4"),
+    (4, b"ftypqt", "video/quicktime"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
+    (8, b"WAVE", "audio/wav"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"OggS", "audio/ogg"),
+    (0, b"fLaC", "audio/flac"),
+    (0, b"%PDF-", "application/pdf"),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -56,15 +56,12 @@ class DecodedList:
 
     def find(self, message: BaseMessage) -> DecodedMessage | None:
         """The version in this list, at any place, that is the message; None if there is none."""
-        named = (at for at, each in enumerate(self.messages) if each.id == message.id)
-        return next(
-            (
-                self.versions[at]
-                for at in named
-                if same(self.messages[at], message) or self.versions[at].is_version_of(message)
-            ),
-            None,
+        alike = (
+            version
+            for known, version in zip(self.messages, self.versions, strict=True)
+            if known.id == message.id and (same(known, message) or version.is_version_of(message))
         )
+        return next(alike, None)
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Tell whether `messages` starts with this whole list, nothing changed.

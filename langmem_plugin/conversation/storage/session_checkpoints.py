@@ -1,4 +1,7 @@
-"""The rows of one session's checkpoints, and of the writes of tasks on top of them, inside one transaction."""
+"""The rows of a session's checkpoints, and of the writes of tasks on top of them, inside one transaction.
+
+`CheckpointStore` opens them for any session, with what this process remembers.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -130,8 +133,10 @@ class SessionCheckpoints:
         if namespace is not None:
             query, order = query.where(columns.namespace == namespace), columns.position
         if before is not None:
-            known = select(columns.position).where(*here, columns.checkpoint_id == before)
-            position = self.connection.execute(known.where(columns.namespace == namespace)).scalar()
+            known = select(columns.position).where(
+                *here, columns.namespace == namespace, columns.checkpoint_id == before
+            )
+            position = None if namespace is None else self.connection.execute(known).scalar()
             query = query.where(columns.checkpoint_id < before if position is None else columns.position < position)
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query.order_by(order.desc()))]
 

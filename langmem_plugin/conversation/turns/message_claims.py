@@ -1,8 +1,8 @@
 """Messages that came in, claimed by their ids: each is answered once, even if delivered twice or cut short.
 
 A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn; a message
-that needs no turn is handled, claimed and answered in one. Its answer is kept with it for later deliveries, for as long
-as housekeeping.py says. `IncomingMessage.claim_id` says which deliveries are of one message.
+that needs no turn is handled, claimed and answered in one. Its answer is kept with it for later deliveries, for
+ANSWERS_KEPT_FOR. `IncomingMessage.claim_id` says which deliveries are of one message.
 """
 
 import uuid
@@ -35,8 +35,10 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 MOST_ATTEMPTS = 3
-ANSWERS_KEPT_FOR = timedelta(days=3)
 """The most turns that begin with one message: one that always ends the process must not stop all after it."""
+
+ANSWERS_KEPT_FOR = timedelta(days=3)
+"""The time for which the answer to a message is kept, for later deliveries."""
 
 _NO_TURN = 0  # the ticket of a message that needed no turn; tickets begin with 1
 

@@ -124,10 +124,6 @@ CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
 PERSON_NAME = EncryptedColumn(person_name.c.name)
 
 
-def columns_of(table: Table) -> list[EncryptedColumn]:
-    return [each for each in ENCRYPTED if each.column.table is table]
-
-
 def _from_base64(stored: str) -> bytes:
     try:
         return base64.b64decode(stored.removeprefix(_ENCRYPTED), validate=True)
@@ -146,7 +142,7 @@ def bind_anew(
     Raises DecryptionRefused for a row that was not encrypted for where it was, and the caller's transaction ends: under
     another key it could not be read again, not even when its own came back.
     """
-    columns = columns_of(table)
+    columns = [each for each in ENCRYPTED if each.column.table is table]
     if not columns or not encryption_of(connection).encrypts:
         return
     key_columns = list(table.primary_key)
