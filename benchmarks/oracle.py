@@ -444,8 +444,6 @@ def play_mcp(played, recording):
                 recording.keep("mcp", f"{name} {sorted(given)} {given.get('text')}", plain(text))
                 if name == "remember_fact" and (found := re.search(r'"(?:fact_)?id": ?"([^"]+)"', text)):
                     fact_id = found[1]
-            resources = await client.list_resources()
-            recording.keep("mcp", "resources", plain([str(each.uri) for each in resources.resources]))
 
     asyncio.run(talk())
 

