@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
@@ -29,6 +29,7 @@ from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver
 from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.urls import vector_index_of
@@ -47,7 +48,7 @@ from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.importer import Importer
 from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.settings import ERASE_AFTER, Settings
+from langmem_plugin.settings import ERASE_AFTER, Settings, checked_tenant
 from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
@@ -60,18 +61,7 @@ from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """The objects that the application provides, as PhoneMemory describes them."""
-
-    embeddings: Embeddings | None
-    retriever: BaseRetriever | None
-    serde: SerializerProtocol | None
-    count_tokens: Callable[[BaseMessage], int]
-    summarise: BaseChatModel | None
-    extraction_model: BaseChatModel | None
-    now: Callable[[], datetime]
+_utc_now = partial(datetime.now, UTC)
 
 
 class Parts:
@@ -80,12 +70,27 @@ class Parts:
     Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
 
-    def __init__(self, settings: Settings, url: str | Path | None, given: Given) -> None:
-        self.settings, self._given = settings, given
-        self.now, self.count_tokens = given.now, given.count_tokens
+    def __init__(
+        self,
+        url: str | Path | None = None,
+        *,
+        tenant: str | None = None,
+        settings: Settings | None = None,
+        embeddings: Embeddings | None = None,
+        retriever: BaseRetriever | None = None,
+        serde: SerializerProtocol | None = None,
+        count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
+        summarise: BaseChatModel | None = None,
+        extraction_model: BaseChatModel | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        settings = settings or Settings()
+        if tenant is not None:
+            settings = settings.model_copy(update={"tenant": checked_tenant(tenant)})
+        self.settings, self.now, self.count_tokens = settings, now, count_tokens
         self.searches = settings.remembers and settings.search_past_sessions
         self.asks_consent = settings.extracts and settings.ask_for_consent
-        now, region = given.now, settings.default_region
+        region = settings.default_region
         with ExitStack() as opened:  # if a part cannot be made, the opened ones are closed again
             # A memory that is switched off writes no file.
             kept = settings.enable_memory_system
@@ -93,9 +98,9 @@ class Parts:
                 open_database(settings, url) if kept else Database("sqlite://", region=region)
             )
             self.executor = opened.enter_context(process_forks.Threads("langmem", 32))
-            self.service = opened.enter_context(self._new_service())
+            self.service = opened.enter_context(self._new_service(embeddings))
             self.instructions = self.service.instructions
-            self.saver = opened.enter_context(self._new_saver())
+            self.saver = opened.enter_context(self._new_saver(serde))
             self.media = self.saver.media
             self.person_settings = PersonSettings(self.database, settings)
             self.people = self._new_people()
@@ -116,20 +121,20 @@ class Parts:
             self.documents = DocumentImporter(self.saver, self.service, self.people.resolve)
             self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
 
-            self.choice = InstructionChoice(given.count_tokens)
+            self.choice = InstructionChoice(count_tokens)
             self.commands = Commands(self)
             self.past_sessions = PastSessionIndexer(
                 self.saver, self.sessions, self.service.history, self.commands.knows, self.people.person_of
             )
             opened.callback(self.past_sessions.close)
-            self.extraction = self._new_extraction() if settings.extracts else None
+            self.extraction = self._new_extraction(extraction_model) if settings.extracts else None
             if self.extraction is not None:
                 opened.callback(self.extraction.close)
             self.context = TurnContext(
                 self,
                 self.commands,
-                RetrieverDocuments(given.retriever) if given.retriever else None,
-                Summaries(given.summarise) if given.summarise else None,
+                RetrieverDocuments(retriever) if retriever else None,
+                Summaries(summarise) if summarise else None,
             )
             self.trace_policy = TRACE_POLICY
             self.writing = RunWriting(self)
@@ -168,39 +173,39 @@ class Parts:
             self.past_sessions.worker.start()
         if self.extraction is not None:
             self.extraction.start()
-        if self.settings.remembers and not isinstance(self._given.embeddings, NoEmbeddings):
+        if self.settings.remembers and not isinstance(self.service.embedder.embeddings, NoEmbeddings):
             self.service.reembedding.begin_after_change()
 
     def _godfather(self) -> str | None:
         phone = self.settings.godfather_phone
         return normalised(phone, self.settings.default_region) if phone else None
 
-    def _new_service(self) -> MemoryService:
-        settings, given = self.settings, self._given
+    def _new_service(self, embeddings: Embeddings | None) -> MemoryService:
+        settings = self.settings
         if not settings.remembers:
-            return MemoryService(self.database, embeddings=NoEmbeddings(), now=given.now)
+            return MemoryService(self.database, embeddings=NoEmbeddings(), now=self.now)
         named: dict[str, str] = {}
         godfather, (index, collection) = self._godfather(), vector_index_of(settings)
         if godfather and collection:
             named[godfather] = collection
         return MemoryService(
             self.database,
-            embeddings=given.embeddings or embedding_model(settings.embedding_model),
-            now=given.now,
+            embeddings=embeddings or embedding_model(settings.embedding_model),
+            now=self.now,
             owner_limit=settings.owner_limit,
             index_after=settings.index_after,
             open_collection=opened_stores(index, self.database) if index else None,
             always_indexed=named,
         )
 
-    def _new_saver(self) -> ConversationSaver:
+    def _new_saver(self, serde: SerializerProtocol | None) -> ConversationSaver:
         kind = ConversationSaver if self.settings.enable_memory_system else SwitchedOffSaver
         return kind.from_settings(
             self.settings,
             self.database,
-            serde=self._given.serde,
-            count_tokens=self._given.count_tokens,
-            now=self._given.now,
+            serde=serde,
+            count_tokens=self.count_tokens,
+            now=self.now,
             executor=self.executor,
         )
 
@@ -213,12 +218,12 @@ class Parts:
             region=self.settings.default_region,
             keeps=self._godfather(),
             enabled=self.settings.enable_memory_system,
-            now=self._given.now,
+            now=self.now,
         )
 
-    def _new_extraction(self) -> ExtractionWorker:
-        settings, model = self.settings, self._given.extraction_model
-        jobs = ExtractionJobs(self.database, quiet=settings.extract_after, now=self._given.now)
+    def _new_extraction(self, model: BaseChatModel | None) -> ExtractionWorker:
+        settings = self.settings
+        jobs = ExtractionJobs(self.database, quiet=settings.extract_after, now=self.now)
         keeper = ClaimKeeper(jobs)
         whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
         if model is None:

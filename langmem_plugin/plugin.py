@@ -1,19 +1,14 @@
 """The class PhoneMemory, which connects the checkpointer, the resolver and the long-term memory."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, overload
 
-from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
-from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
 
 from langmem_plugin.agent.memory_tools import key_value_tools, memory_tools
@@ -35,21 +30,19 @@ from langmem_plugin.agent.tool_node import tool_node
 from langmem_plugin.agent.wiring import check
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.turns.turns import Turn
-from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
-from langmem_plugin.parts import Given, Parts
+from langmem_plugin.parts import Parts
 from langmem_plugin.portability.exporter import Writable
 from langmem_plugin.portability.importer import note_import, refuse_switched_off
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.records import ImportReport
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
-from langmem_plugin.settings import Settings, checked_tenant
 from langmem_plugin.writing.extraction import Extracted
 
 if TYPE_CHECKING:
@@ -79,34 +72,6 @@ class PhoneMemory(Parts):
     Everything heavy is loaded here, so inside a running event loop construct it in a thread.
     Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
-
-    def __init__(
-        self,
-        url: str | Path | None = None,
-        *,
-        tenant: str | None = None,
-        settings: Settings | None = None,
-        embeddings: Embeddings | None = None,
-        retriever: BaseRetriever | None = None,
-        serde: SerializerProtocol | None = None,
-        count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
-        summarise: BaseChatModel | None = None,
-        extraction_model: BaseChatModel | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        chosen = settings or Settings()
-        if tenant is not None:
-            chosen = chosen.model_copy(update={"tenant": checked_tenant(tenant)})
-        given = Given(
-            embeddings=embeddings,
-            retriever=retriever,
-            serde=serde,
-            count_tokens=count_tokens,
-            summarise=summarise,
-            extraction_model=extraction_model,
-            now=now,
-        )
-        super().__init__(chosen, url, given)
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:

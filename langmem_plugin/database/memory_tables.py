@@ -6,15 +6,11 @@ asks for what is above it, and need not compare anything else.
 Every table is bounded for each owner, whether or not `MemoryService.purge` is called: a purge only deletes sooner.
 """
 
-import json
-from collections.abc import Collection
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
-    Dialect,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -22,29 +18,11 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Table,
-    Text,
     text,
 )
-from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import of_session, session
-from langmem_plugin.database.schema import Checked, Instant, Json, Name, Owner, Words, metadata, partial_index, to_store
-
-
-class Tags(TypeDecorator[tuple[str, ...]]):
-    """A column of plain tags, each between two line ends, so that one LIKE finds a whole tag on both engines."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: tuple[str, ...] | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if value is None or isinstance(value, str):  # a string is a pattern to compare with
-            return value and to_store(value)
-        return to_store("".join(f"\n{tag}" for tag in value) + "\n") if value else ""
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:  # noqa: ARG002
-        return tuple(value.strip("\n").split("\n")) if value else ()
-
+from langmem_plugin.database.schema import Instant, Json, Name, Owner, Rows, Tags, Words, metadata, partial_index
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -273,32 +251,6 @@ memory_index = Table(  # the change that the index of an owner and a model has r
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
-
-
-class Rows(Checked, TypeDecorator[frozenset[int]]):
-    """A column of row numbers, kept as the first and the last of each unbroken range. Damaged ones read as none.
-
-    The highest alone would not do: each process gives numbers of its own, so a later message may have a lower one.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> str:  # noqa: ARG002
-        stretches: list[list[int]] = []
-        for row in sorted(value or ()):
-            if stretches and row == stretches[-1][1] + 1:
-                stretches[-1][1] = row
-            else:
-                stretches.append([row, row])
-        return json.dumps(stretches, separators=(",", ":"))
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:  # noqa: ARG002
-        try:
-            return frozenset(row for first, last in json.loads(value or "[]") for row in range(first, last + 1))
-        except (TypeError, ValueError):
-            self.damaged()
-            return frozenset()
 
 
 extraction_job = Table(  # one for each session that somebody spoke in; gone with the session

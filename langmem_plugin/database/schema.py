@@ -5,7 +5,7 @@ input can forge.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
@@ -143,6 +143,47 @@ class Words(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         return to_store(value) if isinstance(value, str) else value
+
+
+class Tags(TypeDecorator[tuple[str, ...]]):
+    """A column of plain tags, each between two line ends, so that one LIKE finds a whole tag on both engines."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or isinstance(value, str):  # a string is a pattern to compare with
+            return value and to_store(value)
+        return to_store("".join(f"\n{tag}" for tag in value) + "\n") if value else ""
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:  # noqa: ARG002
+        return tuple(value.strip("\n").split("\n")) if value else ()
+
+
+class Rows(Checked, TypeDecorator[frozenset[int]]):
+    """A column of row numbers, kept as the first and the last of each unbroken range. Damaged ones read as none.
+
+    The highest alone would not do: each process gives numbers of its own, so a later message may have a lower one.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> str:  # noqa: ARG002
+        stretches: list[list[int]] = []
+        for row in sorted(value or ()):
+            if stretches and row == stretches[-1][1] + 1:
+                stretches[-1][1] = row
+            else:
+                stretches.append([row, row])
+        return json.dumps(stretches, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:  # noqa: ARG002
+        try:
+            return frozenset(row for first, last in json.loads(value or "[]") for row in range(first, last + 1))
+        except (TypeError, ValueError):
+            self.damaged()
+            return frozenset()
 
 
 class Name(TypeDecorator[str]):

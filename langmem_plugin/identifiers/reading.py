@@ -101,6 +101,7 @@ def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
     return IdentifierKey(found.key)
 
 
+@lru_cache(maxsize=10_000, typed=True)  # asked at every call that names somebody
 def identified(who: str | int, region: str | None = None) -> Identifier:
     """Return the key as `normalised` does, with its kind, and without a WARNING. Raises InvalidInput as `normalised`
     does.
@@ -131,6 +132,7 @@ def refuse_unknown(found: Identifier) -> None:
     )
 
 
+@lru_cache(maxsize=10_000, typed=True)  # asked at every step of every run
 def thread_key(thread_id: str, region: str | None = None) -> IdentifierKey:
     """Return the key of an id that may be anything: a clear identifier has its own key, any other text stays as it is.
 
@@ -155,7 +157,6 @@ def is_group(key: str) -> bool:
     return is_whatsapp_group(key) or is_telegram_group(key)
 
 
-@lru_cache(maxsize=10_000)  # called at every step of every run
 def _read(written: str, region: str | None, *, bare: bool) -> Identifier | None:
     """Read an identifier by the first parser that knows it; `bare` says that a row of digits may be a number."""
     if (key := phone_number(as_typed(written), region, bare=bare)) is not None:

@@ -14,8 +14,7 @@ from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import incoming, turn
 from langmem_plugin.database.encryption.encrypted_columns import bind_anew
-from langmem_plugin.database.erased_keys import was_erased
-from langmem_plugin.database.owners import person_of
+from langmem_plugin.database.owners import person_of, was_erased
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.people_tables import person_name

@@ -21,7 +21,7 @@ from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.database import Database, audit_trail
 from langmem_plugin.database.conversation_tables import message as message_table
-from langmem_plugin.database.erased_keys import is_erased
+from langmem_plugin.database.owners import is_erased
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService

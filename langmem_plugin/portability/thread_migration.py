@@ -22,7 +22,7 @@ from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, Se
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.database.erased_keys import is_erased
+from langmem_plugin.database.owners import is_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey

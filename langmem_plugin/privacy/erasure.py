@@ -20,9 +20,8 @@ from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import keyed_hash, record
 from langmem_plugin.database.conversation_tables import incoming, turn
 from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
-from langmem_plugin.database.erased_keys import note_erased
 from langmem_plugin.database.memory_tables import memory_owner
-from langmem_plugin.database.owners import person_of
+from langmem_plugin.database.owners import note_erased, person_of
 from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.database.personal_tables import clear, personal_tables
 from langmem_plugin.database.upkeep_tables import erasure, held_file, held_row

@@ -7,7 +7,7 @@ from sqlalchemy import JSON, LargeBinary, Text
 
 from langmem_plugin.database.conversation_tables import incoming, message
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, ENCRYPTED, EXTRACTED_FACTS
-from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerKey, RowCipher
+from langmem_plugin.database.encryption.encryption import PLAINTEXT, OwnerKey, RowCipher
 from langmem_plugin.database.memory_tables import (
     extraction_job,
     history_message,

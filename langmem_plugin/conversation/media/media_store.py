@@ -38,8 +38,7 @@ from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption import Place as RowPlace
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
-from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
-from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES
+from langmem_plugin.database.encryption.encryption import EXTRA_BYTES, NO_ENCRYPTION
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import held_file

@@ -29,7 +29,7 @@ from langmem_plugin.conversation.storage.session_checkpoints import CheckpointSt
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.database.erased_keys import newest_erasure, refuse_erased
+from langmem_plugin.database.owners import newest_erasure, refuse_erased
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.identifiers import IdentifierKey, thread_key
 from langmem_plugin.logs import event_log

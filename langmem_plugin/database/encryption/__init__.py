@@ -4,7 +4,6 @@ A ciphertext is bound to the place it was made for: in any other row, column or 
 refused. Deleting a person's key makes all that was encrypted for them unreadable, in every copy of the database.
 """
 
-from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
-from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, Place, RowCipher
+from langmem_plugin.database.encryption.encryption import PLAINTEXT, Encryption, Place, RowCipher, encryption_of
 
 __all__ = ["PLAINTEXT", "Encryption", "Place", "RowCipher", "encryption_of"]

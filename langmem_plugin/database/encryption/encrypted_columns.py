@@ -26,8 +26,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
     value,
 )
-from langmem_plugin.database.encryption.encryption import encryption_of
-from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher
+from langmem_plugin.database.encryption.encryption import MARK, Place, RowCipher, encryption_of
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import person, person_name
 from langmem_plugin.database.schema import Json

@@ -21,9 +21,8 @@ from sqlalchemy import (
     update,
 )
 
-from langmem_plugin.database.encryption.encryption import KeyStatus
+from langmem_plugin.database.encryption.encryption import KeyStatus, OwnerKey
 from langmem_plugin.database.encryption.master_keys import MasterKeys
-from langmem_plugin.database.encryption.row_cipher import OwnerKey
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import ConfigurationError

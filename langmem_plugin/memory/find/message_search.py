@@ -9,10 +9,9 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, se
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
-from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector

@@ -11,9 +11,8 @@ from typing import Any, Unpack
 from sqlalchemy import Connection, delete, func, insert, select
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory, memory_collection
-from langmem_plugin.database.owners import owner_key
+from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_erased
 from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector, unit
