@@ -1,6 +1,5 @@
 """One key per person: every spelling of an identifier becomes the same key, any other text is a key byte for byte."""
 
-from langmem_plugin.identifiers.identifier import Identifier, Kind
 from langmem_plugin.identifiers.masking import (
     IdentifierKey,
     OwnerKey,
@@ -13,9 +12,7 @@ from langmem_plugin.identifiers.masking import (
 from langmem_plugin.identifiers.reading import identified, is_group, normalised, refuse_unknown, thread_key
 
 __all__ = [
-    "Identifier",
     "IdentifierKey",
-    "Kind",
     "OwnerKey",
     "ScopeKey",
     "identified",
