@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from langmem_plugin.agent.turn_report import ReportedState, TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
-    from langmem_plugin.conversation.sessions.silence import Silence
+    from langmem_plugin.conversation.sessions.session_rows import Silence
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
@@ -59,7 +59,7 @@ _ROOMS = {
     "ReportedState": "agent.turn_report",
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
-    "Silence": "conversation.sessions.silence",
+    "Silence": "conversation.sessions.session_rows",
     "TurnReport": "agent.turn_report",
     "inject_memory_context": "memory.write.key_value",
     "memory_recall_node": "plugin",

@@ -8,7 +8,7 @@ from datetime import timedelta
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import searchable_sessions
-from langmem_plugin.conversation.sessions.silence import (
+from langmem_plugin.conversation.sessions.session_rows import (
     ARCHIVED_TERM,
     INTERRUPT_TERM,
     SESSION_TERM,

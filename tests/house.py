@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4324,
     "channels": 752,
     "cli": 1701,
-    "conversation": 5432,
+    "conversation": 5356,
     "database": 2902,
     "facts": 3025,
     "identifiers": 256,

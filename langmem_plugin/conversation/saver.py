@@ -41,9 +41,8 @@ from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import FileEncryption, Media, data_of, files_of
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_move import copy_sessions, standing_still
-from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.sessions.session_rows import ARCHIVED_TERM, DEFAULT_SILENCE, Session, Silence
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.sessions.silence import ARCHIVED_TERM, DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
 from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, CheckpointStore

@@ -7,12 +7,17 @@ that was most of the cost of a turn (benchmarks/conversation.py).
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from sqlalchemy import ClauseElement, Connection, Dialect, Select
+from sqlalchemy import ClauseElement, Column, ColumnElement, Connection, Dialect, Select, bindparam
 from sqlalchemy.types import TypeEngine
 
 Row = tuple[Any, ...]
 Parameters = Mapping[str, Any]
 _Process = Callable[[Any], Any] | None
+
+
+def given(*columns: Column[Any]) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that each column has the value of the parameter `of_` and its name."""
+    return tuple(column == bindparam(f"of_{column.name}") for column in columns)
 
 
 class Prepared:
@@ -37,9 +42,7 @@ class Prepared:
 
     def first(self, connection: Connection, parameters: Parameters) -> Row | None:
         """Return the first row, its values converted by the columns' types; None if there is none."""
-        compiled = self.compiled(connection.dialect)
-        row = driver(connection).execute(compiled.sql, compiled.bound(parameters)).fetchone()
-        return None if row is None else compiled.read(row)
+        return next(iter(self.all(connection, parameters)), None)
 
     def all(self, connection: Connection, parameters: Parameters) -> list[Row]:
         compiled = self.compiled(connection.dialect)

@@ -4,7 +4,6 @@ A thread becomes one session. It is recognised by the ids of its checkpoints, wh
 already is not stored twice, and one that has grown since is stored anew in its place.
 """
 
-import secrets
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from langmem_plugin.conversation.config_keys import NOT_METADATA
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
@@ -160,16 +159,10 @@ class ThreadMigration:
     def _placed(self, connection: Connection, thread: _Thread, at: datetime, there: Session | None) -> Session:
         """Insert a session of that time, archived until it is known whether it may go on: two cannot be current."""
         session_rows.one_at_a_time(connection, thread.key)
-        taken = {each.number for each in session_rows.all_of(connection, thread.key, lock=True)}
-        while True:
-            # Random within a second: a process may have cached rows of a session that was migrated and purged.
-            number = int(at.timestamp()) * _A_SECOND + secrets.randbelow(_A_SECOND)
-            if number not in taken:
-                break
+        number = session_rows.free_number(at, session_rows.all_of(connection, thread.key, lock=True))
         session_id = str(uuid.uuid4()) if there is None else there.session_id
         placed = Session(thread.key, number, session_id, at, at, self._saver.sessions.now(), 1)
-        columns = ("thread", "number", "session_id", "created_at", "last_active", "ended_at", "next_row")
-        connection.execute(insert(session_table), {name: getattr(placed, name) for name in columns} | {"epoch": 0})
+        session_rows.insert(connection, placed, Client())
         return placed
 
     def _stored(

@@ -39,7 +39,7 @@ from langmem_plugin.database.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption import Place as RowPlace
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
 from langmem_plugin.database.encryption.encryption import EXTRA_BYTES, NO_ENCRYPTION
-from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.upkeep_tables import held_file
 from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable
@@ -464,19 +464,9 @@ def _lock(connection: Connection, function: str) -> None:
 
 _FAMILY = 0x6C6D656D  # the first of a lock's two numbers: a lock by one number is a thread's
 _ADD = Prepared(insert_unless_there(media))
-_HERE = (
-    media.c.thread == bindparam("of_thread"),
-    media.c.session == bindparam("of_session"),
-    media.c.sha256 == bindparam("of_sha256"),
-)
+_HERE = given(media.c.thread, media.c.session, media.c.sha256)
 _HAS_DATA = Prepared(select(media.c.session).where(*_HERE, media.c.payload.is_not(None)))
 _FILL = Prepared(update(media).where(*_HERE).values(payload=bindparam("data")))
-_KEEPERS = Prepared(
-    select(media.c.session).where(
-        media.c.thread == bindparam("of_thread"),
-        media.c.sha256 == bindparam("of_sha256"),
-        media.c.payload.is_not(None),
-    )
-)
+_KEEPERS = Prepared(select(media.c.session).where(*given(media.c.thread, media.c.sha256), media.c.payload.is_not(None)))
 _DATA = Prepared(select(media.c.payload).where(*_HERE))
-_OF_THREAD = Prepared(select(media.c.sha256).where(media.c.thread == bindparam("of_thread")))
+_OF_THREAD = Prepared(select(media.c.sha256).where(*given(media.c.thread)))

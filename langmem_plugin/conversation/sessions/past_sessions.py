@@ -1,25 +1,22 @@
 """A whole session that took place elsewhere: stored in one transaction with its own dates."""
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from langchain_core.messages import BaseMessage
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from langmem_plugin.conversation.media.media_store import BroughtFiles
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import session as table
 from langmem_plugin.database.conversation_tables import thread_owner
-from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
+from langmem_plugin.database.prepared_statements import given
 from langmem_plugin.database.schema import upsert
-
-_MOST_SHIFT = 1_000_000  # microseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,32 +94,16 @@ def store(
 
 
 def _begun(connection: Connection, past: PastSession) -> Session:
-    """Begin the session under a number made from the time of its beginning, so that it is in order among the others."""
+    """Begin the session under a number that is in order among the others."""
     if past.owner is not None:
         noted = upsert(connection, thread_owner).values(thread=past.thread, owner=past.owner, noted_at=past.last_active)
         connection.execute(noted.on_conflict_do_nothing())
     there = session_rows.all_of(connection, past.thread, lock=True)
-    taken = {each.number for each in there}
-    born = int(past.created_at.timestamp() * 1_000_000)
-    # Random, because a process may remember rows of a deleted session that had the same number.
-    while (number := born + secrets.randbelow(_MOST_SHIFT)) in taken:
-        pass
+    number = session_rows.free_number(past.created_at, there)
     has_current = any(each.ended_at is None for each in there)
     ended_at = past.last_active if past.ended_at is None and has_current else past.ended_at
     session = Session(past.thread, number, past.session_id, past.created_at, past.last_active, ended_at, 1)
-    connection.execute(
-        insert(table).values(
-            thread=session.thread,
-            number=number,
-            session_id=session.session_id,
-            created_at=session.created_at,
-            last_active=session.last_active,
-            ended_at=ended_at,
-            next_row=1,
-            client_name=CLIENT_NAME.encrypted(connection, (session.thread, number), past.client_name),
-            client_phone=CLIENT_PHONE.encrypted(connection, (session.thread, number), past.client_phone),
-        )
-    )
+    session_rows.insert(connection, session, Client(past.client_name, past.client_phone))
     return session
 
 
@@ -139,11 +120,7 @@ def _dated(connection: Connection, session: Session, past: PastSession, rows: Se
 
 _DATE = (
     update(message_table)
-    .where(
-        message_table.c.thread == bindparam("of_thread"),
-        message_table.c.session == bindparam("of_session"),
-        message_table.c.row == bindparam("of_row"),
-    )
+    .where(*given(message_table.c.thread, message_table.c.session, message_table.c.row))
     .values(
         created_at=bindparam("at", type_=message_table.c.created_at.type),
         tokens=func.coalesce(bindparam("counted", type_=message_table.c.tokens.type), message_table.c.tokens),

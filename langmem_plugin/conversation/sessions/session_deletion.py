@@ -127,8 +127,7 @@ def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[s
         for table in (pending, checkpoint):
             checkpoints.connection.execute(
                 delete(table).where(
-                    table.c.thread == checkpoints.session.thread,
-                    table.c.session == checkpoints.session.number,
+                    *session_rows.rows_of(table, checkpoints.session),
                     table.c.namespace == namespace,
                     table.c.checkpoint_id.in_(ids),
                 )
@@ -163,16 +162,15 @@ def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
     left = _values_in(checkpoints)
     messages = {row for each in left for row in codec.rows_in(checkpoints.serde, each)}
     values = {each.row for each in left if isinstance(each, ValueRow)}
-    of_session = (checkpoints.session.thread, checkpoints.session.number)
     for table, used in ((message, messages), (value, values)):
-        here = (table.c.thread == of_session[0], table.c.session == of_session[1])
+        here = session_rows.rows_of(table, checkpoints.session)
         stored_rows = set(checkpoints.connection.execute(select(table.c.row).where(*here)).scalars())
         for unused in in_parts(sorted(stored_rows - used)):
             checkpoints.connection.execute(delete(table).where(*here, table.c.row.in_(unused)))
-    here = (media.c.thread == of_session[0], media.c.session == of_session[1])
+    here = session_rows.rows_of(media, checkpoints.session)
     files = set(checkpoints.connection.execute(select(media.c.sha256).where(*here)).scalars())
     if files:  # only then is it worth reading everything
-        encryption = FileEncryption.of(checkpoints.connection, of_session[0])
+        encryption = FileEncryption.of(checkpoints.connection, checkpoints.session.thread)
         held = (each for part in left for each in references_in(checkpoints.messages.value(part)))
         files.difference_update(encryption.name(each.sha256) for each in held if each.sha256)
         for unneeded in in_parts(sorted(files)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, insert, literal, or_, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Table, delete, insert, literal, or_, select, update
 
 from langmem_plugin.conversation.config_keys import TURN
 from langmem_plugin.conversation.media.media_store import Media, bind_files_anew, hold_files
@@ -79,7 +79,7 @@ def move_sessions(
     shift = _shift({each.number for each in moving}, {each.number for each in held[target]})
     for each in moving:
         _move(connection, folder, each, replace(each, thread=target, number=each.number + shift), stand_in)
-    connection.execute(delete(session).where(*_of(stand_in)))
+    connection.execute(delete(session).where(*session_rows.rows_of(session, stand_in)))
     return [each.session_id for each in moving], archived
 
 
@@ -172,9 +172,11 @@ def bind_rows_anew(connection: Connection, folder: Media, table: Table, now_in: 
         places = (now_in.thread, now_in.number), (before_in.thread, before_in.number)
         bind_files_anew(connection, folder, *places)
         return
-    number = table.c.number if table is session else table.c.session
-    here = (table.c.thread == now_in.thread, number == now_in.number)
-    bind_anew(connection, table, here, {"thread": before_in.thread, number.name: before_in.number})
+    before: dict[str, str | int] = {
+        "thread": before_in.thread,
+        "number" if table is session else "session": before_in.number,
+    }
+    bind_anew(connection, table, session_rows.rows_of(table, now_in), before)
 
 
 def _one_current(connection: Connection, together: Collection[Session], now: datetime) -> str | None:
@@ -190,16 +192,16 @@ def _move(connection: Connection, folder: Media, found: Session, arrived: Sessio
     """Move one session. A stand-in holds what refers to its id meanwhile: no two sessions may have one id."""
     by_id = history_message.c.of_session
     connection.execute(update(history_message).where(by_id == found.session_id).values(of_session=stand_in.session_id))
-    leaving = update(session).where(*_of(found))
-    connection.execute(leaving.values(session_id=_name()))
+    mine = session_rows.rows_of(session, found)
+    connection.execute(update(session).where(*mine).values(session_id=_name()))
     _insert(connection, found, arrived)
     connection.execute(update(history_message).where(by_id == stand_in.session_id).values(of_session=found.session_id))
     for table in _IN_SESSION:
-        here = and_(table.c.thread == found.thread, table.c.session == found.number)
-        connection.execute(update(table).where(here).values(thread=arrived.thread, session=arrived.number))
+        moving = update(table).where(*session_rows.rows_of(table, found))
+        connection.execute(moving.values(thread=arrived.thread, session=arrived.number))
     for table in (session, *_IN_SESSION):
         bind_rows_anew(connection, folder, table, arrived, found)
-    connection.execute(delete(session).where(*_of(found)))
+    connection.execute(delete(session).where(*mine))
 
 
 def _insert(connection: Connection, found: Session, twin: Session) -> None:
@@ -243,7 +245,3 @@ def _shift(numbers: set[int], taken: set[int]) -> int:
         shift = 1 + secrets.randbelow(_MOST_SHIFT)
         if not {number + shift for number in numbers} & taken:
             return shift
-
-
-def _of(found: Session) -> tuple[ColumnElement[bool], ...]:
-    return session.c.thread == found.thread, session.c.number == found.number

@@ -1,16 +1,16 @@
-"""The session table: finds, begins, ends, restores and lists the sessions of a conversation."""
+"""Sessions of conversations: the silence that ends one, how long services keep them, and the rows of their table."""
 
 import os
+import secrets
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, case, delete, select, text, tuple_, update
 
-from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import (
     AT_ONCE,
@@ -22,13 +22,117 @@ from langmem_plugin.database.conversation_tables import (
     session,
 )
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
-from langmem_plugin.database.prepared_statements import Prepared
-from langmem_plugin.database.schema import TRIES, all_taken, insert_new
-from langmem_plugin.errors import SessionRefused, UnknownSession
+from langmem_plugin.database.prepared_statements import Prepared, given
+from langmem_plugin.database.schema import TRIES, all_taken, insert_new, put
+from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.errors import InvalidInput, SessionRefused, UnknownSession
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.settings import INTERRUPT_TIMEOUT, SESSION_TIMEOUT
 
 log = event_log(__name__)
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The time that a conversation may be quiet before it is over; longer while it waits for a person's answer.
+
+    None is for ever. Raises InvalidInput for a value that is no timedelta, or not above zero.
+    """
+
+    timeout: timedelta | None = SESSION_TIMEOUT
+    while_interrupted: timedelta | None = INTERRUPT_TIMEOUT
+
+    def __post_init__(self) -> None:
+        for each in (self.timeout, self.while_interrupted):
+            if each is not None and (not isinstance(each, timedelta) or each <= timedelta(0)):
+                raise InvalidInput(f"a silence of {each!r}: give a timedelta above zero, or None for ever")
+
+    @classmethod
+    def of(cls, silence: "Silence | timedelta | None") -> "Silence":
+        """Make a Silence of an argument: a timedelta leaves the wait for an answer as it is; None is for ever."""
+        if isinstance(silence, Silence):
+            return silence
+        return cls(None, None) if silence is None else cls(silence)
+
+    def since(self, now: datetime) -> datetime:
+        """The latest instant of a last activity that counts as silence at `now`."""
+        if self.timeout is None:
+            return _LONG_AGO
+        return now - min(self.timeout, now - _LONG_AGO)
+
+
+DEFAULT_SILENCE = Silence()
+
+
+def is_idle(last_active: datetime, now: datetime, timeout: timedelta | None) -> bool:
+    """Tell whether the time since the last write, of anybody, has reached the timeout; the boundary itself is idle.
+
+    A time ahead of `now` comes from another clock, or one that was set back: it counts as just now, until the next
+    write puts it right.
+    """
+    return timeout is not None and now - last_active >= timeout
+
+
+def is_silent(last_active: datetime, ahead: datetime | None, now: datetime, timeout: timedelta | None) -> bool:
+    """Tell whether a conversation is idle by both of two clocks: one that was set back ends no conversation."""
+    if ahead is not None and ahead <= now and not is_idle(ahead, now, timeout):
+        return False
+    return is_idle(last_active, now, timeout)
+
+
+SESSION_TERM, INTERRUPT_TERM, ARCHIVED_TERM = "session_timeout", "interrupt_timeout", "archived_for"
+
+Terms = dict[str, timedelta | None]
+"""Lengths by the names above; None is for ever."""
+
+_EVERY = timedelta(hours=1)
+_HOLDS = timedelta(weeks=1)
+_LONGEST = timedelta(days=100_000)
+
+
+class NotedTerms:
+    """The terms that this process notes for its service: at the first write, and then about once an hour."""
+
+    def __init__(self, own: Terms) -> None:
+        self.own = own
+        self._noted_at: datetime | None = None
+
+    def note(self, connection: Connection, now: datetime) -> None:
+        """Note the terms in a transaction that writes, after it has locked its session.
+
+        In the other order two transactions of one person would wait for each other. Terms that no service has noted for
+        a week are forgotten.
+        """
+        if self._noted_at is not None and abs(now - self._noted_at) < _EVERY:
+            return
+        seconds = {f"{name} {_seconds(length)}": _seconds(length) for name, length in self.own.items()}
+        stored = connection.execute(select(upkeep.c.name, upkeep.c.noted_at).where(upkeep.c.name.in_(seconds)))
+        fresh = {name for name, noted_at in stored if abs(now - noted_at) < _EVERY}
+        for name in sorted(seconds.keys() - fresh):  # in the same order for all, else two services would wait
+            put(connection, upkeep, {"name": name}, {"noted_at": now, "seconds": seconds[name]})
+            term = name.partition(" ")[0]
+            old = (upkeep.c.name.startswith(term), upkeep.c.noted_at <= now - _HOLDS)
+            connection.execute(delete(upkeep).where(*old))
+        self._noted_at = now if fresh == seconds.keys() else None  # only once they are seen to be committed
+
+
+def longest_noted(connection: Connection, own: Terms) -> Terms:
+    """The longest terms among a process's own and those that services noted."""
+    rows = connection.execute(select(upkeep.c.name, upkeep.c.seconds)).all()
+    found: Terms = {}
+    for term, length in own.items():
+        noted = [seconds for name, seconds in rows if name.startswith(term)]
+        lengths = [length, *(None if each is None else timedelta(seconds=each) for each in noted)]
+        found[term] = max(lengths, key=lambda each: timedelta.max if each is None else each)
+    return found
+
+
+def _seconds(length: timedelta | None) -> int | None:
+    """The length in whole seconds, rounded up: in a fraction of a second a conversation is alive too."""
+    return None if length is None or length > _LONGEST else -(-length // timedelta(seconds=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +164,15 @@ _PRECISION = timedelta(milliseconds=500)
 
 _MOST_IN_PRECISION = 64  # messages: if more came within half a second, only the newest are read
 
+_A_SECOND = 1_000_000  # microseconds
+
 _SKEW = timedelta(minutes=5)
 """The most by which the clocks of machines that work together differ."""
+
+
+def rows_of(table: Table, found: Session) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The conditions that select what a table has of a session."""
+    return table.c.thread == found.thread, (table.c.number if table is session else table.c.session) == found.number
 
 
 def newest(connection: Connection, thread: str, *, lock: bool = False) -> Session | None:
@@ -71,7 +182,7 @@ def newest(connection: Connection, thread: str, *, lock: bool = False) -> Sessio
 
 def by_id(connection: Connection, thread: str, session_id: str, *, lock: bool = False) -> Session:
     """The session of this thread with this id. Raises UnknownSession, also for another thread's session."""
-    found = _session(connection, _BY_ID, {"of_thread": thread, "of_id": session_id}, lock)
+    found = _session(connection, _BY_ID, {"of_thread": thread, "of_session_id": session_id}, lock)
     if found is None:
         raise UnknownSession(f"this conversation has no session {session_id!r}: leave langmem_session out")
     return found
@@ -81,7 +192,7 @@ def with_checkpoint(
     connection: Connection, thread: str, namespace: str, checkpoint_id: str, *, lock: bool = False
 ) -> Session | None:
     """The session of the thread that holds this checkpoint."""
-    parameters = {"of_thread": thread, "of_namespace": namespace, "of_checkpoint": checkpoint_id}
+    parameters = {"of_thread": thread, "of_namespace": namespace, "of_checkpoint_id": checkpoint_id}
     return _session(connection, _WITH_CHECKPOINT, parameters, lock)
 
 
@@ -102,7 +213,7 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
 
 def _last_said(connection: Connection, found: Session) -> datetime:
     """The last activity, even if it came too soon after the one before to be noted in the session's row."""
-    of_session = {"of_thread": found.thread, "of_number": found.number}
+    of_session = {"of_thread": found.thread, "of_session": found.number}
     instants = [row[0] for row in _LAST_SAID.all(connection, of_session)]
     soon_after = [each for each in instants if found.last_active < each < found.last_active + _PRECISION]
     return max(soon_after, default=found.last_active)
@@ -125,20 +236,34 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
         connection,
         session.c.session_id,
         [Session(thread, number, _new_id(), now, now, None, 1)],
-        lambda _, made: {
-            "thread": thread,
-            "number": made.number,
-            "session_id": made.session_id,
-            "created_at": now,
-            "last_active": now,
-            "next_row": 1,
-            **_encrypted(connection, made, client),
-        },
+        lambda _, made: _row(connection, made, client),
         lambda made: replace(made, number=made.number + 1, session_id=_new_id()),
     )
     record(connection, "session.created", owner=thread, subject=fresh.session_id)
     _log("session.began", fresh)
     return fresh
+
+
+def insert(connection: Connection, made: Session, client: Client) -> None:
+    """Insert a session that took place elsewhere or before."""
+    connection.execute(session.insert(), _row(connection, made, client))
+
+
+def _row(connection: Connection, made: Session, client: Client) -> dict[str, Any]:
+    """The session as a new row; `to_take` follows from whether it has ended."""
+    columns = {each.name: getattr(made, each.name) for each in fields(made) if each.name != "to_take"}
+    return columns | _encrypted(connection, made, client)
+
+
+def free_number(began: datetime, there: Sequence[Session]) -> int:
+    """A number for a session that began then, in its order among those that are there.
+
+    Random within a second, because a process may remember rows of a deleted session that had the same number.
+    """
+    taken = {each.number for each in there}
+    while (number := int(began.timestamp() * _A_SECOND) + secrets.randbelow(_A_SECOND)) in taken:
+        pass
+    return number
 
 
 def take(connection: Connection, found: Session, ticket: int) -> None:
@@ -167,11 +292,7 @@ def end(
 def restore(connection: Connection, found: Session, now: datetime) -> None:
     """Make an archived session the current one again, as if somebody had just written in it."""
     end(connection, found.thread, now)
-    connection.execute(
-        update(session)
-        .where(session.c.thread == found.thread, session.c.number == found.number)
-        .values(ended_at=None, last_active=now)
-    )
+    connection.execute(update(session).where(*rows_of(session, found)).values(ended_at=None, last_active=now))
     record(connection, "session.restored", owner=found.thread, subject=found.session_id)
     _log("session.restored", found)
 
@@ -204,11 +325,8 @@ def none_ahead(connection: Connection, now: datetime) -> None:
 
 def client_of(connection: Connection, found: Session) -> Client:
     """The client of a session; nobody, with an ERROR, if the stored text was not encrypted for this session."""
-    row = connection.execute(
-        select(session.c.client_name, session.c.client_phone).where(
-            session.c.thread == found.thread, session.c.number == found.number
-        )
-    ).one()
+    stored = select(session.c.client_name, session.c.client_phone).where(*rows_of(session, found))
+    row = connection.execute(stored).one()
     key = found.thread, found.number
     try:
         return Client(
@@ -221,11 +339,8 @@ def client_of(connection: Connection, found: Session) -> Client:
 
 
 def set_client(connection: Connection, found: Session, client: Client) -> None:
-    connection.execute(
-        update(session)
-        .where(session.c.thread == found.thread, session.c.number == found.number)
-        .values(_encrypted(connection, found, client))
-    )
+    changed = update(session).where(*rows_of(session, found))
+    connection.execute(changed.values(_encrypted(connection, found, client)))
 
 
 def _encrypted(connection: Connection, found: Session, client: Client) -> dict[str, str | None]:
@@ -261,11 +376,8 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
 
 def disturb(connection: Connection, found: Session) -> None:
     """Tell every process to forget what it remembers of the session; other writers wait."""
-    connection.execute(
-        update(session)
-        .where(session.c.thread == found.thread, session.c.number == found.number)
-        .values(next_row=session.c.next_row + 1, to_take=_at_once_if(TAKEN))
-    )
+    disturbed = update(session).where(*rows_of(session, found))
+    connection.execute(disturbed.values(next_row=session.c.next_row + 1, to_take=_at_once_if(TAKEN)))
 
 
 def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequence[Session]:
@@ -304,7 +416,7 @@ def copy_of(connection: Connection, source: Session, thread: str, offset: int) -
 
 def is_interrupted(connection: Connection, found: Session) -> bool:
     """Tell whether its newest checkpoint waits for a person's answer."""
-    return _INTERRUPTED.first(connection, {"of_thread": found.thread, "of_number": found.number}) is not None
+    return _INTERRUPTED.first(connection, {"of_thread": found.thread, "of_session": found.number}) is not None
 
 
 def _session(
@@ -328,18 +440,8 @@ def _at_once_if(state: int) -> ColumnElement[int]:
     return case((session.c.to_take == state, AT_ONCE), else_=session.c.to_take)
 
 
-_COLUMNS: tuple[ColumnElement[Any], ...] = (
-    session.c.thread,
-    session.c.number,
-    session.c.session_id,
-    session.c.created_at,
-    session.c.last_active,
-    session.c.ended_at,
-    session.c.next_row,
-    session.c.epoch,
-    session.c.ahead,
-    session.c.to_take,
-)
+_COLUMNS = tuple(session.c[each.name] for each in fields(Session))
+_THIS = given(session.c.thread, session.c.number)
 
 
 def _locking_or_not(query: Select[Any]) -> tuple[Prepared, Prepared]:
@@ -348,32 +450,26 @@ def _locking_or_not(query: Select[Any]) -> tuple[Prepared, Prepared]:
 
 _NEWEST = _locking_or_not(
     select(*_COLUMNS)
-    .where(session.c.thread == bindparam("of_thread"))
+    .where(*given(session.c.thread))
     .order_by(session.c.ended_at.is_(None).desc(), session.c.number.desc())
     .limit(1)
 )
-_BY_ID = _locking_or_not(
-    select(*_COLUMNS).where(session.c.thread == bindparam("of_thread"), session.c.session_id == bindparam("of_id"))
-)
+_BY_ID = _locking_or_not(select(*_COLUMNS).where(*given(session.c.thread, session.c.session_id)))
 _WITH_CHECKPOINT = _locking_or_not(
     select(*_COLUMNS)
     .join(checkpoint, (checkpoint.c.thread == session.c.thread) & (checkpoint.c.session == session.c.number))
-    .where(
-        session.c.thread == bindparam("of_thread"),
-        checkpoint.c.namespace == bindparam("of_namespace"),
-        checkpoint.c.checkpoint_id == bindparam("of_checkpoint"),
-    )
+    .where(*given(session.c.thread, checkpoint.c.namespace, checkpoint.c.checkpoint_id))
     .order_by(session.c.number.desc())
     .limit(1)
 )
 _END = (
     update(session)
-    .where(session.c.thread == bindparam("of_thread"), session.c.ended_at.is_(None))
+    .where(*given(session.c.thread), session.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), to_take=_at_once_if(WHEN_SILENT))
 )
 _ADVANCE = Prepared(
     update(session)
-    .where(session.c.thread == bindparam("of_thread"), session.c.number == bindparam("of_number"))
+    .where(*_THIS)
     .values(
         next_row=bindparam("next_row"),
         last_active=bindparam("last_active"),
@@ -383,30 +479,25 @@ _ADVANCE = Prepared(
 )
 _LAST_SAID = Prepared(
     select(message.c.created_at)
-    .where(message.c.thread == bindparam("of_thread"), message.c.session == bindparam("of_number"))
+    .where(*given(message.c.thread, message.c.session))
     .order_by(message.c.row.desc())
     .limit(_MOST_IN_PRECISION)
 )
 _TAKE = Prepared(
     update(session)
-    .where(session.c.thread == bindparam("of_thread"), session.c.number >= bindparam("of_number"))
+    .where(*given(session.c.thread), session.c.number >= bindparam("of_number"))
     .values(epoch=bindparam("of_ticket"))
 )
 _HEAD = (
     select(checkpoint.c.checkpoint_id)
-    .where(
-        checkpoint.c.thread == bindparam("of_thread"),
-        checkpoint.c.session == bindparam("of_number"),
-        checkpoint.c.namespace == "",
-    )
+    .where(*given(checkpoint.c.thread, checkpoint.c.session), checkpoint.c.namespace == "")
     .order_by(checkpoint.c.position.desc())
     .limit(1)
     .scalar_subquery()
 )
 _INTERRUPTED = Prepared(
     select(pending.c.task_id).where(
-        pending.c.thread == bindparam("of_thread"),
-        pending.c.session == bindparam("of_number"),
+        *given(pending.c.thread, pending.c.session),
         pending.c.namespace == "",
         pending.c.checkpoint_id == _HEAD,
         pending.c.interrupt,

@@ -23,8 +23,14 @@ from langmem_plugin.conversation.config_keys import (
     traced_as,
 )
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.sessions.silence import INTERRUPT_TERM, SESSION_TERM, NotedTerms, Silence
+from langmem_plugin.conversation.sessions.session_rows import (
+    INTERRUPT_TERM,
+    SESSION_TERM,
+    Client,
+    NotedTerms,
+    Session,
+    Silence,
+)
 from langmem_plugin.conversation.storage.session_checkpoints import CheckpointStore, FirstState
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database

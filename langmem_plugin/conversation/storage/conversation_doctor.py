@@ -90,8 +90,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     with saver.database.write() as connection:
         session_rows.disturb(connection, session)
         for table in (pending, checkpoint, message, value):
-            of_session = (table.c.thread == session.thread, table.c.session == session.number)
-            connection.execute(delete(table).where(*of_session))
+            connection.execute(delete(table).where(*session_rows.rows_of(table, session)))
     config: RunnableConfig = {"configurable": {"thread_id": session.thread, SESSION: session_id, "checkpoint_ns": ""}}
     saver.put(config, *saver.checkpoint_with(messages))
     return len(messages), len(rows) - len(readable)
@@ -108,8 +107,7 @@ def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSe
 
 def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
     """All message rows of the session in order, negative for a message that never got an id."""
-    session = checkpoints.session
-    mine = (message.c.thread == session.thread, message.c.session == session.number)
+    mine = session_rows.rows_of(message, checkpoints.session)
     rows = checkpoints.connection.execute(
         select(message.c.row, message.c.message_id).where(*mine).order_by(message.c.row)
     )

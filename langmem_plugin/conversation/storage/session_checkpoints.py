@@ -46,7 +46,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending
 from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PENDING
-from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 
@@ -267,7 +267,7 @@ class SessionCheckpoints:
         }
         if _ADD_WRITES.run(self.connection, row):
             return
-        key = {**self._on(namespace, checkpoint_id), "of_task": task_id}
+        key = {**self._on(namespace, checkpoint_id), "of_task_id": task_id}
         before = self._written(
             task, self.connection.execute(select(pending.c.payload).where(*_OF_TASK), key).scalar_one()
         )
@@ -329,7 +329,7 @@ class SessionCheckpoints:
         return {**self._of_session(), "of_namespace": namespace}
 
     def _on(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
-        return {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        return {**self._key(namespace), "of_checkpoint_id": checkpoint_id}
 
 
 _CACHE_BYTES = 64_000_000
@@ -424,25 +424,17 @@ def _version(stored: StoredCheckpoint | None, channel: str) -> Any:
     return stored.body["channel_versions"].get(channel) if stored else None
 
 
-def _of_namespace(table: Any) -> tuple[Any, ...]:
-    return (
-        table.c.thread == bindparam("of_thread"),
-        table.c.session == bindparam("of_session"),
-        table.c.namespace == bindparam("of_namespace"),
-    )
-
-
-_OF_CHECKPOINT = (*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+_OF_NAMESPACE = given(checkpoint_table.c.thread, checkpoint_table.c.session, checkpoint_table.c.namespace)
+_OF_CHECKPOINT = (*_OF_NAMESPACE, *given(checkpoint_table.c.checkpoint_id))
 _CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
-    *_of_namespace(checkpoint_table)
+    *_OF_NAMESPACE
 )
 _NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.position.desc()).limit(1))
-_BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
+_BY_ID = Prepared(_CHECKPOINT.where(*given(checkpoint_table.c.checkpoint_id)))
 
 _LISTED = Prepared(
     select(message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at).where(
-        message_table.c.thread == bindparam("of_thread"),
-        message_table.c.session == bindparam("of_session"),
+        *given(message_table.c.thread, message_table.c.session),
         message_table.c.row.between(bindparam("first"), bindparam("last")),
     )
 )
@@ -450,7 +442,7 @@ _LISTED = Prepared(
 _earlier = checkpoint_table.alias()
 _NEXT = (
     select(func.coalesce(func.max(_earlier.c.position), 0) + 1)
-    .where(_earlier.c.thread == bindparam("of_thread"), _earlier.c.session == bindparam("of_session"))
+    .where(*given(_earlier.c.thread, _earlier.c.session))
     .scalar_subquery()
 )
 _NEW_CHECKPOINT = Prepared(
@@ -459,7 +451,7 @@ _NEW_CHECKPOINT = Prepared(
             thread=bindparam("of_thread"),
             session=bindparam("of_session"),
             namespace=bindparam("of_namespace"),
-            checkpoint_id=bindparam("of_checkpoint"),
+            checkpoint_id=bindparam("of_checkpoint_id"),
             parent_id=bindparam("of_parent"),
             run_id=bindparam("of_run"),
             payload=bindparam("of_payload"),
@@ -468,7 +460,7 @@ _NEW_CHECKPOINT = Prepared(
         for dialect, inserting in insert_unless_there(checkpoint_table).items()
     }
 )
-_OF_WRITES = (*_of_namespace(pending), pending.c.checkpoint_id == bindparam("of_checkpoint"))
+_OF_WRITES = given(pending.c.thread, pending.c.session, pending.c.namespace, pending.c.checkpoint_id)
 _WRITES = Prepared(select(pending.c.task_id, pending.c.payload).where(*_OF_WRITES))
-_OF_TASK = (*_OF_WRITES, pending.c.task_id == bindparam("of_task"))
+_OF_TASK = (*_OF_WRITES, *given(pending.c.task_id))
 _ADD_WRITES = Prepared(insert_unless_there(pending))

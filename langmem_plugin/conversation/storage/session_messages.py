@@ -41,7 +41,7 @@ from langmem_plugin.conversation.storage.message_cache import (
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.encryption.encrypted_columns import MESSAGE, VALUE
-from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -279,7 +279,7 @@ class SessionMessages:
         loaded = {}
         stored = _LOAD_ROWS.all(
             self.connection,
-            {**self._of_session, "first": min(rows), "last": max(rows)},
+            {"of_thread": self._key[0], "of_session": self._key[1], "first": min(rows), "last": max(rows)},
         )
         for row, message_id, payload in stored:
             if row in rows:
@@ -352,26 +352,19 @@ class DamageReports:
 _ADD_ROWS = Prepared(insert(message_table))
 _LOAD_ROWS = Prepared(
     select(message_table.c.row, message_table.c.message_id, message_table.c.payload).where(
-        message_table.c.thread == bindparam("thread"),
-        message_table.c.session == bindparam("session"),
+        *given(message_table.c.thread, message_table.c.session),
         message_table.c.row.between(bindparam("first"), bindparam("last")),
     )
 )
 _NAME_ROW = Prepared(
     update(message_table)
     .where(
-        message_table.c.thread == bindparam("of_thread"),
-        message_table.c.session == bindparam("of_session"),
-        message_table.c.row == bindparam("of_row"),
+        *given(message_table.c.thread, message_table.c.session, message_table.c.row),
         message_table.c.message_id.is_(None),
     )
     .values(message_id=bindparam("new_id"))
 )
 _VALUE = Prepared(
-    select(value_table.c.payload).where(
-        value_table.c.thread == bindparam("of_thread"),
-        value_table.c.session == bindparam("of_session"),
-        value_table.c.row == bindparam("of_row"),
-    )
+    select(value_table.c.payload).where(*given(value_table.c.thread, value_table.c.session, value_table.c.row))
 )
 _ADD_VALUE = Prepared(insert(value_table))

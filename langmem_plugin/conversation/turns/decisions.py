@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, delete, insert, select
 
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.database import Database
@@ -76,7 +77,7 @@ class Decisions:
             found = self._sessions.find(connection, config)
             if found is None:
                 return Decided()
-            mine = (decision.c.thread == found.thread, decision.c.session == found.number)
+            mine = session_rows.rows_of(decision, found)
             stored = connection.execute(select(decision.c.payload).where(*mine)).scalar_one_or_none()
             payload = DECISION.decrypted(connection, (found.thread, found.number), stored)
         if payload is None:
@@ -98,8 +99,7 @@ class Decisions:
             found = self._sessions.find(connection, config)
             if found is None:
                 return
-            mine = (decision.c.thread == found.thread, decision.c.session == found.number)
-            connection.execute(delete(decision).where(*mine))
+            connection.execute(delete(decision).where(*session_rows.rows_of(decision, found)))
             stored = DECISION.encrypted(connection, (found.thread, found.number), payload)
             connection.execute(insert(decision), {"thread": found.thread, "session": found.number, "payload": stored})
 

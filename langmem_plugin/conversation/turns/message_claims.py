@@ -25,7 +25,7 @@ from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY, bind_anew
-from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.errors import DamagedSession, SessionRefused
 from langmem_plugin.facts.sensitive import without_secrets
@@ -216,7 +216,7 @@ class MessageClaims:
     def _refuse_claimed(self, connection: Connection, *, thread: str, message_id: str, anyway: bool) -> None:
         """Raise Claimed if the message is claimed; first in its transaction, so that a second delivery waits here."""
         session_rows.one_at_a_time(connection, message_id)
-        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
+        row = _ANSWER.first(connection, {"of_thread": thread, "of_message_id": message_id})
         if row is not None and not (anyway and row[0] is None):
             raise Claimed
 
@@ -226,11 +226,11 @@ class MessageClaims:
 
     def is_known(self, thread: str, message_id: str) -> bool:
         """Tell whether the message was delivered before, answered or not."""
-        mine = {"of_thread": thread, "of_id": message_id}
+        mine = {"of_thread": thread, "of_message_id": message_id}
         return self._database.select(lambda connection: _ANSWER.first(connection, mine)) is not None
 
     def answer_in(self, connection: Connection, thread: str, message_id: str) -> Answer | None:
-        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
+        row = _ANSWER.first(connection, {"of_thread": thread, "of_message_id": message_id})
         if row is None or row[0] is None:
             return None
         try:
@@ -247,7 +247,7 @@ class MessageClaims:
         payload = self.packed(claim.message)
         with self._database.write() as connection:
             self.note(connection, thread, message_id, payload, claim.position)
-            _REFUSE.run(connection, {"of_thread": thread, "of_id": message_id})
+            _REFUSE.run(connection, {"of_thread": thread, "of_message_id": message_id})
 
     def join(self, config: RunnableConfig, claim: Claim) -> bool:
         """Take into the claim the messages since its turn began, with `joins`; return whether there were any.
@@ -284,7 +284,7 @@ class MessageClaims:
         reply = to_bytes(self._serde(), without_secrets(text))
         for message_id in message_ids:
             answer = REPLY.encrypted(connection, (thread, message_id), reply)
-            _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
+            _ANSWERED.run(connection, {"of_thread": thread, "of_message_id": message_id, "answer": answer})
 
     def went_out(self, thread: str, message_ids: Sequence[str], sent_as: str, *, is_last: bool) -> None:
         """Note that a part of the answer is sent; `sent_as` is the digest of its id in the channel ("" without one)."""
@@ -326,7 +326,7 @@ class MessageClaims:
 
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
         """Let the message wait under this ticket. Return False if it was there before."""
-        row = {"of_thread": thread, "of_id": message_id, "of_ticket": ticket}
+        row = {"of_thread": thread, "of_message_id": message_id, "of_ticket": ticket}
         stored = INCOMING.encrypted(connection, (thread, message_id), payload)
         values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": stored}
         if _NOTE.run(connection, values):
@@ -348,7 +348,7 @@ class MessageClaims:
     def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
         """Note that the turn of this ticket answers these messages."""
         rows = [
-            {"of_thread": thread, "of_id": each.message_id, "of_ticket": ticket, "has_waited": each.waited}
+            {"of_thread": thread, "of_message_id": each.message_id, "of_ticket": ticket, "has_waited": each.waited}
             for each in taken
             if each.message_id
         ]
@@ -421,14 +421,13 @@ class MessageClaims:
         return found
 
 
-_OF_THREAD = incoming.c.thread == bindparam("of_thread")
-_MINE = (_OF_THREAD, incoming.c.message_id == bindparam("of_id"))
+_MINE = given(incoming.c.thread, incoming.c.message_id)
 _UNANSWERED = incoming.c.reply.is_(None)
 _NOTE = Prepared(
     {
         dialect: insert.values(
             thread=bindparam("of_thread"),
-            message_id=bindparam("of_id"),
+            message_id=bindparam("of_message_id"),
             ticket=bindparam("of_ticket"),
             position=bindparam("position"),
             received_at=bindparam("received_at"),
@@ -457,6 +456,6 @@ _OPEN = Prepared(
         incoming.c.payload,
         incoming.c.waited,
     )
-    .where(_OF_THREAD, _UNANSWERED)
+    .where(*given(incoming.c.thread), _UNANSWERED)
     .order_by(incoming.c.position, incoming.c.message_id)
 )

@@ -28,7 +28,7 @@ from langmem_plugin.conversation.config_keys import FIRST_STATE, ticket_of
 from langmem_plugin.conversation.sessions.session_rows import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
-from langmem_plugin.database.prepared_statements import Prepared
+from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, TurnTimeout
 
 RENEW_SECONDS = 1.0
@@ -376,8 +376,8 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
         return opened.config
 
 
-_OF_THREAD = turn.c.thread == bindparam("of_thread")
-_MINE = (_OF_THREAD, turn.c.ticket == bindparam("of_ticket"))
+_OF_THREAD = given(turn.c.thread)
+_MINE = given(turn.c.thread, turn.c.ticket)
 # Tickets are drawn in the order of their transactions: on PostgreSQL one at a time, as `one_at_a_time` has it.
 _TAKE = Prepared(
     {
@@ -390,10 +390,10 @@ _TAKE = Prepared(
         ),
     }
 )
-_AHEAD = Prepared(select(turn.c.ticket).where(_OF_THREAD, turn.c.ticket < bindparam("of_ticket")).limit(1))
+_AHEAD = Prepared(select(turn.c.ticket).where(*_OF_THREAD, turn.c.ticket < bindparam("of_ticket")).limit(1))
 _HELD = Prepared(select(turn.c.ticket).where(*_MINE))
-_OF_ONE = Prepared(select(turn.c.ticket).where(_OF_THREAD))
+_OF_ONE = Prepared(select(turn.c.ticket).where(*_OF_THREAD))
 _LINE = Prepared(select(turn.c.thread, turn.c.ticket, turn.c.renewals))
 _RENEW = Prepared(update(turn).where(*_MINE).values(renewals=turn.c.renewals + 1))
 _GIVE_BACK = Prepared(delete(turn).where(*_MINE))
-_TAKE_AWAY = Prepared(delete(turn).where(*_MINE, turn.c.renewals == bindparam("of_renewals")))
+_TAKE_AWAY = Prepared(delete(turn).where(*_MINE, *given(turn.c.renewals)))

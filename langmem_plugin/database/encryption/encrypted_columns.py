@@ -29,6 +29,7 @@ from langmem_plugin.database.conversation_tables import (
 from langmem_plugin.database.encryption.encryption import MARK, Place, RowCipher, encryption_of
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import person, person_name
+from langmem_plugin.database.prepared_statements import given
 from langmem_plugin.database.schema import Json
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -146,7 +147,7 @@ def bind_anew(
         return
     key_columns = list(table.primary_key)
     keys = connection.execute(select(*key_columns).where(*where)).all()
-    this = [column == bindparam(f"of_{column.name}") for column in key_columns]
+    this = given(*key_columns)
     changing = (
         update(table).where(*this).values({each.column.name: bindparam(f"new_{each.column.name}") for each in columns})
     )

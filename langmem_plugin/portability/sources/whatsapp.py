@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.conversation.sessions.silence import is_idle
+from langmem_plugin.conversation.sessions.session_rows import is_idle
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
