@@ -22,7 +22,7 @@ ROOMS = {
     "channels": 752,
     "cli": 1701,
     "conversation": 5356,
-    "database": 2902,
+    "database": 2917,
     "facts": 3025,
     "identifiers": 256,
     "insight": 585,

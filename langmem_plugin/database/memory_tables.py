@@ -241,13 +241,13 @@ history_vector = Table(
     ),
 )
 
-memory_index = Table(  # the change that the index of an owner and a model has reached; without a row no index is valid
+memory_index = Table(  # the change that an owner's collection of vectors has followed to
     "langmem_memory_index",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("model", Name, primary_key=True),
-    Column("change", _Number, nullable=False),
-    Column("generation", Integer, nullable=False),  # a rebuilt index has another collection
+    Column("model", Name, nullable=False),
+    Column("name", Name, nullable=False),
+    Column("change", _Number, nullable=False),  # -1: it has to be made anew
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )

@@ -7,25 +7,24 @@ compared exactly until it was mended, or made anew, in the background.
 """
 
 import contextlib
-import dataclasses
 import functools
-import hashlib
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import process_forks
-from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database import Database, one_process
+from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner
+from langmem_plugin.database.schema import put
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background import BackgroundThread, TimedCalls
 from langmem_plugin.memory.embedding.embedder import Vector
-from langmem_plugin.memory.index.index_progress import Change, IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.stores import Collection, OpenCollection, VectorsById
 from langmem_plugin.memory.keep.stored_vectors import StoredVectors
 from langmem_plugin.operation_timing import timing
@@ -41,20 +40,144 @@ _UPKEEP_SECONDS = 600.0  # the longest step, examining a whole collection, takes
 _NEXT_REPAIR_SECONDS = 30.0
 
 
+_BATCH = 500
+_FOUND_SHARE = 0.9  # part of the vectors that an undamaged index finds by themselves
+_SAMPLE = 50  # nearest, of one vector in each page
+_THE_SAME = 0.9999  # cosine
+_UNSOUND = -1  # in place of the change that a collection has followed to: it has to be made anew
+_KEPT = and_(memory.c.status == "active", ~memory.c.private)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """An owner's newest change, and their collection: the model of its vectors, and the change it has followed to.
+
+    Without a collection its name is "". A collection that is made anew has another name, so that nobody takes one for
+    the other.
+    """
+
+    newest: int
+    model: str = ""
+    name: str = ""
+    followed: int = _UNSOUND
+
+    @property
+    def behind(self) -> int:
+        return self.newest - self.followed
+
+
+class Change(NamedTuple):
+    memory_id: str
+    change: int
+    vector: Vector | None  # None for what is private or not active
+
+
+class _Progresses:
+    """The row of each owner's collection, and the changes that it has still to follow."""
+
+    def __init__(self, database: Database, vectors: StoredVectors) -> None:
+        self._database = database
+        self._vectors = vectors
+        self._one_thread = process_forks.Lock()
+
+    @contextlib.contextmanager
+    def alone(self, owner: OwnerKey) -> Iterator[None]:
+        """Give a block in which nobody else, in any process, changes the owner's collection. Not re-entrant."""
+        with self._one_thread, one_process.alone(self._database, "index", owner):
+            yield
+
+    def of(self, connection: Connection, owner: OwnerKey) -> Progress | None:
+        """Return the owner's progress; None where nothing was ever kept of them."""
+        collection = memory_index.c.model, memory_index.c.name, memory_index.c.change
+        joined = memory_owner.outerjoin(memory_index, memory_index.c.owner == memory_owner.c.owner)
+        wanted = select(memory_owner.c.change, *collection).select_from(joined).where(memory_owner.c.owner == owner)
+        row = connection.execute(wanted).first()
+        return None if row is None else Progress(row[0]) if row.name is None else Progress(*row)
+
+    def read(self, owner: OwnerKey) -> Progress | None:
+        with self._database.read() as connection:
+            return self.of(connection, owner)
+
+    def owners(self) -> list[OwnerKey]:
+        with self._database.read() as connection:
+            return list(connection.execute(select(memory_index.c.owner)).scalars())
+
+    def begin(self, owner: OwnerKey, name: str) -> None:
+        """Note the owner's collection, which is empty."""
+        with self._database.write() as connection:
+            put(connection, memory_index, {"owner": owner}, {"model": self._vectors.model, "name": name, "change": 0})
+
+    def forget(self, owner: OwnerKey) -> None:
+        with self._database.write() as connection:
+            connection.execute(delete(memory_index).where(memory_index.c.owner == owner))
+
+    def mark(self, owner: OwnerKey, before: int, followed: int) -> bool:
+        """Note how far the collection has followed; False, and nothing is noted, where that was not `before`."""
+        with self._database.write() as connection:
+            row = update(memory_index).where(memory_index.c.owner == owner, memory_index.c.change == before)
+            return connection.execute(row.values(change=followed)).rowcount > 0
+
+    def changes(self, connection: Connection, owner: OwnerKey, after: tuple[int, str]) -> list[Change]:
+        """Return the next batch of changes in the order of (change, id)."""
+        # Vectors are looked up for the batch alone: with a join, PostgreSQL compared every memory with every vector as
+        # long as it had no statistics (20,000 just stored: a minute a batch).
+        statement = (
+            select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"))
+            .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
+            .order_by(memory.c.change, memory.c.memory_id)
+            .limit(_BATCH)
+        )
+        batch = connection.execute(statement).all()
+        vectors = self._vectors.of(connection, owner, [row.memory_id for row in batch if row.kept])
+        return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
+
+    def unseen(self, connection: Connection, owner: OwnerKey, followed: int) -> list[str]:
+        """Return the ids that no index knows in their present state: what changed after it, and the private."""
+        mine = select(memory.c.memory_id).where(memory.c.owner == owner)
+        apart = (memory.c.change > followed, memory.c.private)
+        unseen = union(*map(mine.where, apart))  # each by its own index
+        return list(connection.execute(unseen).scalars())
+
+    def is_held(self, store: Collection, owner: OwnerKey, followed: int) -> bool:
+        """Tell whether the store holds all it should once it has followed the owner's changes that far.
+
+        Ids and vectors can be lost apart: every id is asked for, and a sample is searched by its vector.
+        """
+        asked = found = 0
+        after = (0, "")
+        while True:
+            with self._database.read() as connection:
+                batch = [each for each in self.changes(connection, owner, after) if each.change <= followed]
+            if not batch:
+                return found >= _FOUND_SHARE * asked
+            after = (batch[-1].change, batch[-1].memory_id)
+            vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
+            if not vectors:
+                continue
+            if not {each.page_content for each in store.get_by_ids(list(vectors))}.issuperset(vectors):
+                return False
+            vector = next(iter(vectors.values()))
+            nearest = store.similarity_search_by_vector(vector.tolist(), k=_SAMPLE)
+            with self._database.read() as connection:
+                cosines = self._vectors.cosines(connection, owner, vector, [each.page_content for each in nearest])
+            asked += 1
+            found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal vectors any may be found
+
+
 @dataclass(frozen=True)
 class Nearest:
-    """The answer of one generation of the index, and the change that it had followed to."""
+    """The answer of a collection, and the change that it had followed to."""
 
     memory_ids: list[str]
+    name: str
     followed: int
-    generation: int
 
 
 @dataclass
 class _Collection:
     store: Collection
     vectors: VectorsById
-    examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
+    examined: bool = False  # it was seen to hold what it should, or was begun empty
 
     def replace(self, vectors: Mapping[str, Vector], gone: Sequence[str]) -> bool:
         """Write vectors, in place of older ones of the same memories, and take others out; return True."""
@@ -118,16 +241,14 @@ class _Collections:
         """Drop the collection; it is opened anew when it is next asked."""
         self._open.pop(name, None)
 
-    def examined(self, name: str) -> int | None:
-        """Return the generation for which the collection was examined; None if it is not open."""
+    def is_examined(self, name: str) -> bool:
         opened = self._open.get(name)
-        return None if opened is None else opened.examined
+        return opened is not None and opened.examined
 
-    def note_examined(self, name: str, generation: int) -> bool:
-        """Note the examined generation; False if the collection is no longer open."""
-        opened = self._open.get(name)
-        if opened is not None:
-            opened.examined = generation
+    def note_examined(self, name: str) -> bool:
+        """Note that a collection was examined; False if it is no longer open."""
+        if (opened := self._open.get(name)) is not None:
+            opened.examined = True
         return opened is not None
 
     def close(self) -> None:
@@ -149,7 +270,7 @@ class VectorIndex:
     """The index of owners of more than `after` memories, one collection each. Every method serves any thread.
 
     `dimension` is asked when the first collection is opened. `names` are those of owners whose collection is kept
-    from the start: `begin` makes them. The others are named by a keyed hash, for each model and generation.
+    from the start: `begin` makes them. The others have random names.
     """
 
     def __init__(
@@ -168,7 +289,7 @@ class VectorIndex:
         self._database = database
         self._model = vectors.model
         self._background = background
-        self._progress = IndexProgress(database, vectors)
+        self._progress = _Progresses(database, vectors)
         self._collections = _Collections(open_collection, dimension)
         self._not_before: dict[str, float] = {}  # owner -> when the next repair may be tried
 
@@ -180,7 +301,10 @@ class VectorIndex:
         if len(set(self.names.values())) < len(self.names):
             raise ConfigurationError("each owner whose memories are always indexed needs a collection of their own")
         for owner, name in self.names.items():
-            self.drop_other_models(owner)
+            with self._progress.alone(owner):
+                progress = self._progress.read(owner)
+                if progress is not None and not self._is_usable(owner, progress):
+                    self._drop(owner, progress.name)
             self._collections.tried(name, lambda _: True)
             self.follow(owner)
 
@@ -204,13 +328,13 @@ class VectorIndex:
         progress = self._progress.read(owner)
         if progress is None:
             return None
-        behind = progress.change - progress.followed
-        trusted = progress.whole and self._is_examined(owner, progress)
-        if not trusted or behind > _FOLLOW_AFTER:
+        name = progress.name
+        is_filled = progress.followed > 0
+        trusted = is_filled and self._is_usable(owner, progress) and self._collections.is_examined(name)
+        if not trusted or progress.behind > _FOLLOW_AFTER:
             self.follow(owner)
-        if not trusted or behind > _TOO_FAR_BEHIND:
+        if not trusted or progress.behind > _TOO_FAR_BEHIND:
             return None
-        name = self._name(owner, progress)
         found = self._collections.tried(name, lambda opened: opened.nearest(vector, limit), seconds=_ANSWER_SECONDS)
         if not found:
             if found is not None:
@@ -218,7 +342,7 @@ class VectorIndex:
             self._collections.forget(name)
             self.follow(owner)
             return None
-        return Nearest(found, progress.followed, progress.generation)
+        return Nearest(found, name, progress.followed)
 
     def brought_up_to_date(self, connection: Connection, owner: OwnerKey, nearest: Nearest) -> list[str] | None:
         """Return the ids, with those of all that changed since; None if the index was made anew meanwhile.
@@ -226,21 +350,21 @@ class VectorIndex:
         The order means nothing, and some may be gone: look them up and compare.
         """
         progress = self._progress.of(connection, owner)
-        if progress is None or not progress.whole or progress.generation != nearest.generation:
+        if progress is None or progress.name != nearest.name or progress.followed < nearest.followed:
             return None
         return list(dict.fromkeys([*nearest.memory_ids, *self._progress.unseen(connection, owner, nearest.followed)]))
 
     def stands(self, connection: Connection, owner: OwnerKey) -> bool:
         """Tell whether the owner's vectors are indexed, as far as the database knows."""
         progress = self._progress.of(connection, owner)
-        return progress is not None and progress.whole
+        return progress is not None and self._is_usable(owner, progress) and progress.behind <= _TOO_FAR_BEHIND
 
     def follow(self, owner: OwnerKey) -> None:
         """Bring the owner's collection up to date, or mend it, in the background."""
         self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))
 
     def catch_up(self, owner: OwnerKey, report: Callable[[int], object] = lambda _: None) -> bool:
-        """Bring the owner's collection up to date, from scratch where it is not whole; False when it fails now.
+        """Bring the owner's collection up to date, from scratch where it cannot be used; False when it fails now.
 
         `report` is told the number of changes done after each batch. What is done stays done, and several
         processes take turns. Each process examines the whole collection once before it trusts it.
@@ -250,36 +374,38 @@ class VectorIndex:
 
     def owners(self) -> list[OwnerKey]:
         """Return the owners who have a collection, of whatever model."""
-        return self._progress.indexed_owners()
+        return self._progress.owners()
 
     @contextlib.contextmanager
     def removing(self, owner: OwnerKey, memory_ids: Sequence[str]) -> Iterator[None]:
-        """Take vectors out before their memories are deleted for good, which is to be done inside the block."""
-        progress = self._progress.read(owner)
-        if progress is None or not progress.generation:
-            yield
-            return
-        if self._is_examined(owner, progress):
-            self.catch_up(owner)
-        name = self._name(owner, progress)
+        """Take vectors out before their memories are deleted for good, which is to be done inside the block.
+
+        Where either fails the collection is made anew.
+        """
         with self._progress.alone(owner):
-            told = self._collections.tried(name, lambda opened: opened.replace({}, memory_ids))
+            progress = self._progress.read(owner)
+            if progress is None or not progress.name:
+                yield
+                return
+            self._progress.mark(owner, progress.followed, _UNSOUND)
+            told = self._collections.tried(progress.name, lambda opened: opened.replace({}, memory_ids))
             yield
             if told:
-                self._progress.skip_removal(owner)
+                self._progress.mark(owner, _UNSOUND, progress.followed)
+
+    def distrust(self, connection: Connection, owner: OwnerKey) -> None:
+        """Have the owner's collection made anew: memories are deleted that it may still have to take out."""
+        connection.execute(update(memory_index).where(memory_index.c.owner == owner).values(change=_UNSOUND))
 
     @contextlib.contextmanager
     def erasing(self, owner: OwnerKey) -> Iterator[None]:
-        """Delete the owner's collections; inside the block the owner is to be deleted from the database.
+        """Delete the owner's collection; inside the block the owner is to be deleted from the database.
 
-        Raises StoreUnavailable when a collection cannot be deleted: nothing is deleted from the database then.
+        Raises StoreUnavailable when it cannot be deleted: nothing is deleted from the database then.
         """
-        progress = self._progress.read(owner)
-        if progress is None:
-            yield
-            return
         with self._progress.alone(owner):
-            if not self._dropped(owner, self.named(owner)):
+            progress = self._progress.read(owner)
+            if progress is not None and not self._drop(owner, progress.name):
                 raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
             yield
         if owner in self.names:
@@ -290,22 +416,9 @@ class VectorIndex:
         return self._collections.dropped(name)
 
     def named(self, owner: OwnerKey) -> list[str]:
-        """Return every collection of the owner that may be there, of whatever model."""
+        """Return the name of the owner's collection, where there is one."""
         progress = self._progress.read(owner)
-        if progress is None:
-            return []
-        begun = self._progress.generations(owner)
-        return list(dict.fromkeys(name for each in begun for name in self._names(owner, progress, *each)))
-
-    def drop_other_models(self, owner: OwnerKey) -> None:
-        """Delete the collections that hold the owner's vectors of other models than the present one."""
-        progress = self._progress.read(owner)
-        others = [each for each in self._progress.generations(owner) if each[0] != self._model]
-        if progress is not None and others:
-            with self._progress.alone(owner):
-                for model, generation in others:
-                    if self._dropped(owner, self._names(owner, progress, model, generation)):
-                        self._progress.forget(owner, model)
+        return [] if progress is None or not progress.name else [progress.name]
 
     def _follow(self, owner: OwnerKey) -> None:
         before = self._not_before.get(owner)
@@ -330,87 +443,76 @@ class VectorIndex:
         return caught_up
 
     def _caught_up(self, owner: OwnerKey, report: Callable[[int], object], *, anew: bool = False) -> bool:
-        done, at, after = 0, (0, 0), (0, "")
+        done, at, after = 0, ("", _UNSOUND), (0, "")
         while not self._background.closing.is_set():
             with self._progress.alone(owner):
                 progress = self._progress.read(owner)
                 if progress is None:
                     return True
-                if (progress := self._sound_or_begun_anew(owner, progress, anew=anew)) is None:
+                if (progress := self._usable_or_begun_anew(owner, progress, anew=anew)) is None:
                     return False
-                if at != (progress.mark, progress.generation):  # the beginning, or another process has been here
+                if at != (progress.name, progress.followed):  # the beginning, or another process has been here
                     after = (progress.followed + 1, "")
                 with self._database.read() as connection:
                     batch = self._progress.changes(connection, owner, after)
+                if batch and not self._written(progress.name, batch):
+                    return False
+                # The next batch may hold more of the last change.
+                followed = batch[-1].change - 1 if batch else progress.newest
+                if not self._progress.mark(owner, progress.followed, followed):
+                    continue
                 if not batch:
-                    self._progress.mark(owner, progress.change, progress.generation)
                     log.info("index.current", extra={"changes": done})
                     return True
-                if not self._written(self._name(owner, progress), batch):
-                    return False
-                after = (batch[-1].change, batch[-1].memory_id)
-                followed = after[0] - 1  # the next batch may hold more of this change
-                at = (-followed if progress.unfinished else followed, progress.generation)
-                self._progress.mark(owner, *at)
+                at, after = (progress.name, followed), (batch[-1].change, batch[-1].memory_id)
             done += len(batch)
             report(done)
         return False
 
-    def _is_examined(self, owner: OwnerKey, progress: OwnerProgress) -> bool:
-        return self._collections.examined(self._name(owner, progress)) == progress.generation
+    def _is_usable(self, owner: OwnerKey, progress: Progress) -> bool:
+        """Tell whether the collection is of the present model and name, and whole up to where it has followed."""
+        is_its_name = self.names.get(owner, progress.name) == progress.name
+        return progress.followed != _UNSOUND and progress.model == self._model and is_its_name
 
-    def _is_sound(self, owner: OwnerKey, progress: OwnerProgress) -> bool | None:
+    def _is_sound(self, owner: OwnerKey, progress: Progress) -> bool | None:
         """Tell whether the collection, as it is opened now, can still be used; None where it cannot be asked now."""
-        if not (progress.whole or progress.unfinished):
-            return False
-        if self._is_examined(owner, progress):
-            return True
-        name, followed = self._name(owner, progress), progress.followed
+        name, followed = progress.name, progress.followed
+        if not self._is_usable(owner, progress) or self._collections.is_examined(name):
+            return self._is_usable(owner, progress)
         holds = self._collections.tried(name, lambda opened: self._progress.is_held(opened.store, owner, followed))
         if holds is False:
             log.warning("index.incomplete")
-        return holds and self._collections.note_examined(name, progress.generation)
+        return holds and self._collections.note_examined(name)
 
-    def _sound_or_begun_anew(self, owner: OwnerKey, progress: OwnerProgress, *, anew: bool) -> OwnerProgress | None:
+    def _usable_or_begun_anew(self, owner: OwnerKey, progress: Progress, *, anew: bool) -> Progress | None:
         """Return the progress of a usable collection, else that of an empty one to fill; None where there
         can be none now. One that cannot be asked is begun `anew` at the second try: it may be locked.
         """
         sound = self._is_sound(owner, progress)
         if sound or (sound is None and not anew):
             return progress if sound else None
-        before = self._names(owner, progress, self._model, progress.generation)
-        if progress.generation and not self._dropped(owner, before):
+        if not self._drop(owner, progress.name) or self._background.closing.is_set():
             return None
-        begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
-        name = self._name(owner, begun)
-        if self._background.closing.is_set() or self._collections.tried(name, lambda _: True) is None:
+        name = self.names.get(owner) or f"memories{uuid.uuid4().hex}"
+        if self._collections.tried(name, lambda _: True) is None:  # it may be another's: noted, it would be deleted
             return None
-        self._progress.mark(owner, 0, begun.generation)
-        return begun if self._collections.note_examined(name, begun.generation) else None
+        self._progress.begin(owner, name)
+        return replace(progress, name=name, followed=0) if self._collections.note_examined(name) else None
 
     def _written(self, name: str, batch: Sequence[Change]) -> bool:
         vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
         gone = [each.memory_id for each in batch if each.vector is None]
-        before = self._collections.examined(name)
         written = self._collections.tried(name, lambda opened: opened.replace(vectors, gone))
-        return written is not None and self._collections.examined(name) == before  # opened anew it may be another one
+        return written is not None and self._collections.is_examined(name)  # opened anew it may be another one
 
-    def _dropped(self, owner: OwnerKey, names: Sequence[str]) -> bool:
+    def _drop(self, owner: OwnerKey, name: str) -> bool:
+        """Delete the owner's collection, if there is one, and its row; False when that fails now."""
+        if not name:
+            return True
         with self._database.read() as connection:
             mine = select(memory.c.memory_id).where(memory.c.owner == owner)
             memory_ids = connection.execute(mine).scalars().all()
-        dropped = [self._collections.dropped(name, memory_ids) for name in names]
-        return all(dropped)
-
-    def _names(self, owner: OwnerKey, progress: OwnerProgress, model: str, generation: int) -> list[str]:
-        """Return the names of one model's collection: it may have been made before the owner's had one of its own."""
-        own = [self.names[owner]] if owner in self.names else []
-        return [_hashed(owner, progress.salt, model, generation), *own]
-
-    def _name(self, owner: OwnerKey, progress: OwnerProgress) -> str:
-        return self.names.get(owner) or _hashed(owner, progress.salt, self._model, progress.generation)
-
-
-def _hashed(owner: OwnerKey, salt: bytes, model: str, generation: int) -> str:
-    hashed = hashlib.blake2b(f"{model}\n{owner}".encode(), key=salt, digest_size=16).hexdigest()
-    return f"memories{hashed}g{generation}"
+        dropped = self._collections.dropped(name, memory_ids)
+        if dropped:
+            self._progress.forget(owner)
+        return dropped

@@ -146,7 +146,7 @@ class Reembedding:
             self._note(connection, is_only=True)
         if self._index is not None:
             for owner in self._index.owners():
-                self._index.drop_other_models(owner)
+                self._index.catch_up(owner)
         return done
 
     def run_in_background(self) -> None:

@@ -86,6 +86,8 @@ class Retention:
                 self._repository.set_status(connection, owner, oldest, "archived", now=self._now())
         above = sum(held.get(status, 0) for status in OVER) - self._owner_limit
         if above > self._owner_limit // 10:
+            if self._index is not None:
+                self._index.distrust(connection, owner)
             self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
 
     def erase(self, owner: str | int) -> int:

@@ -232,6 +232,12 @@ def answers(memory):
     return memory.stores.asked > before
 
 
+def collection_of(memory):
+    """The name of the owner's collection: another one each time it is made anew."""
+    [name] = memory.index.named(ANNA)
+    return name
+
+
 def vectors_in(memory, name):
     """How many vectors Chroma holds under the name, once they have followed the owner; and its metadata."""
     assert memory.reindex(ANNA)

@@ -16,7 +16,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.stores import chroma
 from tests.cases import for_each
 from tests.log_events import events
-from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, until
+from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, collection_of, found, until
 
 pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(60, method="thread"), pytest.mark.slow]
 
@@ -167,6 +167,7 @@ def elsewhere(code: str):
 @in_chroma
 def test_a_locked_chroma_delays_no_reply_for_long_and_is_used_again_when_free(memory, many, place, caplog):
     memory.reindex(ANNA)
+    made = collection_of(memory)
     lock = f"import sqlite3; c = sqlite3.connect({str(place[2] / 'chroma.sqlite3')!r}); c.execute('BEGIN EXCLUSIVE')"
     with elsewhere(lock):
         assert found(memory) == ["My assistant is David"]
@@ -174,12 +175,13 @@ def test_a_locked_chroma_delays_no_reply_for_long_and_is_used_again_when_free(me
         assert not answers(memory)
     memory.index._not_before.clear()
     assert until(lambda: answers(memory))
-    assert memory.index._progress.read(ANNA).generation == 1
+    assert collection_of(memory) == made
 
 
 @in_postgres
 def test_a_locked_table_delays_no_reply_for_long_and_is_used_again_when_free(memory, many, caplog):
     memory.reindex(ANNA)
+    made = collection_of(memory)
     with memory.stores.inner.database.write() as connection:
         for each in memory.stores.tables(connection):
             connection.execute(text(f"LOCK TABLE {each} IN ACCESS EXCLUSIVE MODE"))
@@ -187,7 +189,7 @@ def test_a_locked_table_delays_no_reply_for_long_and_is_used_again_when_free(mem
         assert "index.failed" in events(caplog)
     memory.index._not_before.clear()
     assert until(lambda: answers(memory))
-    assert memory.index._progress.read(ANNA).generation == 1
+    assert collection_of(memory) == made
 
 
 @in_postgres
@@ -205,6 +207,7 @@ def test_an_emptied_table_is_filled_again(memory, many, caplog):
 @in_chroma
 def test_a_folder_in_use_by_another_process_is_left_to_it(memory, many, place, clock, offline_model, caplog):
     memory.reindex(ANNA)
+    made = collection_of(memory)
     with MemoryService(
         place[0], embeddings=offline_model, now=clock, open_collection=chroma(place[2]), index_after=10
     ) as second:
@@ -212,7 +215,7 @@ def test_a_folder_in_use_by_another_process_is_left_to_it(memory, many, place, c
         assert second.reindex(ANNA) is False
         assert "index.failed" in events(caplog)
         assert found(second) == ["My assistant is David"]
-    assert memory.index._progress.read(ANNA).generation == 1
+    assert collection_of(memory) == made
     assert answers(memory)
 
 
@@ -228,8 +231,9 @@ def test_two_processes_share_one_index(memory, many, place, clock):
         f"assert memory.reindex({ANNA!r})"
     )
     with elsewhere(code):
+        made = collection_of(memory)
         assert memory.reindex(ANNA) is True
-    assert memory.index._progress.read(ANNA).generation == 1
+    assert collection_of(memory) == made
     assert found(memory, "where do I park?") == ["I park on level 3"]
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3
