@@ -41,6 +41,7 @@ MOM = "+972501234567"
         "tel:+972501234567",
         "tel:+972-50-123-4567",
         "sms:+972501234567",
+        "rcs:+972501234567",
         "signal:+972501234567",
         "sms:972501234567",
         "972501234567:3@s.whatsapp.net",
@@ -223,6 +224,8 @@ def test_a_known_number_or_group_is_taken_without_a_warning(caplog):
         "tel:",
         "tel:whatsapp:",
         "sms:+",
+        "rcs:",
+        "messenger:",
         "signal:",
         "telegram:",
         "tg:",
@@ -244,7 +247,10 @@ def test_what_names_nobody_is_refused(nobody):
 @pytest.mark.spec("C-1")
 @for_each(
     "nobody",
-    ["None", "null", "undefined", "whatsapp:undefined", "user:None", "null@c.us", "0", "+0000000", "0@lid"],
+    [
+        *("None", "null", "undefined", "whatsapp:undefined", "user:None", "null@c.us", "0", "+0000000", "0@lid"),
+        *("anonymous", "Unknown", "whatsapp:Restricted"),
+    ],
 )
 def test_what_programs_write_for_nothing_is_nobody(nobody):
     with pytest.raises(InvalidInput, match="names nobody"):

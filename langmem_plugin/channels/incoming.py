@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langmem_plugin.conversation.own_words import Quoted
+from langmem_plugin.memory.models import storable
 
 log = logging.getLogger(__name__)
 
@@ -50,14 +51,14 @@ class Incoming:
 def instant(seconds: Any) -> datetime | None:
     """Return the time of seconds since 1970, given as a number or its digits; None for another value."""
     try:
-        return datetime.fromtimestamp(int(seconds), UTC)
+        return datetime.fromtimestamp(int(seconds), UTC) if int(seconds) > 0 else None
     except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 
 def text_in(value: Any) -> str:
-    """Return the value if it is a text, else ""."""
-    return value if isinstance(value, str) else ""
+    """Return the value, without halves of characters, if it is a text, else ""."""
+    return storable(value) if isinstance(value, str) else ""
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -1,15 +1,14 @@
 """The updates and texts of Telegram's bots: updates are read, texts cut and worded, refusals told apart."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from langmem_plugin.agent.replying.languages import cleaned, may_be_typed, typed
 from langmem_plugin.channels.incoming import Incoming, TryLater, card, instant, log, mapping, mappings, place, text_in
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
-_COMMAND = re.compile(r"\A\s*(/\w{1,64})@(\w{1,64})", re.IGNORECASE)
 _NOT_TEXT = (
     "animation",
     "audio",
@@ -23,6 +22,7 @@ _NOT_TEXT = (
     "video_note",
     "voice",
 )
+_ANOTHERS = frozenset(("forward_origin", "forward_from", "forward_date", "via_bot"))
 _BAD_REQUEST, _NOT_EVER = 400, frozenset((400, 403, 404))
 
 
@@ -64,7 +64,7 @@ def sent(status: int, body: Any) -> str | None:
             return str(message_id)
     if status < _BAD_REQUEST:
         return None
-    if status not in _NOT_EVER:
+    if status not in _NOT_EVER or mapping(body.get("parameters")).get("retry_after") is not None:
         raise TryLater(f"Telegram refused with status {status}: {body.get('parameters')}")
     log.error("telegram: a reply was refused with status %s: %s", status, body.get("description"))
     return None
@@ -77,11 +77,12 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
     if mapping(message.get("from")).get("is_bot") or message.get("is_automatic_forward"):
         return None
     text = text_in(message.get("text")) or text_in(message.get("caption"))
-    if named := _COMMAND.match(text):
-        if username and named[2].casefold() != username.lstrip("@").casefold():
+    command = typed(cleaned(text)) if may_be_typed(text) else None
+    if command and command.bot:
+        if username and command.bot.casefold() != f"@{username.lstrip('@')}".casefold():
             return None
-        text = f"{named[1]}{text[named.end() :]}"
-    if text.strip() == "/start" or text.startswith("/start "):  # the button of a new chat; a link may add words
+        text = text.replace(command.bot, "", 1)
+    if command and command.word == "start":  # the button of a new chat; a link may add words
         text = "/help"
     # The largest size of a picture stands last.
     pictures = [file for each in [*mappings(message.get("photo"))][-1:] if (file := text_in(each.get("file_id")))]
@@ -103,7 +104,7 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
         sent_at=instant(message.get("edit_date") if edited else message.get("date")),
         pictures=pictures,
         unopened=unopened,
-        forwarded=any(name in message for name in ("forward_origin", "forward_from", "forward_date")),
+        forwarded=not _ANOTHERS.isdisjoint(message),
         quoted=_quoted(answered, mapping(message.get("quote"))),
         edited=edited,
         album=text_in(message.get("media_group_id")) or None,

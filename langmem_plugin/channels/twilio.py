@@ -16,8 +16,11 @@ _GSM = re.compile("[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ 
 _TWO_SEPTETS = frozenset("^{}\\[~]|€")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NEVER = frozenset((400, 403, 404))
+_PASSES = frozenset((14107, 20429, 21611, 30001, 63017, 63018))
+"""Error codes of limits, which come with status 400 too."""
 _BAD_REQUEST = 400
 _MOST_MEDIA = 10
+_FORWARDED = ("Forwarded", "FrequentlyForwarded")
 
 
 def is_signed(url: str, form: Iterable[tuple[str, str]], signature: str, token: str) -> bool:
@@ -42,8 +45,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
         return []
     if given.get("OptOutType"):
         return []
-    many = given.get("NumMedia") or ""
-    files = range(min(int(many), _MOST_MEDIA) if many.isdecimal() else _MOST_MEDIA)
+    files = range(_MOST_MEDIA)
     kinds = {url: given.get(f"MediaContentType{n}", "") for n in files if (url := given.get(f"MediaUrl{n}"))}
     pictures = [url for url, kind in kinds.items() if kind.startswith("image/")]
     text = given.get("Body") or given.get("ButtonText") or given.get("ListTitle") or ""
@@ -59,7 +61,7 @@ def incoming(form: Mapping[str, Any]) -> list[Incoming]:
             message_id=message_id,
             pictures=pictures,
             unopened=next((kind for kind in kinds.values() if not kind.startswith("image/")), None),
-            forwarded="true" in (given.get("Forwarded"), given.get("FrequentlyForwarded")),
+            forwarded={given.get(each, "false").casefold() for each in _FORWARDED} != {"false"},
             quoted=Quoted(replied, None) if (replied := given.get("OriginalRepliedMessageSid")) else None,
             reaction=given.get("MessageType") == "reaction",
         )
@@ -95,7 +97,7 @@ def sent(status: int, body: Any) -> str | None:
     body = mapping(body)
     if status < _BAD_REQUEST:
         return text_in(body.get("sid")) or None
-    if status not in _NEVER:
+    if status not in _NEVER or body.get("code") in _PASSES:
         raise TryLater(f"Twilio refused with status {status}, code {body.get('code')}")
     log.error("twilio: a reply was refused with status %s, code %s: %s", status, body.get("code"), body.get("message"))
     return None

@@ -15,14 +15,14 @@ from langmem_plugin.agent.messages import Delivery
 from langmem_plugin.agent.replying.steps import Reply
 from langmem_plugin.channels.acknowledged import Acknowledged, Key
 from langmem_plugin.channels.incoming import Incoming, TryLater
-from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.plugin import PhoneMemory
 
 log = logging.getLogger(__name__)
 
-GONE = (400, 404, 410)
-"""The status codes of a file that will not come back."""
+GONE = (400, 403, 404, 410, 413, 415, 451)
+"""The status codes of a file that will not come, however often it is asked for."""
 
 _ONE_GO = timedelta(minutes=2)  # longest time between messages of a webhook that are one turn
 _ALBUM_SECONDS = 0.5  # Telegram delivers the next picture of an album when this one is acknowledged
@@ -193,6 +193,8 @@ class Webhook:
         while left:
             try:
                 await self._until_sent(left[0], acknowledged)
+            except InvalidInput:  # a sender or an id that none can have: delivered again, it is no other
+                log.exception("webhook.refused")
             except Exception as error:
                 log.exception("webhook.not_answered")
                 errors.append(error)

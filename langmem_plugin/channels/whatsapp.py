@@ -21,10 +21,12 @@ from langmem_plugin.channels.incoming import (
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
-_LET_BE = frozenset(("revoke", "unsupported", "request_welcome", "system", "unknown", "errors"))
+_LET_BE = re.compile(
+    "call|ephemeral|errors|group|pin|poll_update|protocol|request_welcome|revoke|system|un(known|supported)"
+)
 _CAPTIONED = ("document", "video")
-_PASSES = frozenset((1, 2, 4, 80007, 130429, 131000, 131016, 131048, 131056, 131057, 133004, 133016))
-"""Error codes of limits and outages, which come with status 400 too."""
+_PASSES = re.compile("[124]|190|368|80007|130429|1310(00|16|31|42|48|56|57)|1330(04|16)")
+"""Error codes of limits, of outages and of what an operator puts right, which come with status 400 too."""
 _WINDOW_CLOSED = 131047
 _SERVER_ERROR, _TOO_MANY, _BAD_REQUEST = 500, 429, 400
 _NO_NAME = re.compile(r"[^0-9A-Za-z-]")
@@ -80,7 +82,7 @@ def sent(status: int, body: Any) -> str | None:
         return next((text_in(each.get("id")) or None for each in mappings(body.get("messages"))), None)
     error = mapping(body.get("error"))
     code = error.get("code")
-    if status >= _SERVER_ERROR or status in {401, _TOO_MANY} or code in _PASSES:
+    if status >= _SERVER_ERROR or status in {401, _TOO_MANY} or _PASSES.fullmatch(str(code)):
         raise TryLater(f"WhatsApp refused with status {status}, code {code}")
     if code == _WINDOW_CLOSED:
         log.error(
@@ -124,7 +126,7 @@ def _log_failure(status: Mapping[str, Any]) -> None:
 
 
 def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) -> Incoming | None:
-    phone, user, message_id = (text_in(message.get(name)) for name in ("from", "from_user_id", "id"))
+    phone, user, message_id = (text_in(message.get(name)).strip() for name in ("from", "from_user_id", "id"))
     sender = f"+{phone.removeprefix('+')}" if phone else user
     if not sender or not message_id:
         log.warning("whatsapp: a message without a sender or an id is skipped: %s", message_id or message.get("type"))
@@ -148,7 +150,8 @@ def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) 
             return replace(one, text=emoji, quoted=_quoted(of), reaction=True)
         case {"reaction": _} | {"edit": _}:  # a reaction that was taken back has no emoji
             return None
-    return None if message.get("type") in _LET_BE or message.get("errors") else _said(one, message)
+    is_let_be = message.get("errors") or _LET_BE.fullmatch(text_in(message.get("type")))
+    return None if is_let_be else _said(one, message)
 
 
 def _quoted(message_id: str) -> Quoted | None:
@@ -176,6 +179,8 @@ def _said(one: Incoming, message: Mapping[str, Any]) -> Incoming:
             pass
         case {"interactive": {"nfm_reply": {"response_json": str(text)}}}:
             pass
+        case {"document": {"mime_type": str(kind)} as document} if kind.startswith("image/"):
+            return _said(one, {"image": document})
         case {"image": {"id": str(picture)} as image}:
             text, pictures = text_in(image.get("caption")), [picture]
         case {"location": Mapping() as where}:

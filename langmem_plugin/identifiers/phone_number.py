@@ -6,7 +6,7 @@ import unicodedata
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, ValidationResult
 
-_PREFIX = re.compile(r"(?:tel|sms|signal):", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:tel|sms|rcs|signal):", re.IGNORECASE)
 _NUMBER = re.compile(r"\+?[0-9 ().\-/]{5,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGITS_OF_A_NUMBER = range(5, 16)  # E.164 has at most 15
@@ -31,7 +31,7 @@ def as_typed(text: str) -> str:
 def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
     """Return the E.164 key of a text `as_typed`, None if it is no number; `bare` allows a number without a plus.
 
-    After `tel:`, `sms:` and `signal:` the plus may always be missing.
+    After `tel:`, `sms:`, `rcs:` and `signal:` the plus may always be missing.
     """
     if prefix := _PREFIX.match(text):
         text, bare = text[prefix.end() :].strip(" "), True

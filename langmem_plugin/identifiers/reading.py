@@ -78,10 +78,11 @@ def is_telegram_group(key: str) -> bool:
 
 log = event_log(__name__)
 
-_KINDS = re.compile(r"^(?:(?:whatsapp|tel|sms|signal|telegram|tg|user):)*", re.IGNORECASE)
+_KINDS = re.compile(r"^(?:(?:whatsapp|tel|sms|rcs|signal|messenger|telegram|tg|user):)*", re.IGNORECASE)
 _SERVICE = re.compile(r"@(?:c\.us|s\.whatsapp\.net|lid|g\.us|broadcast|newsletter)", re.IGNORECASE)
 _MARKS = re.compile(r"[\s+().:/@-]")
-_NO_NAMES = frozenset({"none", "null", "undefined"})  # words that programs write for a missing value
+_NO_NAMES = re.compile("none|null|undefined|nan|anonymous|unknown|restricted|unavailable|withheld", re.IGNORECASE)
+"""The words that programs and networks write for a missing value."""
 _NOBODY = "this names nobody, and all who send it would share one memory: pass +972501234567 or a chat id"
 
 
@@ -112,7 +113,7 @@ def identified(who: str | int, region: str | None = None) -> Identifier:
         if not isinstance(who, str):
             raise TypeError(f"a phone or a chat id is a text or a number, not {who!r}: pass +972501234567")
         name = _name_in(who)
-        if name.lower() in _NO_NAMES or not (name if who.startswith("user:") else name.replace("0", "")):
+        if _NO_NAMES.fullmatch(name) or not (name if who.startswith("user:") else name.replace("0", "")):
             raise InvalidInput(_NOBODY)
         found = _read(who, region, bare=True)
     return found or Identifier("opaque", usable(str(who)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from langmem_plugin.channels import telegram, twilio, whatsapp
+from langmem_plugin.channels import TryLater, telegram, twilio, whatsapp
 from tests.cases import for_each
 
 NUMBERS = itertools.count(1_000)
@@ -153,3 +153,23 @@ def _of_telegram(fixture, number, now):
                 filled[name] = {**about, **message}
         if filled:
             yield lambda update=filled: telegram.incoming(update, "family_bot")
+
+
+@pytest.mark.spec("C-21")
+@for_each(
+    ("provider", "status", "body"),
+    [
+        (whatsapp, 400, {"error": {"code": 130429}}),
+        (whatsapp, 400, {"error": {"code": "131056"}}),
+        (whatsapp, 400, {"error": {"code": 190}}),
+        (whatsapp, 403, {"error": {"code": 368}}),
+        (telegram, 400, {"ok": False, "parameters": {"retry_after": 3}}),
+        (telegram, 429, {"ok": False, "error_code": 429}),
+        (twilio, 400, {"code": 21611}),
+        (twilio, 400, {"code": 63018}),
+    ],
+)
+def test_a_text_that_is_refused_for_a_while_is_sent_later(provider, status, body):
+    with pytest.raises(TryLater):
+        provider.sent(status, body)
+    assert provider.sent(400, {"error": {"code": 100}, "code": 21211}) is None

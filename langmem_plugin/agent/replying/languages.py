@@ -106,11 +106,15 @@ _TYPED = re.compile(r"/(?P<word>[^\W\d][\w-]*)(?P<bot>@\w+)?[.,:;!?]*(?:\s+(?P<r
 
 @dataclass(frozen=True)
 class Said:
-    """A text read as a command, if it is a known one, with the text behind its words, and the `word` behind a slash."""
+    """A text read as a command, if it is a known one, with the text behind its words, and the `word` behind a slash.
+
+    `bot` is whom the command is for, if that is said: "@our_bot".
+    """
 
     command: CommandName | None
     rest: str = ""
     word: str = ""
+    bot: str = ""
 
 
 def may_be_typed(text: str) -> bool:
@@ -139,7 +143,7 @@ def typed(text: str) -> Said | None:
     if found is None:
         return None
     word = found["word"].casefold().replace("-", "_")
-    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word)
+    return Said(_COMMAND_OF.get(word), cleaned(found["rest"] or ""), word, found["bot"] or "")
 
 
 def language_of_command(text: str) -> Literal["he", "es"] | None:
