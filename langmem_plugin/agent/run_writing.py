@@ -9,11 +9,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.messages import newest_of_person
 from langmem_plugin.agent.replying.languages import pattern_for
-from langmem_plugin.agent.served_person import run_config, session_of_run
+from langmem_plugin.agent.served_person import current_run, run_config, session_of_run
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import before_context, is_own, own_words
 from langmem_plugin.conversation.transcript import written_at
-from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import classify
 from langmem_plugin.facts.sensitive import is_redacted, is_sensitive
 from langmem_plugin.foreign_text import one_line
@@ -146,11 +145,8 @@ class RunWriting:
 
     def fenced(self) -> AbstractContextManager[None]:
         """Return the fence around a run's writes. Outside of a run there is no turn that could be lost."""
-        try:
-            config = run_config()
-        except InvalidInput:
-            return nullcontext()
-        return self.parts.saver.sessions.fenced(config)
+        config = current_run()
+        return nullcontext() if config is None else self.parts.saver.sessions.fenced(config)
 
 
 def _is_of_subagent() -> bool:

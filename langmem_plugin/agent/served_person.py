@@ -26,12 +26,19 @@ _NEAR = 0.8
 _LONGEST, _SHOWN = 40, 5  # letters of a key, and keys
 
 
-def run_config() -> RunnableConfig:
-    """Return the config of the current run. Raises InvalidInput outside of one."""
+def current_run() -> RunnableConfig | None:
+    """Return the config of the current run; None outside of one."""
     try:
         return get_config()
-    except RuntimeError as error:
-        raise InvalidInput("outside a graph's run the person is not known: pass phone=") from error
+    except RuntimeError:
+        return None
+
+
+def run_config() -> RunnableConfig:
+    """Return the config of the current run. Raises InvalidInput outside of one."""
+    if (config := current_run()) is None:
+        raise InvalidInput("outside a graph's run the person is not known: pass phone=")
+    return config
 
 
 def owner_of(

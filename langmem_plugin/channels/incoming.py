@@ -82,6 +82,17 @@ def card(name: str, phones: Sequence[Any]) -> str:
     return f"Contact: {', '.join(filter(None, (name, *map(text_in, phones))))}"
 
 
+REFUSED = 400  # the lowest status code of an error
+_NEVER = frozenset((REFUSED, 403, 404))
+
+
+def note_refusal(provider: str, status: int, code: Any, why: Any, *, passes: object) -> None:
+    """Log that a provider will never take a text. Raises TryLater where it may: for outages, and where it `passes`."""
+    if passes or status not in _NEVER:
+        raise TryLater(f"{provider} refused with status {status}, code {code}")
+    log.error("%s: a reply was refused with status %s, code %s: %s", provider, status, code, why)
+
+
 def is_same(given: str, expected: str) -> bool:
     """Compare a secret with the right one; the time it takes tells nothing of the right one."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode())

@@ -1,29 +1,27 @@
 """The updates and texts of Telegram's bots: updates are read, texts cut and worded, refusals told apart."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from langmem_plugin.agent.replying.languages import cleaned, may_be_typed, typed
-from langmem_plugin.channels.incoming import Incoming, TryLater, card, instant, log, mapping, mappings, place, text_in
+from langmem_plugin.channels.incoming import (
+    REFUSED,
+    Incoming,
+    card,
+    instant,
+    mapping,
+    mappings,
+    note_refusal,
+    place,
+    text_in,
+)
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
 _LONGEST = 4096
-_NOT_TEXT = (
-    "animation",
-    "audio",
-    "dice",
-    "document",
-    "paid_media",
-    "poll",
-    "sticker",
-    "story",
-    "video",
-    "video_note",
-    "voice",
-)
+_NOT_TEXT = re.compile("animation|audio|dice|document|paid_media|poll|sticker|story|video|video_note|voice")
 _ANOTHERS = frozenset(("forward_origin", "forward_from", "forward_date", "via_bot"))
-_BAD_REQUEST, _NOT_EVER = 400, frozenset((400, 403, 404))
 
 
 def incoming(update: Mapping[str, Any], username: str = "") -> list[Incoming]:
@@ -58,15 +56,13 @@ def sent(status: int, body: Any) -> str | None:
 
     Raises TryLater where it may be taken later.
     """
-    body = mapping(body)
     match body:
-        case {"result": {"message_id": int(message_id)}} if status < _BAD_REQUEST:
+        case {"result": {"message_id": int(message_id)}} if status < REFUSED:
             return str(message_id)
-    if status < _BAD_REQUEST:
-        return None
-    if status not in _NOT_EVER or mapping(body.get("parameters")).get("retry_after") is not None:
-        raise TryLater(f"Telegram refused with status {status}: {body.get('parameters')}")
-    log.error("telegram: a reply was refused with status %s: %s", status, body.get("description"))
+    if status >= REFUSED:
+        body = mapping(body)
+        passes = "retry_after" in mapping(body.get("parameters"))
+        note_refusal("telegram", status, body.get("error_code"), body.get("description"), passes=passes)
     return None
 
 
@@ -89,7 +85,7 @@ def _message(message: Mapping[str, Any], message_id: int, chat: int, username: s
     document = mapping(message.get("document"))
     if text_in(document.get("mime_type")).startswith("image/"):
         pictures.append(text_in(document.get("file_id")))
-    unopened = None if pictures else next((kind for kind in _NOT_TEXT if kind in message), None)
+    unopened = None if pictures else next(filter(_NOT_TEXT.fullmatch, message), None)
     if shown := "" if text else _shown(message):
         text, unopened = shown, None
     if not (text or pictures or (unopened and chat > 0)):  # a sticker in a group is for its other members

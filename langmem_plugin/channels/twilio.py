@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from langmem_plugin.channels.incoming import Incoming, TryLater, is_same, log, mapping, place, text_in
+from langmem_plugin.channels.incoming import REFUSED, Incoming, is_same, log, mapping, note_refusal, place, text_in
 from langmem_plugin.channels.parts import split
 from langmem_plugin.conversation.own_words import Quoted
 
@@ -15,10 +15,8 @@ _SMS_SEPTETS, _SMS_UNITS, _WHATSAPP = 1530, 670, 1600  # ten segments, in letter
 _GSM = re.compile("[@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,\\-./0-9:;<=>?¡A-ZÄÖÑÜ§¿a-zäöñüà^{}\\\\\\[~\\]|€]*")
 _TWO_SEPTETS = frozenset("^{}\\[~]|€")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NEVER = frozenset((400, 403, 404))
 _PASSES = frozenset((14107, 20429, 21611, 30001, 63017, 63018))
 """Error codes of limits, which come with status 400 too."""
-_BAD_REQUEST = 400
 _MOST_MEDIA = 10
 _FORWARDED = ("Forwarded", "FrequentlyForwarded")
 
@@ -95,9 +93,7 @@ def sent(status: int, body: Any) -> str | None:
     Raises TryLater where it may be taken later.
     """
     body = mapping(body)
-    if status < _BAD_REQUEST:
-        return text_in(body.get("sid")) or None
-    if status not in _NEVER or body.get("code") in _PASSES:
-        raise TryLater(f"Twilio refused with status {status}, code {body.get('code')}")
-    log.error("twilio: a reply was refused with status %s, code %s: %s", status, body.get("code"), body.get("message"))
-    return None
+    if status >= REFUSED:
+        code = body.get("code")
+        note_refusal("twilio", status, code, body.get("message"), passes=code in _PASSES)
+    return text_in(body.get("sid")) or None

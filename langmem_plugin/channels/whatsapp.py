@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from langmem_plugin.channels.incoming import (
+    REFUSED,
     Incoming,
-    TryLater,
     card,
     instant,
     is_same,
     log,
     mapping,
     mappings,
+    note_refusal,
     place,
     text_in,
 )
@@ -28,7 +29,6 @@ _CAPTIONED = ("document", "video")
 _PASSES = re.compile("[124]|190|368|80007|130429|1310(00|16|31|42|48|56|57)|1330(04|16)")
 """Error codes of limits, of outages and of what an operator puts right, which come with status 400 too."""
 _WINDOW_CLOSED = 131047
-_SERVER_ERROR, _TOO_MANY, _BAD_REQUEST = 500, 429, 400
 _NO_NAME = re.compile(r"[^0-9A-Za-z-]")
 
 
@@ -78,19 +78,10 @@ def sent(status: int, body: Any) -> str | None:
     Raises TryLater where it may be taken later.
     """
     body = mapping(body)
-    if status < _BAD_REQUEST:
-        return next((text_in(each.get("id")) or None for each in mappings(body.get("messages"))), None)
-    error = mapping(body.get("error"))
-    code = error.get("code")
-    if status >= _SERVER_ERROR or status in {401, _TOO_MANY} or _PASSES.fullmatch(str(code)):
-        raise TryLater(f"WhatsApp refused with status {status}, code {code}")
-    if code == _WINDOW_CLOSED:
-        log.error(
-            "whatsapp: a reply was refused: more than 24 hours have passed since the person wrote. Send a template."
-        )
-    else:
-        log.error("whatsapp: a reply was refused with status %s, code %s: %s", status, code, error.get("message"))
-    return None
+    if status >= REFUSED:
+        code, told = _told_of(mapping(body.get("error")))
+        note_refusal("whatsapp", status, code, told, passes=_PASSES.fullmatch(str(code)))
+    return next((text_in(each.get("id")) or None for each in mappings(body.get("messages"))), None)
 
 
 def _recipient(message: Incoming) -> dict[str, Any]:
@@ -111,18 +102,16 @@ def _names(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _log_failure(status: Mapping[str, Any]) -> None:
-    if status.get("status") != "failed":
-        return
-    for error in [*mappings(status.get("errors"))] or [{}]:
-        told = (
-            "24 hours have passed since the person wrote: send a template"
-            if error.get("code") == _WINDOW_CLOSED
-            else ""
-        )
-        title = text_in(error.get("title")) or text_in(error.get("message"))
-        log.error(
-            "whatsapp: message %s was not delivered, code %s: %s %s", status.get("id"), error.get("code"), title, told
-        )
+    if status.get("status") == "failed":
+        for error in [*mappings(status.get("errors"))] or [{}]:
+            log.error("whatsapp: message %s was not delivered, code %s: %s", status.get("id"), *_told_of(error))
+
+
+def _told_of(error: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return an error's code, and what it says."""
+    code = error.get("code")
+    too_late = "more than 24 hours have passed since the person wrote: send a template"
+    return code, too_late if code == _WINDOW_CLOSED else text_in(error.get("title") or error.get("message"))
 
 
 def _message(message: Mapping[str, Any], number: str, names: Mapping[str, str]) -> Incoming | None:

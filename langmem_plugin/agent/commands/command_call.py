@@ -6,10 +6,11 @@ from zoneinfo import ZoneInfo
 
 from langmem_plugin.agent.agent_parts import AgentParts
 from langmem_plugin.agent.replying.languages import Replies, typed_in
+from langmem_plugin.facts.standing_orders import Spoken
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.instructions.instructions import Instruction
+from langmem_plugin.memory.instructions.instructions import Instruction, Taken
 from langmem_plugin.settings import Role
 
 log = event_log(__name__)
@@ -62,6 +63,18 @@ def with_id(memory: Memory, text: str) -> str:
 
 def short_id(memory: Memory) -> str:
     return f"[{memory.id[:_SHORT_ID]}]"
+
+
+def keep_order(parts: AgentParts, owner: OwnerKey, order: Spoken, zone: ZoneInfo, said_in: str | None = None) -> Taken:
+    """Keep an order, given in `zone`, as a standing instruction. Raises as `StandingInstructions.take` does."""
+    return parts.service.instructions.take(
+        owner,
+        order.text,
+        condition=order.condition,
+        priority=order.priority,
+        expires_at=order.ends(parts.now().astimezone(zone)),
+        said_in=said_in,
+    )
 
 
 def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:

@@ -2,7 +2,14 @@
 
 import re
 
-from langmem_plugin.agent.commands.command_call import PAGE, CommandCall, instruction_told, page_number, pages_of
+from langmem_plugin.agent.commands.command_call import (
+    PAGE,
+    CommandCall,
+    instruction_told,
+    keep_order,
+    page_number,
+    pages_of,
+)
 from langmem_plugin.agent.replying.languages import words_for
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, order_of
@@ -63,15 +70,8 @@ def _listed(call: CommandCall, page: int) -> str:
 
 
 def _added(call: CommandCall, text: str) -> str:
-    order = order_told(text)
     try:
-        taken = call.service.instructions.take(
-            call.owner,
-            order.text,
-            condition=order.condition,
-            priority=order.priority,
-            expires_at=order.ends(call.service.now().astimezone(call.zone)),
-        )
+        taken = keep_order(call.parts, call.owner, order_told(text), call.zone)
     except TooManyInstructions:
         return call.replies.instructions_full
     replies = call.replies

@@ -22,13 +22,7 @@ log = event_log(__name__)
 QuestionKind = Literal["forget", "confirm", "erase", "link"]
 
 # A list's choices are open while it is in sight, a question below a reply while its session goes on.
-_OPEN_FOR: Mapping[str, timedelta] = {
-    "forget": timedelta(minutes=10),
-    "confirm": timedelta(days=1),
-    "erase": timedelta(minutes=10),
-    "link": timedelta(minutes=10),
-}
-
+_LIST_OPEN_FOR, _REPLY_OPEN_FOR = timedelta(minutes=10), timedelta(days=1)
 
 ASKED_OF = "asked_of"  # in the details: who may answer in a group
 
@@ -58,7 +52,7 @@ class OpenQuestions:
         self._silence = silence
 
     def ask(self, owner: OwnerKey, kind: QuestionKind, details: Mapping[str, Any]) -> None:
-        """Open a question, until it is closed or `_OPEN_FOR` is over."""
+        """Open a question, until it is closed or its time is over."""
         with self._database.write() as connection:
             self.ask_in(connection, owner, kind, details)
 
@@ -89,14 +83,12 @@ class OpenQuestions:
 
     def _is_open(self, connection: Connection, owner: OwnerKey, found: OpenQuestion) -> bool:
         silent_for = self._now() - found.asked_at
-        if silent_for >= _OPEN_FOR[found.kind]:
-            return False
         if found.kind != "confirm":
-            return True
+            return silent_for < _LIST_OPEN_FOR
         session = session_rows.newest(connection, owner)
         if session is not None and (session.ended_at is not None or session.created_at > found.asked_at):
             return False
-        return self._silence is None or silent_for < self._silence
+        return silent_for < min(_REPLY_OPEN_FOR, self._silence or _REPLY_OPEN_FOR)
 
     def close(self, owner: OwnerKey, question: OpenQuestion) -> None:
         """Close the question, also if somebody else closed it before."""

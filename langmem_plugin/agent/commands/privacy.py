@@ -7,7 +7,7 @@ from typing import Any
 from langmem_plugin.agent.commands.command_call import CommandCall
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.commands.memory_list import memories
-from langmem_plugin.agent.replying.languages import Replies, words_for
+from langmem_plugin.agent.replying.languages import words_for
 from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import is_group
 from langmem_plugin.people.consents import Consent, Permission
@@ -113,19 +113,12 @@ def _switched(call: CommandCall, words: Sequence[str]) -> str:
 
 def _stands(call: CommandCall, held: Consent) -> str:
     """Tell what is allowed. Where nothing extracts, promise no extraction."""
-    return _told(held, call.replies) if call.parts.settings.extracts else call.replies.privacy_only_asked
-
-
-def _told(held: Consent, replies: Replies) -> str:
-    return replies.privacy.format(
-        **{
-            name: replies.switched["on" if given.allowed else "off"]
-            for name, given in (
-                ("extraction", held.extraction),
-                ("personal", held.personal),
-                ("sensitive", held.sensitive),
-            )
-        }
+    if not call.parts.settings.extracts:
+        return call.replies.privacy_only_asked
+    given = {"extraction": held.extraction, "personal": held.personal, "sensitive": held.sensitive}
+    switched = call.replies.switched
+    return call.replies.privacy.format(
+        **{name: switched["on" if each.allowed else "off"] for name, each in given.items()}
     )
 
 

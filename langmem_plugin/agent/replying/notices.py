@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage, HumanMessage
-from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_config
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.commands.command_call import instruction_told
+from langmem_plugin.agent.commands.command_call import instruction_told, keep_order
 from langmem_plugin.agent.replying.languages import Replies, typed_in
-from langmem_plugin.agent.served_person import answered_now
+from langmem_plugin.agent.served_person import answered_now, current_run
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.own_words import own_words
@@ -86,7 +84,7 @@ class InstructionNotices:
         """Keep the orders of the messages that wait for an answer, once; none of a message that nobody wrote."""
         if not self.parts.settings.remembers or not messages or not isinstance(messages[-1], HumanMessage):
             return
-        config = _config()
+        config = current_run()
         if config is not None and is_automated(config):
             return
         said = [(message, words_in(own_words(message))) for message in answered_now(messages)]
@@ -111,14 +109,7 @@ class InstructionNotices:
     def _take(self, owner: OwnerKey, order: Spoken, message: BaseMessage, zone: ZoneInfo) -> None:
         taken: Taken | None = None
         try:
-            taken = self.parts.service.instructions.take(
-                owner,
-                order.text,
-                condition=order.condition,
-                priority=order.priority,
-                expires_at=order.ends(self.parts.now().astimezone(zone)),
-                said_in=message.id,
-            )
+            taken = keep_order(self.parts, owner, order, zone, message.id)
         except TooManyInstructions:
             log.warning("instruction.no_room", extra={"owner": masked(owner)})
         except InvalidInput as error:
@@ -131,10 +122,3 @@ class InstructionNotices:
     def _tell(self, taken: Taken | None, zone: ZoneInfo) -> None:
         if (notices := _of_reply.get()) is not None:
             notices.orders.append(Notice(taken, zone))
-
-
-def _config() -> RunnableConfig | None:
-    try:
-        return get_config()
-    except RuntimeError:  # outside of a run
-        return None
