@@ -13,11 +13,11 @@ _Rest = ParamSpec("_Rest")
 
 
 class LruCache(Generic[_Key, _Value]):
-    """A cache that is safe for threads. `limit` is in bytes; a larger value is not kept."""
+    """A cache that is safe for threads. `limit` is in bytes, as is `size`; a larger value is not kept."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._size = 0
+        self.size = 0
         self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
         self._lock = process_forks.Lock()
 
@@ -35,8 +35,8 @@ class LruCache(Generic[_Key, _Value]):
             if size > self._limit:
                 return
             self._entries[key] = value, size
-            self._size += size
-            while self._size > self._limit:
+            self.size += size
+            while self.size > self._limit:
                 self._drop(next(iter(self._entries)))
 
     def drop(self, key: _Key) -> None:
@@ -46,11 +46,11 @@ class LruCache(Generic[_Key, _Value]):
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()
-            self._size = 0
+            self.size = 0
 
     def _drop(self, key: _Key) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
-            self._size -= entry[1]
+            self.size -= entry[1]
 
 
 _WORDS = 100

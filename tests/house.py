@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 194,
     "mcp_server": 450,
-    "memory": 7522,
+    "memory": 7403,
     "offline": 598,
     "people": 1064,
     "portability": 2290,

@@ -96,6 +96,9 @@ class Memory(MemoryContent):
             return None
         return (self.valid_to if self.status == "superseded" else None) or self.updated_at
 
+    def has_expired(self, at: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= at
+
     def cells(self) -> Cells:
         return {
             "memory": self.text,

@@ -239,11 +239,7 @@ class MemoryService:
             found = self.repository.by_ids(connection, owner, memory_ids)
             there = {each.id for each in found}
             self.repository.refuse_damaged(connection, owner, [each for each in memory_ids if each not in there])
-        return [
-            memory
-            for memory in found
-            if memory.status == "active" and (memory.expires_at is None or memory.expires_at > now)
-        ]
+        return [memory for memory in found if memory.status == "active" and not memory.has_expired(now)]
 
     def fact_history(self, owner: str | int, memory_id: str) -> list[Memory]:
         """Return all the memories that one is linked with by corrections, each once, the oldest first,

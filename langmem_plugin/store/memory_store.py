@@ -218,4 +218,4 @@ class MemoryStore(BaseStore):
 
 
 def _is_there(memory: Memory, now: datetime) -> bool:
-    return memory.status == "active" and (memory.expires_at is None or memory.expires_at > now)
+    return memory.status == "active" and not memory.has_expired(now)

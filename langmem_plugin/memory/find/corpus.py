@@ -4,7 +4,6 @@ import contextlib
 import json
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -17,6 +16,7 @@ from sqlalchemy import Connection
 from langmem_plugin import process_forks
 from langmem_plugin.database.transactions import is_shared
 from langmem_plugin.identifiers import OwnerKey
+from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.tokenizer import stemmed, terms
@@ -43,21 +43,21 @@ class Entry(NamedTuple):
     text: str
     vector: bytes | None
     created: int
-    session_id: str | None
-    kind: str  # the fact type, or the speaker
-    beside: tuple[str | None, ...] = ()  # searched by their words too: category, tags, key and summary
+    beside: tuple[str | None, ...] = ()  # searched by their words too: category, tags, key and summary of a memory
     slot: str | None = None
     confidence: float = 1.0
     uses: int = 0
     used: int | None = None
     expires: int | None = None
+    session_id: str | None = None  # of a message
+    speaker: str | None = None
 
     @property
     def can_be_searched(self) -> bool:
         """Tell whether each value has the right type; in a damaged database any may be anything."""
         return (
-            all(isinstance(each, str) for each in (self.id, self.text, self.kind))
-            and all(each is None or isinstance(each, str) for each in (self.session_id, self.slot, *self.beside))
+            all(isinstance(each, str) for each in (self.id, self.text))
+            and all(each is None or isinstance(each, str) for each in (self.slot, *self.beside))
             and all(
                 isinstance(each, int) and _FIRST <= each <= _LAST
                 for each in (self.created, self.used or 0, self.expires or 0)
@@ -73,7 +73,7 @@ _COLUMNS = np.dtype(
     [
         ("live", np.bool_),
         ("embedded", np.bool_),
-        ("kind", np.int32),
+        ("speaker", np.int32),
         ("session", np.int32),
         ("confidence", np.float32),
         ("uses", np.int32),
@@ -113,7 +113,7 @@ class Corpus:
         self._columns[row] = (
             True,
             self._embed(row, entry.vector),
-            self._code(entry.kind),
+            self._code(entry.speaker),
             self._code(entry.session_id),
             entry.confidence,
             entry.uses,
@@ -180,10 +180,10 @@ class Corpus:
         return fits
 
     @property
-    def kinds(self) -> list[str]:
-        """Return the kinds that live rows have."""
+    def speakers(self) -> list[str]:
+        """Return those who said the messages that are alive."""
         columns = self.columns
-        present = set(np.unique(columns["kind"][columns["live"]]).tolist())
+        present = set(np.unique(columns["speaker"][columns["live"]]).tolist())
         return [name for name, code in self._names.items() if code in present]
 
     def code_of(self, name: str) -> int:
@@ -254,25 +254,21 @@ class _Slot:
         self.corpus: Corpus | None = None
         self.change = 0
         self.salt: bytes | None = None
-        self.size = 0
 
 
 class CorpusCache:
-    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first."""
+    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first.
+
+    One that is larger than all that may be held stays until the next owner's comes.
+    """
 
     def __init__(self, new: Callable[[Connection, OwnerKey], Corpus], changed: Changed, *, limit: int) -> None:
         self._new = new
         self._changed = changed
         self._limit = limit  # bytes
-        self._begin_empty()
-        process_forks.register(after_in_child=self._begin_empty)
-
-    def _begin_empty(self) -> None:
-        """Start empty, in a forked child too: another thread of the parent may have been in the
-        middle of filling one.
-        """
-        self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        self._lock = threading.Lock()
+        self._slots: LruCache[OwnerKey, _Slot] = LruCache(limit)
+        # Another thread of the parent may have been in the middle of filling one.
+        process_forks.register(after_in_child=self._slots.clear)
 
     @contextlib.contextmanager
     def corpus(self, connection: Connection, owner: OwnerKey, states: OwnerStates | None = None) -> Iterator[Corpus]:
@@ -280,15 +276,13 @@ class CorpusCache:
 
         `states` are those of the owners, where this transaction has read them.
         """
-        with self._lock:
-            slot = self._slots.setdefault(owner, _Slot())
-            self._slots.move_to_end(owner)
+        slot = self._slots.get(owner) or _Slot()
         with slot.lock:
-            yield self._refreshed(connection, owner, slot, states)
+            corpus = self._refreshed(connection, owner, slot, states)
+            self._slots.put(owner, slot, min(corpus.size, self._limit))
+            yield corpus
         if is_shared(connection):
             self.forget(owner)
-        else:
-            self._shrink(owner, slot)
 
     def answers(
         self,
@@ -314,30 +308,24 @@ class CorpusCache:
 
     def held(self, owner: OwnerKey) -> int | None:
         """Return how many texts of the owner were held at the last search; None if nothing is held."""
-        with self._lock:
-            slot = self._slots.get(owner)
-        corpus = None if slot is None else slot.corpus
-        return None if corpus is None else corpus.live
+        slot = self._slots.get(owner)
+        return None if slot is None or slot.corpus is None else slot.corpus.live
 
     def note_used(self, owner: OwnerKey, text_ids: Sequence[str], at: datetime) -> None:
         """Count a use of each text in what is held of the owner."""
-        with self._lock:
-            slot = self._slots.get(owner)
-        if slot is not None:
+        if (slot := self._slots.get(owner)) is not None:
             with slot.lock:
                 if slot.corpus is not None:
                     slot.corpus.note_used(text_ids, at)
 
     def forget(self, owner: OwnerKey) -> None:
         """Drop what is held of an owner; the next search reads it again."""
-        with self._lock:
-            self._slots.pop(owner, None)
+        self._slots.drop(owner)
 
     @property
     def size(self) -> int:
         """Return the bytes held, roughly."""
-        with self._lock:
-            return sum(slot.size for slot in self._slots.values())
+        return self._slots.size
 
     def _refreshed(self, connection: Connection, owner: OwnerKey, slot: _Slot, states: OwnerStates | None) -> Corpus:
         state = (states_of(connection, [owner]) if states is None else states).get(owner)
@@ -360,14 +348,3 @@ class CorpusCache:
             slot.change = state.change
         slot.corpus = corpus
         return corpus
-
-    def _shrink(self, owner: OwnerKey, slot: _Slot) -> None:
-        with self._lock:
-            if slot.corpus is not None:
-                slot.size = slot.corpus.size
-            held = sum(each.size for each in self._slots.values())
-            for name in list(self._slots):
-                if held <= self._limit:
-                    break
-                if name != owner:
-                    held -= self._slots.pop(name).size

@@ -1,7 +1,7 @@
 """Search in one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -94,16 +94,14 @@ class FactSearch:
         asks: Sequence[Ask],
         limit: int,
         states: OwnerStates | None = None,
-        known: Mapping[str, Memory] = {},
     ) -> list[Found]:
-        """Return the answers to several questions, best weighed score first; each memory once.
-
-        `states` as in CorpusCache; `known` are memories that were read in these states.
+        """Return the answers to several questions, best weighed score first; each memory once. `states` as in
+        CorpusCache.
         """
         best: dict[str, Found] = {}
         for owner in dict.fromkeys(ask.owner for ask in asks if states is None or ask.owner in states):
             of_owner = [ask for ask in asks if ask.owner == owner]
-            for ask, each in self._answers(connection, owner, of_owner, states, known):
+            for ask, each in self._answers(connection, owner, of_owner, states):
                 found = replace(each, score=ask.weight * each.score)
                 if each.memory.id not in best or best[each.memory.id].score < found.score:
                     best[each.memory.id] = found
@@ -115,7 +113,6 @@ class FactSearch:
         owner: OwnerKey,
         asks: Sequence[Ask],
         states: OwnerStates | None = None,
-        known: Mapping[str, Memory] = {},
     ) -> list[tuple[Ask, Found]]:
         filters = {id(ask.query.where): ask.query.where for ask in asks}  # the questions of a scope share its filter
         among = {name: _among(connection, owner, where) for name, where in filters.items()}
@@ -128,7 +125,7 @@ class FactSearch:
                     hits.setdefault(hit.id, []).append((ask, hit))
             return hits
 
-        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner, known), states)
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner), states)
         return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
 
     def foremost(self, connection: Connection, owner: OwnerKey, limit: int) -> list[Memory]:
@@ -156,8 +153,6 @@ class FactSearch:
                 memory_vector.c.vector,
                 memory_vector.c.checksum,
                 type_coerce(memory.c.created_at, BigInteger),
-                memory.c.session_id,
-                memory.c.fact_type,
                 memory.c.confidence,
                 memory.c.access_count,
                 type_coerce(memory.c.last_accessed, BigInteger),
@@ -187,21 +182,13 @@ class FactSearch:
             whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
             written = (text, category, tags, key, summary, slot)
             words = searched(encryption, owner, memory_id, written, sealed)
-            if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
+            if words is not None and (entry := _entry(memory_id, words, whole, *rest)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
 
-    def _reading(
-        self, connection: Connection, owner: OwnerKey, known: Mapping[str, Memory] = {}
-    ) -> Callable[[list[str]], dict[str, Memory]]:
-        def read(memory_ids: list[str]) -> dict[str, Memory]:
-            # Two owners may have memories of one id.
-            held = {each: known[each] for each in memory_ids if each in known and known[each].owner == owner}
-            missing = [each for each in memory_ids if each not in held]
-            return held | {each.id: each for each in self._repository.by_ids(connection, owner, missing)}
-
-        return read
+    def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
+        return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
 
     def _new_corpus(self, connection: Connection, owner: OwnerKey) -> Corpus:
         indexed = (
@@ -257,19 +244,17 @@ class SearchedWords:
         return [hit.id for hit in ranked(self._corpus, query)]
 
     def add(self, fact: Memory) -> None:
-        beside = (fact.category, "\n".join(fact.tags), fact.key, fact.summary_text)
-        told = (microseconds(fact.created_at), fact.session_id, fact.fact_type, beside, fact.slot, fact.confidence)
+        words = (fact.text, fact.category, "\n".join(fact.tags), fact.key, fact.summary_text, fact.slot)
         expires = None if fact.expires_at is None else microseconds(fact.expires_at)
-        self._corpus.put(Entry(fact.id, fact.text, None, *told, expires=expires))
+        self._corpus.put(_entry(fact.id, words, None, microseconds(fact.created_at), fact.confidence, 0, None, expires))
 
     def drop(self, memory_id: str) -> None:
         self._corpus.drop(memory_id)
 
 
-def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:
-    text, category, tags, key, summary, slot = words
-    created, session_id, kind, *counted = rest
-    return Entry(memory_id, text, vector, created, session_id, kind, (category, tags, key, summary), slot, *counted)
+def _entry(memory_id: str, words: Searched, vector: bytes | None, created: int, *counted: Any) -> Entry:
+    text, *beside, slot = words
+    return Entry(memory_id, text, vector, created, tuple(beside), slot, *counted)
 
 
 def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[str] | None:

@@ -53,9 +53,9 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     what talks like them score, where no day is named.
     """
     columns = corpus.columns
-    live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
+    live, sessions, speakers = columns["live"], columns["session"], columns["speaker"]
     fits = corpus.fitting(query.now, query.among)
-    names = corpus.kinds
+    names = corpus.speakers
     group_of = np.unique(sessions, return_inverse=True)[1]
     signals: dict[str, Scores] = {}
     spread = None
@@ -70,20 +70,20 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
-    talks = _talks(kinds, group_of)
+    talks = _talks(speakers, group_of)
     score = np.where(talks, _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
         signals["session"] = whole
         score += _SESSION * signals["session"]
     speaker = _one_meant(query.text, names)
     if speaker is not None:
-        score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
+        score = np.where(speakers == corpus.code_of(speaker), score * _SPEAKER, score)
     near = nearness(query.text, query.now, columns["created"])
     if near is not None:
         signals["day"] = near
         score += _DAY * near
     else:
-        assisted = fits & _with_assistant(talks & (kinds == corpus.code_of(_ASSISTANT)), group_of)
+        assisted = fits & _with_assistant(talks & (speakers == corpus.code_of(_ASSISTANT)), group_of)
         late = _lateness(columns["created"], group_of, assisted)
         score += _LATELY * late
     if spread is not None:
@@ -221,7 +221,7 @@ def _mentions(
 
 def _told(corpus: Corpus, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
     """Score sessions by how much the person said in them; 0 on the average of sessions."""
-    by_person = fits & (corpus.columns["kind"] != corpus.code_of(_ASSISTANT))
+    by_person = fits & (corpus.columns["speaker"] != corpus.code_of(_ASSISTANT))
     said = np.log1p(np.bincount(group_of, corpus.words.lengths() * by_person))
     said -= said[np.unique(group_of[fits])].mean()
     gained: Scores = (_TOLD * said[group_of] * fits).astype(np.float32)

@@ -309,7 +309,8 @@ class MessageHistory:
             message_id, held = message.message_id, HeldVector(row.vector, row.of_vector)
             whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
             at = microseconds(message.said_at)
-            yield message_id, Entry(message_id, message.text, whole, at, message.session_id, message.speaker)
+            said_in, by = message.session_id, message.speaker
+            yield message_id, Entry(message_id, message.text, whole, at, session_id=said_in, speaker=by)
 
 
 class _NotEmbedded(Exception):

@@ -103,9 +103,7 @@ class ReplyMemory:
         scopes = scopes_of(owner, role, beside)
         with service.database.read() as connection:
             states = states_of(connection, [scope.owner for scope in scopes])
-            before = self._held.get((owner, role, beside))
-            known = before.memories if before is not None and before.states == states else {}
-            found = service.facts.best_of(connection, asks, 2 * limit, states, known)
+            found = service.facts.best_of(connection, asks, 2 * limit, states)
             reminded = [(each.memory, each.similarity) for each in found if each.similarity >= bound]
             if min_similarity is None:
                 spoken = words_of(" ".join(messages[-1:]))
@@ -161,8 +159,8 @@ class ReplyMemory:
         now = self._service.now()
         wanted = [held.memories[each] for each in dict.fromkeys(memory_ids) if each in held.memories]
         return Told(
-            tuple(each for each in wanted if each.expires_at is None or each.expires_at > now),
-            tuple(each for each in held.instructions if each.expires_at is None or each.expires_at > now),
+            tuple(each for each in wanted if not each.has_expired(now)),
+            tuple(each for each in held.instructions if each.is_in_force(now)),
         )
 
 

@@ -80,6 +80,10 @@ class Instruction(InstructionContent):
         """Return the text for a model, with a condition on a topic: whether the talk is about it is for it to say."""
         return f"if {self.condition}: {self.text}" if self.condition and "topic" in self.condition else self.text
 
+    def is_in_force(self, at: datetime) -> bool:
+        """Tell whether it is active and has not expired; its condition is another question."""
+        return self.active and (self.expires_at is None or self.expires_at > at)
+
     def cells(self) -> Cells:
         return {
             "instruction": self.text,
@@ -173,7 +177,7 @@ class StandingInstructions:
             there = self._listed(connection, owner)
             if again := next((each for each in there if each.id == made.id), None):
                 return Taken(again, "stored" if again.active else "duplicate")
-            active = [each for each in there if _is_in_force(each, made.created_at)]
+            active = [each for each in there if each.is_in_force(made.created_at)]
             if (before := next((each for each in there if same(each, made)), None)) is not None:
                 if before in active:
                     return Taken(self._renewed(connection, before, made, priority), "duplicate")
@@ -194,7 +198,7 @@ class StandingInstructions:
         owner = owner_key(self._database, owner)
         with self._database.write() as connection:
             now = self._now()
-            standing = [each for each in self._listed(connection, owner) if _is_in_force(each, now)]
+            standing = [each for each in self._listed(connection, owner) if each.is_in_force(now)]
             ended = [each for each in standing if concerns(topic, each.text)]
             if not ended:
                 return []
@@ -377,10 +381,6 @@ def _was_just_withdrawn(instruction: Instruction, said: Instruction) -> bool:
         and plain(instruction.condition or "") == plain(said.condition or "")
         and withdraws(said.text, instruction.text)
     )
-
-
-def _is_in_force(instruction: Instruction, at: datetime) -> bool:
-    return instruction.active and (instruction.expires_at is None or instruction.expires_at > at)
 
 
 def _stored(connection: Connection, made: Instruction) -> Instruction:

@@ -103,30 +103,22 @@ def named(categories: Iterable[Category], name: str) -> Category | None:
     return next((each for each in categories if plain(each.name) == plain(name)), None)
 
 
-def within(categories: Sequence[Category], category_id: str) -> set[str]:
-    """Return the ids of the category and of all below it. The categories are in order."""
-    found = {category_id}
+def within(categories: Sequence[Category], above: Collection[str]) -> list[Category]:
+    """Return the categories with these ids and all below them. The categories are in order."""
+    found: dict[str, Category] = {}
     for each in categories:
-        if each.parent_id in found:
-            found.add(each.category_id)
-    return found
+        if each.category_id in above or each.parent_id in found:
+            found[each.category_id] = each
+    return list(found.values())
 
 
-class CategoryTree:
-    """A person's categories by their names: asked for in any case, given as they are compared (`plain`)."""
-
-    def __init__(self, categories: Sequence[Category] = ()) -> None:
-        self.categories = categories  # in order
-        names = {each.category_id: plain(each.name) for each in categories}
-        self._parent = {plain(each.name): names[each.parent_id] for each in categories if each.parent_id in names}
-
-    def below(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the names with those of all below them, whether or not they are a category's."""
-        found = set(map(plain, names))
-        for each in self.categories:
-            if self._parent.get(plain(each.name)) in found:
-                found.add(plain(each.name))
-        return frozenset(found)
+def names_within(categories: Sequence[Category], names: Iterable[str]) -> frozenset[str]:
+    """Return the names, as they are compared (`plain`), whether or not they are a category's, and those of all below
+    them.
+    """
+    asked = frozenset(map(plain, names))
+    above = {each.category_id for each in categories if plain(each.name) in asked}
+    return asked.union(plain(each.name) for each in within(categories, above))
 
 
 def _values(owner: OwnerKey, made: Category, encryption: Encryption) -> dict[str, Any]:
@@ -223,7 +215,7 @@ class Categories:
             _refuse_taken(others, after.name)
             if after.parent_id is not None and after.parent_id != before.parent_id:
                 _one(there, after.parent_id)
-                if after.parent_id in within(there, category_id):
+                if any(each.category_id == after.parent_id for each in within(there, {category_id})):
                     raise InvalidInput("a category cannot be below itself: choose another parent")
             _rewrite(connection, owner, after)
             if after.name != before.name:
@@ -278,7 +270,7 @@ class Categories:
         """Return the name and those of all below it, casefolded and with single spaces."""
         owner = owner_key(self._database, owner)
         with self._database.read() as connection:
-            return CategoryTree(self.all_of(connection, owner)).below([name])
+            return names_within(self.all_of(connection, owner), [name])
 
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Category]:
         """Return the categories in the caller's transaction, as `list_categories` does."""

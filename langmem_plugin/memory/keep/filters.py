@@ -10,7 +10,7 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.keep import categories
-from langmem_plugin.memory.keep.categories import CategoryTree, stored_as
+from langmem_plugin.memory.keep.categories import names_within, stored_as
 from langmem_plugin.memory.keep.memory_rows import valid
 from langmem_plugin.memory.keep.rows import as_stored
 from langmem_plugin.memory.models import Filter, Status, as_tags
@@ -44,7 +44,7 @@ def matching(
         return fitting
     encryption = encryption_of(connection)
     if where.categories:
-        names = CategoryTree(categories.listed(connection, owner)).below(where.categories)
+        names = names_within(categories.listed(connection, owner), where.categories)
         given = as_stored(encryption, owner, memory.c.category, where.categories)
         stored = list({*given, *stored_as(connection, owner, names)})
         fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))

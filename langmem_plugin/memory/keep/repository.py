@@ -293,7 +293,7 @@ class MemoryRepository:
     def same(self, connection: Connection, owner: OwnerKey, text: str, *, now: datetime) -> list[Memory]:
         """Return the live memories of this text, in any case and spacing, that have no key."""
         found = self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)])))
-        return [each for each in found if each.status in LIVE and (each.expires_at is None or each.expires_at > now)]
+        return [each for each in found if each.status in LIVE and not each.has_expired(now)]
 
     def ids_of_same(self, connection: Connection, owner: OwnerKey, texts: Sequence[tuple[str, str | None]]) -> set[str]:
         """Return the memories in any state that say the same as one of the texts under its key."""

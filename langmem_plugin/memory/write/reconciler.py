@@ -311,7 +311,7 @@ class Reconciler:
         self, connection: Connection, owner: OwnerKey, memory_ids: Sequence[str], now: datetime
     ) -> Iterator[Stated]:
         for each in self._repository.by_ids(connection, owner, memory_ids):
-            if each.status != "archived" and (each.expires_at is None or each.expires_at > now):
+            if each.status != "archived" and not each.has_expired(now):
                 yield stated(each)
 
     def _finished(

@@ -1,6 +1,5 @@
 """The person's standing instructions: added in their words, switched, ranked, deleted."""
 
-from datetime import datetime
 from typing import Annotated, Unpack
 
 from fastapi import APIRouter, Form
@@ -105,7 +104,7 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         status=status,
         at="instructions",
         # In force first, in the order in which they override one another.
-        instructions=sorted(found, key=lambda each: not _holds(each, now)),
+        instructions=sorted(found, key=lambda each: not each.is_in_force(now)),
         version_of=version_of,
         is_over=lambda each: each.expires_at is not None and each.expires_at <= now,
         typed=typed,
@@ -115,7 +114,3 @@ def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", o
         longest=_LONGEST,
         highest=_HIGHEST,
     )
-
-
-def _holds(instruction: Instruction, now: datetime) -> bool:
-    return instruction.active and (instruction.expires_at is None or instruction.expires_at > now)
