@@ -3,47 +3,28 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from langmem_plugin.errors import (
-    CategoryNotFound,
-    ConfigurationError,
-    DamagedSession,
-    DataDirectoryError,
-    EmbeddingDimMismatchError,
-    EmbeddingUnavailable,
-    ErasedMeanwhile,
-    ErasureIncomplete,
-    InvalidInput,
-    LangMemError,
-    MemoryNotFound,
-    ModelUnavailable,
-    NotAuthorized,
-    NotSerializable,
-    SessionExpired,
-    StaleMemory,
-    StorageFull,
-    StoreUnavailable,
-    TurnLost,
-    TurnTimeout,
-    TypeNotAllowed,
-    UnknownErasure,
-    UnknownSession,
-)
+from langmem_plugin.errors import *  # noqa: F403 - each of them is public
 
 if TYPE_CHECKING:
-    from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES
-    from langmem_plugin.agent.messages import MemoryState
-    from langmem_plugin.agent.middleware import MemoryMiddleware
-    from langmem_plugin.agent.prompt_texts import Citation
-    from langmem_plugin.agent.turn_report import ReportedState, TurnReport
-    from langmem_plugin.conversation.saver import ConversationSaver
-    from langmem_plugin.conversation.session_manager import SessionManager
-    from langmem_plugin.conversation.sessions.session_rows import Silence
-    from langmem_plugin.memory import Memory, MemoryService
-    from langmem_plugin.memory.write.key_value import KeyValueMemory, inject_memory_context
-    from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
-    from langmem_plugin.privacy.receipts import ErasureReceipt
-    from langmem_plugin.references import resolve
-    from langmem_plugin.settings import Settings
+    from langmem_plugin.agent.memory_tools import KEY_VALUE_RULES as KEY_VALUE_RULES
+    from langmem_plugin.agent.messages import MemoryState as MemoryState
+    from langmem_plugin.agent.middleware import MemoryMiddleware as MemoryMiddleware
+    from langmem_plugin.agent.prompt_texts import Citation as Citation
+    from langmem_plugin.agent.turn_report import ReportedState as ReportedState
+    from langmem_plugin.agent.turn_report import TurnReport as TurnReport
+    from langmem_plugin.conversation.saver import ConversationSaver as ConversationSaver
+    from langmem_plugin.conversation.session_manager import SessionManager as SessionManager
+    from langmem_plugin.conversation.sessions.session_rows import Silence as Silence
+    from langmem_plugin.memory import Memory as Memory
+    from langmem_plugin.memory import MemoryService as MemoryService
+    from langmem_plugin.memory.write.key_value import KeyValueMemory as KeyValueMemory
+    from langmem_plugin.memory.write.key_value import inject_memory_context as inject_memory_context
+    from langmem_plugin.plugin import PhoneMemory as PhoneMemory
+    from langmem_plugin.plugin import memory_recall_node as memory_recall_node
+    from langmem_plugin.plugin import memory_write_node as memory_write_node
+    from langmem_plugin.privacy.receipts import ErasureReceipt as ErasureReceipt
+    from langmem_plugin.references import resolve as resolve
+    from langmem_plugin.settings import Settings as Settings
 
 _ROOMS = {
     "Citation": "agent.prompt_texts",
@@ -66,51 +47,6 @@ _ROOMS = {
     "memory_write_node": "plugin",
     "resolve": "references",
 }
-
-__all__ = [
-    "KEY_VALUE_RULES",
-    "CategoryNotFound",
-    "Citation",
-    "ConfigurationError",
-    "ConversationSaver",
-    "DamagedSession",
-    "DataDirectoryError",
-    "EmbeddingDimMismatchError",
-    "EmbeddingUnavailable",
-    "ErasedMeanwhile",
-    "ErasureIncomplete",
-    "ErasureReceipt",
-    "InvalidInput",
-    "KeyValueMemory",
-    "LangMemError",
-    "Memory",
-    "MemoryMiddleware",
-    "MemoryNotFound",
-    "MemoryService",
-    "MemoryState",
-    "ModelUnavailable",
-    "NotAuthorized",
-    "NotSerializable",
-    "PhoneMemory",
-    "ReportedState",
-    "SessionExpired",
-    "SessionManager",
-    "Settings",
-    "Silence",
-    "StaleMemory",
-    "StorageFull",
-    "StoreUnavailable",
-    "TurnLost",
-    "TurnReport",
-    "TurnTimeout",
-    "TypeNotAllowed",
-    "UnknownErasure",
-    "UnknownSession",
-    "inject_memory_context",
-    "memory_recall_node",
-    "memory_write_node",
-    "resolve",
-]
 
 
 def __getattr__(name: str) -> object:

@@ -6,46 +6,18 @@ from datetime import datetime
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from langmem_plugin.foreign_text import visible
 
 LONGEST, LONGEST_OF_MANY = 2_000, 500  # characters of a value, and of a value in a table of many
 MOST = 200  # rows, or values in a list
-_LETTERS = 8  # characters of an id
-_SHORT = 14  # characters that stay on one line
 
 # Where neither JupyterLab's nor VS Code's theme speaks, the system's light or dark does. The background is set along
 # with the ink: a page that knows nothing of dark would else show light letters on white.
 _STYLE = Path(__file__).with_name("notebook_view.css").read_text("utf-8")
 
-
-Tone = Literal["mark", "good", "warn", "dim"]
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A number in [0, 1], shown with a bar."""
-
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An id of which the beginning is shown; pointing at it shows all of it."""
-
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A state in one word; `tone` is good, warn or dim."""
-
-    value: str
-    tone: Tone = "mark"
-
-
-Cell = str | int | float | datetime | Share | Name | Mark | Sequence[str] | None
+Cell = str | int | float | datetime | Sequence[str] | None
 Cells = Mapping[str, Cell]
 
 
@@ -70,35 +42,22 @@ class Listed:
 
 def card(title: str, cells: Cells) -> str:
     """Return one record as HTML, with a line for each value; absent values are left out."""
-    rows = "".join(
-        f"<tr><th>{_text(name)}</th><td>{_cell(value, LONGEST)}</td></tr>"
-        for name, value in cells.items()
-        if _is_there(value)
-    )
-    return _framed(title, f'<table class="one"><tbody>{rows}</tbody></table>')
+    there = {name: value for name, value in cells.items() if _is_there(value)}
+    rows = (f"<tr><th>{_text(name)}</th>{_cell(name, value, LONGEST)}</tr>" for name, value in there.items())
+    return _framed(title, f'<table class="one"><tbody>{"".join(rows)}</tbody></table>')
 
 
 def table(records: Sequence[Cells], title: str = "", *, of: int | None = None) -> str:
     """Return records of one kind as HTML, a line each; `of` is the number of all, where these are the first of them."""
-    there = len(records) if of is None else of
-    if not records:
-        return _framed(title, '<table class="each"><tbody><tr><td class="dim">nothing</td></tr></tbody></table>')
-    every = dict.fromkeys(name for each in records for name in each)
-    names = [name for name in every if any(_is_there(each.get(name)) for each in records)]
+    names = dict.fromkeys(name for each in records for name, value in each.items() if _is_there(value))
     head = "".join(f"<th>{_text(name)}</th>" for name in names)
     rows = "".join(
-        "<tr>"
-        + "".join(
-            f'<td data-name="{_text(name)}">{_cell(each[name], LONGEST_OF_MANY)}</td>'
-            if _is_there(each.get(name))
-            else "<td></td>"
-            for name in names
-        )
-        + "</tr>"
-        for each in records
+        f"<tr>{''.join(_cell(name, each.get(name), LONGEST_OF_MANY) for name in names)}</tr>" for each in records
     )
-    more = f'<div class="head dim">and {there - len(records):,} more</div>' if there > len(records) else ""
-    return _framed(title, f'<table class="each"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}')
+    left_out = 0 if of is None else of - len(records)
+    more = "nothing" if not records else f"and {left_out:,} more" if left_out else ""
+    body = f'<table class="each"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return _framed(title, body + (f'<div class="head">{more}</div>' if more else ""))
 
 
 def _framed(title: str, inner: str) -> str:
@@ -110,32 +69,22 @@ def _is_there(value: Cell) -> bool:
     return value is not None and (not isinstance(value, Sequence) or len(value) > 0)
 
 
-def _cell(value: Cell, most: int) -> str:
+def _cell(name: str, value: Cell, most: int) -> str:
+    if not _is_there(value):
+        return "<td></td>"
+    lines = value if isinstance(value, Sequence) and not isinstance(value, str) else [in_words(value)]
+    shown = [f'<div dir="auto">{_text(line, most)}</div>' for line in islice(lines, MOST)]
+    more = f"and {len(lines) - MOST:,} more" if len(lines) > MOST else ""
+    return f'<td data-name="{_text(name)}">{"".join(shown)}{more}</td>'
+
+
+def in_words(value: Cell) -> str:
     match value:
-        case Share(number):
-            wide = f"{100 * min(max(number, 0.0), 1.0):.0f}%"
-            bar = f"background:linear-gradient(to right,var(--bar) {wide},transparent {wide})"
-            html = f'<span class="share" style="{bar}">{number:.2f}</span>'
-        case Name(name):
-            html = f'<span class="id" title="{_text(name)}">{_text(name[:_LETTERS])}</span>'
-        case Mark(word, tone):
-            html = f'<span class="{tone}">{_worded(word, most)}</span>'
         case datetime():
-            html = f'<span class="when">{value:%Y-%m-%d %H:%M}</span>'
+            return f"{value:%Y-%m-%d %H:%M}"
         case float():
-            html = f"{value:.2f}"
-        case str():
-            html = _worded(value, most)
-        case Sequence():
-            more = f"and {len(value) - MOST:,} more" if len(value) > MOST else ""
-            html = "".join(_worded(each, most) for each in islice(value, MOST)) + more
-        case _:
-            html = _text(str(value))
-    return html
-
-
-def _worded(text: str, most: int) -> str:
-    return f'<span class="{"short" if len(text) <= _SHORT else "text"}" dir="auto">{_text(text, most)}</span>'
+            return f"{value:.2f}"
+    return "; ".join(value) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
 def _text(text: str, most: int = LONGEST) -> str:

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, resolve
-from langmem_plugin.notebook_view import LONGEST, LONGEST_OF_MANY, MOST, Listed, Mark, Name, Share, card, table
+from langmem_plugin.notebook_view import LONGEST, LONGEST_OF_MANY, MOST, Listed, card, table
 from tests.cases import for_each
 
 pytestmark = pytest.mark.spec("U-7")
@@ -43,7 +43,7 @@ def assert_is_only_text(html):
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", html)
 
 
-@for_each("value", [HOSTILE, [HOSTILE], Mark(HOSTILE), Name(HOSTILE)], ids=["text", "list", "mark", "id"])
+@for_each("value", [HOSTILE, [HOSTILE]], ids=["text", "list"])
 def test_what_people_wrote_is_text_and_nothing_else(value):
     for html in (card(HOSTILE, {HOSTILE: value}), table([{HOSTILE: value}], HOSTILE)):
         assert_is_only_text(html)
@@ -60,11 +60,6 @@ def test_long_texts_lists_and_tables_end_and_say_so():
 
     assert "and 7 more" in Listed([One()] * (MOST + 7))._repr_html_()
     assert len(card("", {"text": "\u202e" * 10**6})) < 40_000
-
-
-def test_a_bar_stays_within_its_box_whatever_the_number():
-    shown = [card("", {"sure": Share(number)}) for number in (-1.0, 0.25, 7.5)]
-    assert [re.findall(r"var\(--bar\) (\d+%)", html) for html in shown] == [["0%"], ["25%"], ["100%"]]
 
 
 def test_light_and_dark_are_the_systems_or_the_notebooks():

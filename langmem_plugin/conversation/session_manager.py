@@ -31,12 +31,10 @@ from langmem_plugin.conversation.window import newest_steps, window
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.logs import event_log
-from langmem_plugin.notebook_view import Cells, Mark, Tone, card
+from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.settings import Role, Settings
 
 log = event_log(__name__)
-
-_TONES: dict[str, Tone] = {"user": "mark", "assistant": "good"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class MessageRecord:
     def cells(self) -> Cells:
         return {
             "#": self.order_num,
-            "who": Mark(self.role, _TONES.get(self.role, "dim")),
+            "who": self.role,
             "text": self.content,
             "picture": self.image_path,
             "at": self.timestamp,
@@ -90,7 +88,7 @@ class SessionRecord:
         return {
             "conversation": masked(self.whatsapp_chat),
             "name": self.client_name,
-            "state": Mark("current", "good") if self.ended_at is None else Mark("ended", "dim"),
+            "state": "current" if self.ended_at is None else "ended",
             "began": self.created_at,
             "last active": self.last_active,
             "ended": self.ended_at,

@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
+from langmem_plugin.notebook_view import Cells, card
 
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
 Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
@@ -26,7 +26,6 @@ OPERATOR = "operator:"
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
-_TONES: dict[str, Tone] = {"active": "good", "pending": "warn", "duplicate": "dim"}
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
 
@@ -102,9 +101,9 @@ class Memory(MemoryContent):
     def cells(self) -> Cells:
         return {
             "memory": self.text,
-            "status": Mark(self.status, _TONES.get(self.status, "dim")),
+            "status": self.status,
             "told": self.told_at,
-            "id": Name(self.id),
+            "id": self.id,
         }
 
     def _repr_html_(self) -> str:
@@ -132,7 +131,7 @@ class Remembered(Memory):
     concerned: tuple[str, ...] = ()
 
     def cells(self) -> Cells:
-        return {"outcome": Mark(self.outcome, _TONES.get(self.outcome, "good")), **super().cells()}
+        return {"outcome": self.outcome, **super().cells()}
 
     @property
     def memory(self) -> Memory:
@@ -221,7 +220,7 @@ class Found:
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
-        return {**self.memory.cells(), "similarity": Share(self.similarity), "found by": by}
+        return {**self.memory.cells(), "similarity": self.similarity, "found by": by}
 
     def _repr_html_(self) -> str:
         return card("A memory that was found", self.cells())

@@ -370,7 +370,7 @@ class Erasure:
 
 
 def _wait_for_writers(connection: Connection, keys: Sequence[OwnerKey]) -> None:
-    """Wait for those who write for these people now; later writers wait for this transaction: see erased_keys.py."""
+    """Wait for those who write for these people now; later writers wait for this transaction: see owners.py."""
     for each in sorted(keys):
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)

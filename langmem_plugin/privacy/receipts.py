@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, select
 
 from langmem_plugin.database.upkeep_tables import erasure as table
 from langmem_plugin.errors import UnknownErasure
-from langmem_plugin.notebook_view import Cells, Mark, Name, card
+from langmem_plugin.notebook_view import Cells, card
 
 State = Literal["held", "erased", "done", "restored"]
 
@@ -44,7 +44,7 @@ class ErasureReceipt:
 
     def cells(self) -> Cells:
         return {
-            "state": Mark(self.state, "good" if self.state == "done" else "warn"),
+            "state": self.state,
             "asked": self.asked_at,
             "can be undone until": self.due_at if self.can_be_undone else None,
             "done": self.done_at,
@@ -53,7 +53,7 @@ class ErasureReceipt:
             "still to be deleted": self.left,
             "bytes that may remain": self.remains,
             "not covered": self.not_covered,
-            "id": Name(self.id),
+            "id": self.id,
         }
 
     def _repr_html_(self) -> str:

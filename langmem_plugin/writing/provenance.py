@@ -16,7 +16,7 @@ from langmem_plugin.foreign_text import indented
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import plain
-from langmem_plugin.notebook_view import Cell, Cells, Mark, Share, card
+from langmem_plugin.notebook_view import Cells, card, in_words
 
 _LONGEST_CHAIN = 10  # facts, each in the place of the one before
 
@@ -72,7 +72,7 @@ class Why:
         before = [f"{each.text} (until {each.over_at or each.updated_at:%Y-%m-%d})" for each in self.instead_of]
         return {
             "memory": held.text,
-            "status": Mark(held.status, "good" if held.status == "active" else "dim"),
+            "status": held.status,
             "from": held.source_type.replace("_", " "),
             "told": self.told_at,
             "said": f"“{self.quote}”" if self.quote else None,
@@ -80,7 +80,7 @@ class Why:
             "instead of": before,
             "replaced by": self.replaced_by.text if self.replaced_by else None,
             f"last {use.kind}" if use else "last used": use.at if use else None,
-            "relevance": Share(use.relevance) if use and use.relevance is not None else None,
+            "relevance": use.relevance if use else None,
             "found by": by,
         }
 
@@ -89,15 +89,9 @@ class Why:
 
     def __str__(self) -> str:
         told = {name: cell for name, cell in self.cells().items() if cell and name not in ("memory", "status")}
-        return "\n".join([indented(self.memory.text), *(f"  {name}: {_written(cell)}" for name, cell in told.items())])
-
-
-def _written(cell: Cell) -> str:
-    if isinstance(cell, datetime):
-        return f"{cell:%Y-%m-%d %H:%M}"
-    if isinstance(cell, Share):
-        return f"{cell.value:.2f}"
-    return "; ".join(cell) if isinstance(cell, list) else indented(str(cell))
+        return "\n".join(
+            [indented(self.memory.text), *(f"  {name}: {indented(in_words(cell))}" for name, cell in told.items())]
+        )
 
 
 class Provenance:

@@ -18,7 +18,7 @@ from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import SealedTable
 from langmem_plugin.memory.models import MatchType, Memory, bare, plain
-from langmem_plugin.notebook_view import Cells, Share, card
+from langmem_plugin.notebook_view import Cells, card
 
 SEALED = SealedTable(
     table,
@@ -180,7 +180,7 @@ class FoundMessage(Shown):
             "said": self.message.text,
             "by": self.message.speaker,
             "at": self.message.said_at,
-            "similarity": Share(self.similarity),
+            "similarity": self.similarity,
             "note": self.note,
         }
 

@@ -37,7 +37,7 @@ from langmem_plugin.memory.instructions.conditions import Situation, parsed
 from langmem_plugin.memory.instructions.conflicts import concerns, opposed, withdraws
 from langmem_plugin.memory.keep.rows import AnyRow, Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
-from langmem_plugin.notebook_view import Cells, Mark, Name, card
+from langmem_plugin.notebook_view import Cells, card
 
 MOST_INSTRUCTIONS = 200  # instructions of one owner: all of them are in every prompt
 SEALED = SealedTable(
@@ -89,10 +89,10 @@ class Instruction(InstructionContent):
             "instruction": self.text,
             "if": self.condition,
             "priority": self.priority,
-            "state": Mark("in force", "good") if self.active else Mark("off", "dim"),
+            "state": "in force" if self.active else "off",
             "until": self.expires_at,
             "used": self.usage_count or None,
-            "id": Name(self.id),
+            "id": self.id,
         }
 
     def _repr_html_(self) -> str:

@@ -22,7 +22,7 @@ from langmem_plugin.memory.keep import memory_rows
 from langmem_plugin.memory.keep.memory_rows import Searched, searched, valid
 from langmem_plugin.memory.keep.rows import Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
-from langmem_plugin.notebook_view import Cells, Name, card
+from langmem_plugin.notebook_view import Cells, card
 
 SEALED = SealedTable(
     table,
@@ -53,8 +53,8 @@ class Category:
             "category": self.name,
             "color": self.color,
             "for": self.description,
-            "in": None if self.parent_id is None else Name(self.parent_id),
-            "id": Name(self.category_id),
+            "in": self.parent_id,
+            "id": self.category_id,
         }
 
     def _repr_html_(self) -> str:

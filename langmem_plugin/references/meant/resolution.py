@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from langmem_plugin.foreign_text import escaped_as_json
-from langmem_plugin.notebook_view import Cells, Mark, card
+from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.references.shown.items import Item, ItemEntry, leaves
 from langmem_plugin.references.tokens import key_words, normal, stem, words_of
 
@@ -75,11 +75,11 @@ class Resolution:
         """Return the rows of a notebook's card, which tell what `explain` tells."""
         follows = self.previous_call
         return {
-            "shown": [f"{number}. {name}" for number, name in enumerate(self.shown, 1)] or Mark("nothing", "dim"),
+            "shown": [f"{number}. {name}" for number, name in enumerate(self.shown, 1)] or "nothing",
             "said": self.said,
-            "meant": [_explained(each) for each in self.references] or Mark("nothing", "dim"),
-            "fits nothing": Mark(", ".join(self.unresolved), "warn") if self.unresolved else None,
-            "to ask": Mark(self.question, "warn") if self.question else None,
+            "meant": [_explained(each) for each in self.references] or "nothing",
+            "fits nothing": ", ".join(self.unresolved),
+            "to ask": self.question,
             "follows": f"{follows.tool}({dict(follows.arguments)})" if follows else None,
         }
 
