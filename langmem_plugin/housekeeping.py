@@ -1,8 +1,8 @@
 """Archive and delete, in the background and by one process at a time, what is too old or was deleted."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 
 from langmem_plugin.background_worker import BackgroundWorker
@@ -34,25 +34,6 @@ _FIGURES_KEPT_FOR = timedelta(days=7)
 _FIRST_LOOK_SECONDS = 60.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """The number of rows of each kind that a sweep archived or deleted."""
-
-    sessions_archived: int = 0
-    sessions_deleted: int = 0
-    pending_lapsed: int = 0
-    memories_deleted: int = 0
-    uses_deleted: int = 0
-    owners_forgotten: int = 0
-    erasures_finished: int = 0
-    claimed_ids_deleted: int = 0
-    acknowledged_deleted: int = 0
-    questions_dropped: int = 0
-    threads_forgotten: int = 0
-    link_codes_deleted: int = 0
-    figures_deleted: int = 0
 
 
 class Housekeeping:
@@ -91,8 +72,8 @@ class Housekeeping:
         self.worker.stop()
         self.worker.wait(_CLOSING_SECONDS)
 
-    def sweep(self) -> Swept | None:
-        """Archive the sessions that fell silent, and delete for good what is too old.
+    def sweep(self) -> Counter[str] | None:
+        """Archive the sessions that fell silent, delete for good what is too old, and count the rows of each kind.
 
         Does nothing, and returns None, while another sweep runs, in any process. Raises StoreUnavailable; what was done
         before stays done.
@@ -100,7 +81,7 @@ class Housekeeping:
         with alone(self._database, "sweep", waits=False) as is_alone:
             return self._swept() if is_alone else None
 
-    def _swept(self) -> Swept:
+    def _swept(self) -> Counter[str]:
         """Sweep each kind in turn; if it is closed meanwhile, return what was done until then."""
         sessions, deletion, database = self._saver.sessions, self._saver.deletion, self._database
         now = sessions.now()
@@ -129,10 +110,10 @@ class Housekeeping:
             "owners_forgotten": self._retention.owners_forgotten,
             "erasures_finished": self._finish_erasures,
         }
-        counts = {name: self._done(step()) for name, step in steps.items()}
+        counts = Counter({name: self._done(step()) for name, step in steps.items()})
         self._settle_audit()
         log.info("sweep.done", extra=counts)
-        return Swept(**counts)
+        return counts
 
     def _done(self, slices: Iterator[int]) -> int:
         """Pause after each transaction for as long as it took, so that others who wait to write can go between."""

@@ -117,8 +117,8 @@ class Parts:
                 self.database, self.saver, self.service, self.people, erase_after=ERASE_AFTER, region=region, now=now
             )
             self.questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
-            self.exporter = Exporter(self.saver, self.service, now)
-            self.documents = DocumentImporter(self.saver, self.service, self.people.resolve)
+            self.exporter = Exporter(self.saver, self.service, now, enabled=kept)
+            self.documents = DocumentImporter(self.saver, self.service, self.people.resolve, enabled=kept)
             self.importer = Importer(self.saver, self.service, self.people.resolve, enabled=kept)
 
             self.choice = InstructionChoice(count_tokens)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, Unpack
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable
@@ -31,14 +31,12 @@ from langmem_plugin.agent.wiring import check
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
-from langmem_plugin.database.audit_trail import PERSON, acting, record
+from langmem_plugin.database.audit_trail import PERSON, acting
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, is_group, normalised
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.parts import Parts
-from langmem_plugin.portability.exporter import Writable
-from langmem_plugin.portability.importer import note_import, refuse_switched_off
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.records import ImportReport
 from langmem_plugin.privacy.receipts import ErasureReceipt
@@ -238,25 +236,12 @@ class PhoneMemory(Parts):
             )
         return Extracted(why="nothing was said since that states a fact, and is allowed to be remembered")
 
-    @overload
-    def export(self, who: str | int) -> PersonExport: ...
-
-    @overload
-    def export(self, who: str | int, to: Writable) -> None: ...
-
-    def export(self, who: str | int, to: Writable | None = None) -> PersonExport | None:
+    def export(self, who: str | int) -> PersonExport:
         """Return all that is stored of one person, and nothing of anybody else: `to_json` makes it text.
 
-        `to`, a file open for text in UTF-8, gets the same as JSON: for a person with very much data.
+        For a person with very much data `memory.exporter.write(who, file)` writes the same into an open file.
         """
-        refuse_switched_off(enabled=self.settings.enable_memory_system)
-        person = self.people.resolve(who)
-        with self.database.write() as connection:
-            record(connection, "data.exported", owner=person)
-        if to is None:
-            return self.exporter.export(person)
-        self.exporter.write(person, to)
-        return None
+        return self.exporter.export(who)
 
     def import_person(
         self,
@@ -272,11 +257,7 @@ class PhoneMemory(Parts):
         by its number. A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a
         newer format.
         """
-        whose = None if phone is None else normalised(phone, self.settings.default_region)
-        refuse_switched_off(enabled=self.settings.enable_memory_system)
-        report = self.documents.run(document, phone=whose, by_themselves=by_themselves)
-        note_import(self.database, whose)
-        return report
+        return self.documents.run(document, phone=phone, by_themselves=by_themselves)
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
         """Erase a person or a group: nothing of theirs is found, answered from, listed or exported any more, in any

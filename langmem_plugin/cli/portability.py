@@ -52,7 +52,7 @@ def export_person(
     if not memory.exporter.holdings(person).is_something:
         raise InvalidInput(f"nothing is stored of {phone}: look at the number, and at --database")
     if to is None:
-        memory.export(person, sys.stdout)
+        memory.exporter.write(person, sys.stdout)
         return
     write = document_files.write_csv if form == "csv" else document_files.write_json
     write(memory.exporter, person, to)

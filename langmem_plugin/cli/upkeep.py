@@ -3,7 +3,6 @@
 import shutil
 import time
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -115,8 +114,7 @@ def expire(where: Where) -> Told:
         swept = memory.housekeeping.sweep()
     if swept is None:
         return Told({"held_back": True}, ["another process is sweeping just now"], failed=True)
-    counts = asdict(swept)
-    return Told(counts, [f"{many:7}  {kind.replace('_', ' ')}" for kind, many in counts.items()])
+    return Told(swept, [f"{many:7}  {kind.replace('_', ' ')}" for kind, many in swept.items()])
 
 
 @on(saver_of)

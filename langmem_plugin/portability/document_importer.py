@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import past_sessions
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
@@ -83,19 +84,21 @@ class DocumentImporter:
         self,
         saver: ConversationSaver,
         service: MemoryService,
-        owner_of: Callable[[str], OwnerKey],
+        owner_of: Callable[[str | int], OwnerKey],
+        *,
+        enabled: bool,
     ) -> None:
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service)
+        self._writer = PersonWriter(saver, service, enabled=enabled)
         self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
 
     def run(
         self,
         document: PersonExport | Mapping[str, Any],
         *,
-        phone: str | None = None,
+        phone: str | int | None = None,
         by_themselves: bool = False,
     ) -> ImportReport:
         """Import a document; report what was stored, what existed, and what was left out and why.
@@ -106,18 +109,19 @@ class DocumentImporter:
         """
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
-        owner = self._owner_of(phone or person)
+        owner = self._owner_of(person if phone is None else phone)
         run = _Run(owner, given, by_themselves=by_themselves)
-        self._settings(run)
-        self._identifiers(run)
-        self._sessions(run)
-        self._categories(run)
-        self._memories(run)
-        self._uses(run)
-        self._instructions(run)
-        self._said_elsewhere(run)
-        if not by_themselves:
-            self._incoming(run)
+        with self._writer.noting_import(owner):
+            self._settings(run)
+            self._identifiers(run)
+            self._sessions(run)
+            self._categories(run)
+            self._memories(run)
+            self._uses(run)
+            self._instructions(run)
+            self._said_elsewhere(run)
+            if not by_themselves:
+                self._incoming(run)
         return run.report
 
     def _settings(self, run: _Run) -> None:
@@ -126,17 +130,15 @@ class DocumentImporter:
             run.report.skip("settings", "this is no time zone that is known here")
             settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
-            held = (*person_records.settings(connection, run.owner), person_records.name_of(connection, run.owner))
             if settings is not None and settings != exported.Settings():
+                is_new = person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
                 name = None if run.by_themselves else settings.name  # an operator gives it
-                brought = settings.time_zone, settings.language, name
-                is_new = any(each is None and other is not None for each, other in zip(held, brought, strict=True))
-                if is_new:
-                    person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
-                    if name is not None and held[2] is None:
-                        person_records.keep_name(connection, run.owner, name)
+                if name is not None and person_records.name_of(connection, run.owner) is None:
+                    person_records.keep_name(connection, run.owner, name)
+                    is_new = True
                 run.report.count("settings", stored=is_new)
-            if consent is not None and (given := _consent_of(consent)) != Consent():
+            given = Consent(**{name: Given(**part.model_dump()) for name, part in consent or ()})
+            if given != Consent():
                 is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
                 if is_new:
                     consents.keep(connection, run.owner, given)
@@ -206,7 +208,7 @@ class DocumentImporter:
             if (job := record.extraction) is not None:
                 job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
 
-        stored = self._writer.store_session(past, along)
+        stored = past_sessions.store(self._saver, past, along)
         run.report.count("message", stored=stored, many=len(messages))
         run.report.count("session", stored=stored)
         if record.extraction is not None:
@@ -340,11 +342,6 @@ def _written(message: BaseMessage) -> BaseMessage:
     if not isinstance(message, HumanMessage):
         raise InvalidInput("this is no message of a person")
     return message
-
-
-def _consent_of(record: exported.Consent) -> Consent:
-    given = {name: Given(**part.model_dump()) for name, part in record}
-    return Consent(**given)
 
 
 def _job_of(job: exported.Extraction, rows: Mapping[int, int]) -> JobRecord:

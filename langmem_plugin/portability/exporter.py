@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, TextIO
 
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
@@ -18,6 +18,7 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage.session_messages import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.conversation.turns.message_claims import ClaimRecord, MessageClaims
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -37,6 +38,7 @@ from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport
+from langmem_plugin.portability.person_writer import refuse_switched_off
 from langmem_plugin.writing import jobs as job_records
 
 log = event_log(__name__)
@@ -64,19 +66,16 @@ class Holdings:
         return any(asdict(self).values())
 
 
-class Writable(Protocol):
-    """An object that takes text, as an open file does."""
-
-    def write(self, text: str, /) -> object: ...
-
-
 class Exporter:
     """The exporter of one person's data: nothing of anybody else is ever read.
 
     `person` is any identifier of a person or a group.
     """
 
-    def __init__(self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime], *, enabled: bool
+    ) -> None:
+        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
@@ -87,7 +86,7 @@ class Exporter:
         parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
         return PersonExport.model_validate(parts)
 
-    def write(self, person: str | int, file: Writable) -> None:
+    def write(self, person: str | int, file: TextIO) -> None:
         """Write the export into a file, as JSON, one record at a time and on one line each."""
         before = "{"
         for name, part in self.parts(person):
@@ -134,8 +133,14 @@ class Exporter:
             )
 
     def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
-        """Yield the fields of the document in their order; a list is an iterator, to be read before the next field."""
+        """Yield the fields of the document in their order; a list is an iterator, to be read before the next field.
+
+        The export is noted. Raises ConfigurationError where the memory is switched off.
+        """
+        refuse_switched_off(enabled=self._enabled)
         person = owner_key(self._saver.database, person)
+        with self._saver.database.write() as connection:
+            record(connection, "data.exported", owner=person)
         yield "format", FORMAT
         yield "format_version", FORMAT_VERSION
         yield "exported_at", self._now().isoformat()

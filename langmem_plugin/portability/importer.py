@@ -16,13 +16,13 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import past_sessions
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import written_at
-from langmem_plugin.database import Database, audit_trail
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.owners import is_erased
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions.conditions import parsed
@@ -31,7 +31,6 @@ from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
 from langmem_plugin.portability.records import (
-    BadRecord,
     Imported,
     ImportedCategory,
     ImportedInstruction,
@@ -39,6 +38,7 @@ from langmem_plugin.portability.records import (
     ImportedRecords,
     ImportedSession,
     ImportReport,
+    Remark,
     first_error,
 )
 
@@ -64,11 +64,10 @@ class Importer:
     def __init__(
         self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey], *, enabled: bool
     ) -> None:
-        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service)
+        self._writer = PersonWriter(saver, service, enabled=enabled)
 
     def run(
         self,
@@ -85,19 +84,17 @@ class Importer:
         Raises what a source raises for a file that it cannot read at all, EmbeddingUnavailable or StoreUnavailable;
         what was done before stays done.
         """
-        refuse_switched_off(enabled=self._enabled)
-        database = self._service.database
-        whose = None if phone is None else normalised(phone, database.region)
+        whose = None if phone is None else normalised(phone, self._service.database.region)
         run = _Run(whose, phone_of)
-        for record in records:
-            if isinstance(record, BadRecord):
-                run.report.skip(record.place, record.reason)
-                continue
-            with run.report.skipping(record.place):
-                self._take(run, record)
-        for owner, waiting in run.waiting.items():
-            self._remember(run, owner, waiting)
-        note_import(database, whose)
+        with self._writer.noting_import(whose):
+            for record in records:
+                if isinstance(record, Remark):
+                    run.report.skip(record.place, record.reason)
+                    continue
+                with run.report.skipping(record.place):
+                    self._take(run, record)
+            for owner, waiting in run.waiting.items():
+                self._remember(run, owner, waiting)
         return run.report
 
     def _take(self, run: _Run, record: Imported) -> None:
@@ -153,7 +150,7 @@ class Importer:
                 messages=[PastMessageOf(each, written_at(each)) for each in new],
                 client_name=record.client_name,
             )
-            stored = self._writer.store_session(past)
+            stored = past_sessions.store(self._saver, past)
             held.update(str(each.id) for each in new)
         run.report.count("message", stored=stored, many=len(new if stored else messages))
         run.report.count("session", stored=stored)
@@ -245,15 +242,3 @@ def _named(owner: OwnerKey, record: ImportedSession) -> list[BaseMessage]:
         taken.add(str(each.id))
         named.append(each)
     return named
-
-
-def refuse_switched_off(*, enabled: bool) -> None:
-    """Raise ConfigurationError where the memory is switched off."""
-    if not enabled:
-        raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
-
-
-def note_import(database: Database, whose: str | None) -> None:
-    """Note in the audit log that data were imported."""
-    with database.write() as connection:
-        audit_trail.record(connection, "data.imported", owner=whose)

@@ -4,19 +4,19 @@ import base64
 import binascii
 import functools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 
 from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import past_sessions, session_move
-from langmem_plugin.conversation.sessions.past_sessions import PastSession
-from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.owners import person_of
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.identifiers.identifier import is_uuid
 from langmem_plugin.memory import MemoryService
@@ -32,13 +32,28 @@ def stable_id(owner: OwnerKey, source_id: str) -> str:
     return str(uuid.uuid5(_OF_IMPORTS, f"{owner}\0{source_id}"))
 
 
+def refuse_switched_off(*, enabled: bool) -> None:
+    """Raise ConfigurationError where the memory is switched off."""
+    if not enabled:
+        raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
+
+
 class PersonWriter:
     """The writer of imported data; `owner` is the key of the person to whom everything goes."""
 
-    def __init__(self, saver: ConversationSaver, service: MemoryService) -> None:
+    def __init__(self, saver: ConversationSaver, service: MemoryService, *, enabled: bool) -> None:
+        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._merge = OwnerMerge(service.repository)
+
+    @contextmanager
+    def noting_import(self, whose: str | None) -> Iterator[None]:
+        """Note in the audit log what the block imports. Raises ConfigurationError where the memory is switched off."""
+        refuse_switched_off(enabled=self._enabled)
+        yield
+        with self._saver.database.write() as connection:
+            record(connection, "data.imported", owner=whose)
 
     def session_id(self, owner: OwnerKey, wanted: str) -> tuple[str, bool]:
         """Return the id that a session gets here, and whether it exists already: another person's is never touched."""
@@ -64,13 +79,6 @@ class PersonWriter:
             noted = select(thread_owner.c.thread).where(thread_owner.c.thread == conversation)
             is_free = connection.execute(noted).first() is None and not session_move.is_there(connection, conversation)
         return (conversation, True) if is_free and is_uuid(conversation) else (owner, False)
-
-    def store_session(
-        self,
-        past: PastSession,
-        along: Callable[[Connection, Session, Sequence[int]], None] = lambda *_: None,
-    ) -> bool:
-        return past_sessions.store(self._saver, past, along)
 
     def kept_file(self, data: str, digest: str, mime_type: str) -> Callable[[], bytes] | None:
         """Store a file for `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is

@@ -71,15 +71,15 @@ class ImportedCategory(Imported):
     created_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadRecord:
-    """A record that its source could not read: it is skipped, and the report says why."""
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A record that is left out or not stored as it was, and why; `place` is its number, or its file and line."""
 
     place: str
     reason: str
 
 
-ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | ImportedCategory | BadRecord
+ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | ImportedCategory | Remark
 ImportedRecords = Iterable[ImportedRecord]
 
 
@@ -87,14 +87,6 @@ Kind = Literal[
     "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier",
     "settings", "consent", "extraction", "incoming",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A remark on a record; `place` is the record's number or its file and line."""
-
-    place: str
-    reason: str
 
 
 @dataclass(slots=True)

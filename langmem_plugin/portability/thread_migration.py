@@ -25,7 +25,7 @@ from langmem_plugin.database.owners import is_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.portability.records import BadRecord, ImportReport
+from langmem_plugin.portability.records import ImportReport, Remark
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000
@@ -124,7 +124,7 @@ class ThreadMigration:
     def _store(
         self,
         thread: _Thread,
-        checkpoints: Iterator[StockCheckpoint | BadRecord],
+        checkpoints: Iterator[StockCheckpoint | Remark],
         report: ImportReport,
         *,
         there: Session | None,
@@ -203,9 +203,9 @@ class ThreadMigration:
         )
 
 
-def _readable(checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> Iterator[StockCheckpoint]:
+def _readable(checkpoints: Iterator[StockCheckpoint | Remark], report: ImportReport) -> Iterator[StockCheckpoint]:
     for each in checkpoints:
-        if isinstance(each, BadRecord):
+        if isinstance(each, Remark):
             report.skip(each.place, each.reason)
         else:
             yield each

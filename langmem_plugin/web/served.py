@@ -11,7 +11,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmem_plugin.agent.replying.steps import Graph
-from langmem_plugin.database.audit_trail import record
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
@@ -73,12 +72,10 @@ _CHUNK = 2**16
 def exported(
     memory: PhoneMemory, person: OwnerKey, form: Literal["json", "csv"], *, name: str = "langmem-export"
 ) -> Response:
-    """Send all that is stored of a person as a file that is kept nowhere, and note it.
+    """Send all that is stored of a person as a file that is kept nowhere.
 
     The file is complete before anything is sent: an answer that breaks off would look like a shorter one.
     """
-    with memory.database.write() as connection:
-        record(connection, "data.exported", owner=person)
     with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
         path = Path(folder) / f"{name}.{'json' if form == 'json' else 'zip'}"
         write = document_files.write_json if form == "json" else document_files.write_csv

@@ -170,9 +170,9 @@ def test_figures_are_of_the_hours_asked_for_and_go_after_seven_days(memory, cloc
     assert memory.insight.performance(hours=1) == []
     assert [each.count for each in memory.insight.performance(hours=3)] == [1]
     clock.forward(days=6)
-    assert memory.housekeeping.sweep().figures_deleted == 0
+    assert memory.housekeeping.sweep()["figures_deleted"] == 0
     clock.forward(days=1)
-    assert memory.housekeeping.sweep().figures_deleted == 1
+    assert memory.housekeeping.sweep()["figures_deleted"] == 1
     assert _rows(memory) == 0
     for hours in (0, 169, True, "1"):
         with pytest.raises(InvalidInput, match="1 to 168 hours"):

@@ -63,7 +63,7 @@ def test_it_is_written_as_it_is_read_and_fits_its_schema(memory, clock):
     document = fill(memory, clock)
     memory.service.remember(BEN, "Ben plays chess")
     file = io.StringIO()
-    memory.export(ANNA, file)
+    memory.exporter.write(ANNA, file)
     written = json.loads(file.getvalue())
     assert same(PersonExport.model_validate(written), document)
     assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m tests.portability.person_schema"
@@ -250,7 +250,7 @@ def test_a_switched_off_memory_says_so(offline_model):
     with PhoneMemory(settings=Settings(enable_memory_system=False), embeddings=offline_model) as memory:
         for verb in (
             lambda: memory.export(ANNA),
-            lambda: memory.export(ANNA, io.StringIO()),
+            lambda: memory.exporter.write(ANNA, io.StringIO()),
             lambda: memory.import_person({}),
             lambda: memory.importer.run([]),
         ):

@@ -10,7 +10,7 @@ from langgraph.store.postgres import PostgresStore
 from langgraph.store.sqlite import SqliteStore
 
 from langmem_plugin.errors import UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedMemory
+from langmem_plugin.portability.records import ImportedMemory, Remark
 from langmem_plugin.portability.sources import langgraph_store, mem0
 from tests.cases import for_each
 
@@ -41,7 +41,7 @@ def stock_store(where):
 def of_store(where, owner_at=0):
     found = list(langgraph_store.records(where, owner_at=owner_at))
     memories = [each for each in found if isinstance(each, ImportedMemory)]
-    return memories, [(each.place, each.reason) for each in found if isinstance(each, BadRecord)]
+    return memories, [(each.place, each.reason) for each in found if isinstance(each, Remark)]
 
 
 @pytest.mark.spec("U-9")
@@ -128,7 +128,7 @@ def _as_javascript(item):
 def of_mem0(file):
     found = list(mem0.records(file))
     memories = [each for each in found if isinstance(each, ImportedMemory)]
-    return memories, [(each.place, each.reason) for each in found if isinstance(each, BadRecord)]
+    return memories, [(each.place, each.reason) for each in found if isinstance(each, Remark)]
 
 
 @pytest.mark.spec("U-9")

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedSession
+from langmem_plugin.portability.records import ImportedSession, Remark
 from langmem_plugin.portability.sources import whatsapp
 from tests.cases import for_each
 
@@ -32,7 +32,7 @@ def chat(tmp_path):
             for each in found
             if isinstance(each, ImportedSession)
         ]
-        return sessions, [(each.place, each.reason) for each in found if isinstance(each, BadRecord)]
+        return sessions, [(each.place, each.reason) for each in found if isinstance(each, Remark)]
 
     return read
 

@@ -57,7 +57,7 @@ def test_the_key_of_who_has_begun_anew_stays_and_the_receipt_says_so(tmp_path, o
         receipt = memory.erase(ANNA)
         memory.service.remember(ANNA, "Anna is back")
         clock.forward(days=31)
-        assert memory.housekeeping.sweep().erasures_finished == 1
+        assert memory.housekeeping.sweep()["erasures_finished"] == 1
         assert memory.database.encryption.cipher.decrypt(_place(ANNA), sealed) == b"a secret"
         assert "begun anew" in memory.erasure.receipt(receipt.id).remains[0]
         assert [each.text for each in memory.service.list_memories(ANNA)] == ["Anna is back"]

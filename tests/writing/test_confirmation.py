@@ -1,5 +1,6 @@
 """What waits for the person's word: decided once, asked about once, and not for ever."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,7 +8,6 @@ from sqlalchemy import update
 
 from langmem_plugin import MemoryNotFound, PhoneMemory, StaleMemory
 from langmem_plugin.database.memory_tables import memory as table
-from langmem_plugin.housekeeping import Swept
 from langmem_plugin.memory.keep.usage_log import Verdicts
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -159,15 +159,15 @@ def test_what_nobody_answered_for_thirty_days_is_archived(memory, unsure, clock)
     made = unsure("My dentist is Dr. Levi")
     ask(memory)
     clock.forward(days=30, seconds=-1)
-    assert memory.housekeeping.sweep() == Swept()
+    assert memory.housekeeping.sweep() == Counter()
     clock.forward(seconds=1)
 
-    assert memory.housekeeping.sweep() == Swept(pending_lapsed=1)
+    assert memory.housekeeping.sweep() == Counter(pending_lapsed=1)
     assert memory.confirmations.waiting(ERIN) == []
     with pytest.raises(MemoryNotFound):
         memory.confirmations.confirm(ERIN, made.id)
     assert memory.confirmations.verdicts() == Verdicts(asked=1, lapsed=1)
-    assert memory.housekeeping.sweep() == Swept()
+    assert memory.housekeeping.sweep() == Counter()
 
 
 def test_the_part_that_was_approved_is_known_for_one_person_and_for_all(memory, unsure):

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.identifiers.identifier import is_uuid
-from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
+from langmem_plugin.portability.records import ImportedRecord, ImportedSession, Remark
 from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
 
 _MESSAGES = "messages"
@@ -32,7 +32,7 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     """Sessions whose own file is lost or damaged are made anew from their messages. Raises UnreadableImport."""
     if not path.is_dir():
         raise UnreadableImport(f"{path} is no directory of sessions: name DeniDin's data/sessions")
-    bad: list[BadRecord] = []
+    bad: list[Remark] = []
     sessions: dict[str, tuple[str, Mapping[str, Any]]] = {}
     messages: defaultdict[str, list[_Said]] = defaultdict(list)
     for file, session_id, held in _read(path, bad):
@@ -41,9 +41,9 @@ def records(path: Path) -> Iterator[ImportedRecord]:
             if isinstance(number := held.get("order_num"), int):
                 messages[session_id].append((number, file, held))
             else:
-                bad.append(BadRecord(place=place, reason="it has no order_num"))
+                bad.append(Remark(place=place, reason="it has no order_num"))
         elif session_id in sessions:
-            bad.append(BadRecord(place=place, reason=f"session {session_id} was in another file already"))
+            bad.append(Remark(place=place, reason=f"session {session_id} was in another file already"))
         else:
             sessions[session_id] = place, held
     for session_id in dict.fromkeys([*sessions, *messages]):
@@ -52,27 +52,27 @@ def records(path: Path) -> Iterator[ImportedRecord]:
         try:
             yield _session(held, session_id, said, place, bad)
         except InvalidInput as error:
-            yield BadRecord(place=place, reason=str(error))
+            yield Remark(place=place, reason=str(error))
     yield from bad
 
 
-def _read(path: Path, bad: list[BadRecord]) -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
+def _read(path: Path, bad: list[Remark]) -> Iterator[tuple[Path, str, Mapping[str, Any]]]:
     """Give each file that can be read, the id of its session, and what it holds."""
     for file in sorted(path.rglob("*.json")):
         place = str(file.relative_to(path))
         try:
             held = mapping(json_file(file), "it")
         except (InvalidInput, UnreadableImport) as error:
-            bad.append(BadRecord(place=place, reason=str(error)))
+            bad.append(Remark(place=place, reason=str(error)))
             continue
         if (session_id := text_of(held, "session_id", "chat_id")) is None:
-            bad.append(BadRecord(place=place, reason="it has no session_id"))
+            bad.append(Remark(place=place, reason="it has no session_id"))
         else:
             yield file, session_id, held
 
 
 def _session(
-    held: Mapping[str, Any], session_id: str, said: list[_Said], place: str, bad: list[BadRecord]
+    held: Mapping[str, Any], session_id: str, said: list[_Said], place: str, bad: list[Remark]
 ) -> ImportedSession:
     messages: list[BaseMessage] = []
     instants: list[datetime] = []
@@ -81,7 +81,7 @@ def _session(
         try:
             made, written = _message(message, file)
         except InvalidInput as error:
-            bad.append(BadRecord(place=f"{_MESSAGES}/{file.name}", reason=str(error)))
+            bad.append(Remark(place=f"{_MESSAGES}/{file.name}", reason=str(error)))
             continue
         messages.append(made)
         instants.append(written)

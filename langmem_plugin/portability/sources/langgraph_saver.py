@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import BadRecord
+from langmem_plugin.portability.records import Remark
 
 UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """The errors that may be raised for a record that is not what it should be."""
@@ -122,25 +122,25 @@ class StockThreads:
         )
         return [(row[0], row[1]) for row in self._connection.execute(query, {"thread": thread_id})]
 
-    def checkpoints(self, thread_id: str, wanted: Sequence[tuple[Any, Any]]) -> Iterator[StockCheckpoint | BadRecord]:
-        """Yield those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
+    def checkpoints(self, thread_id: str, wanted: Sequence[tuple[Any, Any]]) -> Iterator[StockCheckpoint | Remark]:
+        """Yield those that are `wanted`, in that order, one at a time. What cannot be read is a Remark."""
         for namespace, checkpoint_id in wanted:
             place = f"thread {thread_id!r} checkpoint {checkpoint_id}" + (f" of {namespace!r}" if namespace else "")
             try:
                 found, bad = self._read(place, thread_id, namespace, checkpoint_id)
             except UNREADABLE as error:
-                yield BadRecord(place=place, reason=why(error))
+                yield Remark(place=place, reason=why(error))
             except source_database.errors_of(self._connection) as error:
                 if not self._is_sqlite:
                     raise StoreUnavailable(f"the source cannot be read: {error}") from error
-                yield BadRecord(place=place, reason=f"the database cannot give it ({error})")
+                yield Remark(place=place, reason=f"the database cannot give it ({error})")
             else:
                 yield from bad
                 yield found
 
     def _read(
         self, place: str, thread_id: str, namespace: Any, checkpoint_id: Any
-    ) -> tuple[StockCheckpoint, list[BadRecord]]:
+    ) -> tuple[StockCheckpoint, list[Remark]]:
         """Return the checkpoint without what a task wrote that cannot be read: to the graph that task has not run."""
         if not (isinstance(namespace, str) and isinstance(checkpoint_id, str)):
             raise InvalidInput("its id, or the namespace that it is in, is no text")
@@ -168,7 +168,7 @@ class StockThreads:
             at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
             writes={task_id: of for task_id, of in writes.items() if task_id not in unreadable},
         )
-        bad = [BadRecord(place=f"{place} task {each}", reason=reason) for each, reason in unreadable.items()]
+        bad = [Remark(place=f"{place} task {each}", reason=reason) for each, reason in unreadable.items()]
         return read, bad
 
 

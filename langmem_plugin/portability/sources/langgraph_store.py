@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, text
 
 from langmem_plugin.portability import source_database
-from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
+from langmem_plugin.portability.records import ImportedMemory, ImportedRecord, Remark
 from langmem_plugin.portability.sources.plain_values import instant
 
 _TEXTS = ("content", "text", "memory", "data", "value")
@@ -34,7 +34,7 @@ def records(path_or_url: str, *, owner_at: int | None = None) -> Iterator[Import
             try:
                 yield _memory(row, place, owner_at)
             except (ValueError, RecursionError, OverflowError) as error:
-                yield BadRecord(place=place, reason=str(error))
+                yield Remark(place=place, reason=str(error))
 
 
 def _memory(row: Row[Any], place: str, owner_at: int | None) -> ImportedMemory:

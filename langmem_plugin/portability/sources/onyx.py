@@ -9,11 +9,11 @@ from typing import Any
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.models import FACT_TYPES
 from langmem_plugin.portability.records import (
-    BadRecord,
     ImportedCategory,
     ImportedInstruction,
     ImportedMemory,
     ImportedRecord,
+    Remark,
 )
 from langmem_plugin.portability.sources.plain_values import each_read, instant, json_file, mapping, number, text_of
 
@@ -76,9 +76,9 @@ def _of_table(path: Path) -> Iterator[ImportedRecord]:
                 try:
                     yield _memory(text_of(filled, "user_id"), {}, filled, place)
                 except InvalidInput as error:
-                    yield BadRecord(place=place, reason=str(error))
+                    yield Remark(place=place, reason=str(error))
         except csv.Error as error:
-            yield BadRecord(place=f"{path.name}:{rows.line_num}", reason=f"this is no row of a table: {error}")
+            yield Remark(place=f"{path.name}:{rows.line_num}", reason=f"this is no row of a table: {error}")
 
 
 def _memory(user: str | None, categories: Mapping[str, str], found: object, place: str) -> ImportedMemory:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedRecord
+from langmem_plugin.portability.records import ImportedRecord, Remark
 
 _Raw = TypeVar("_Raw")
 
@@ -47,7 +47,7 @@ def each_read(raws: Iterable[_Raw], kind: str, read: Callable[[_Raw, str], Impor
         try:
             yield read(raw, place)
         except (ValueError, RecursionError, OverflowError) as error:
-            yield BadRecord(place=place, reason=str(error))
+            yield Remark(place=place, reason=str(error))
 
 
 def instant(value: object) -> datetime | None:

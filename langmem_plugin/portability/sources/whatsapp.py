@@ -17,7 +17,7 @@ from langchain_core.messages import BaseMessage
 from langmem_plugin.conversation.sessions.session_rows import is_idle
 from langmem_plugin.conversation.transcript import Speaker, message_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
-from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
+from langmem_plugin.portability.records import ImportedRecord, ImportedSession, Remark
 from langmem_plugin.portability.sources.plain_values import DAMAGED_ZIP
 
 DateOrder = Literal["day-first", "month-first", "year-first"]
@@ -189,7 +189,7 @@ def records(
         try:
             at = _instant(entry, order, zone)
         except ValueError as error:
-            yield BadRecord(place=f"{path.name}:{entry.number}", reason=f"its date cannot be read ({error})")
+            yield Remark(place=f"{path.name}:{entry.number}", reason=f"its date cannot be read ({error})")
             continue
         if talk and is_idle(talk[-1][0], at, silence):
             yield _session(talk, path, phone, person)
