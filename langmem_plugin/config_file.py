@@ -23,19 +23,12 @@ class UnreadableFile(ConfigurationError):
     """A configuration file does not exist, or holds no JSON object."""
 
 
-def _folder(name: str) -> str:
-    if not name.strip() or "\0" in name:
-        raise ValueError("the name of a folder is expected")
-    return name
-
-
 def _filled(name: str) -> str:
-    if not name.strip():
-        raise ValueError("it is blank: write it, or leave it out")
+    if not name.strip() or "\0" in name:
+        raise ValueError("it is blank, or holds a NUL: write it, or leave it out")
     return name
 
 
-_Folder = Annotated[str, AfterValidator(_folder)]
 _Filled = Annotated[str, AfterValidator(_filled)]
 
 
@@ -48,14 +41,14 @@ class _Flags(_Section):
 
 
 class _Session(_Section):
-    storage_dir: _Folder | None = None
+    storage_dir: _Filled | None = None
     max_tokens_by_role: Annotated[dict[str, int], Settings.model_fields["max_tokens"].rebuild_annotation()] = {}
     session_timeout_hours: Annotated[float, Field(gt=0, le=_MOST_HOURS)] = 24
 
 
 class _Longterm(_Section):
     enabled: bool = True
-    storage_dir: _Folder | None = None
+    storage_dir: _Filled | None = None
     collection_name: _Filled | None = None
     embedding_model: str | None = None
     top_k_results: PositiveInt | None = None

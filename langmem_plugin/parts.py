@@ -150,7 +150,14 @@ class Parts:
             self.insight = opened.enter_context(
                 Insight(self.service, settings, self.person_settings.time_zone, self.people.resolve)
             )
-            self.housekeeping = self._new_housekeeping()
+            self.housekeeping = Housekeeping(
+                self.saver,
+                self.service.retention,
+                archived_for=settings.archived_for,
+                every=settings.sweep_every,
+                finish_erasures=self.erasure.due_done,
+                settle_audit=self.audit.settle,
+            )
             opened.callback(self.housekeeping.close)
             self._start_background_work()
             self._opened = opened.pop_all()
@@ -239,13 +246,3 @@ class Parts:
             reconciliation=None if model is None else ModelReconciliation(model, self.service),
         )
         return ExtractionWorker(jobs, keeper, extraction)
-
-    def _new_housekeeping(self) -> Housekeeping:
-        return Housekeeping(
-            self.saver,
-            self.service.retention,
-            archived_for=self.settings.archived_for,
-            every=self.settings.sweep_every,
-            finish_erasures=self.erasure.due_done,
-            settle_audit=self.audit.settle,
-        )

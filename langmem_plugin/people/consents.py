@@ -18,11 +18,7 @@ _ALLOWS = {
     "personal": table.c.allow_personal_memories,
     "sensitive": table.c.allow_sensitive_memories,
 }
-_SINCE = {
-    "extraction": table.c.extraction_since,
-    "personal": table.c.personal_since,
-    "sensitive": table.c.sensitive_since,
-}
+_SINCE = {name: table.c[f"{name}_since"] for name in PERMISSIONS}
 
 
 class Permissions(TypedDict, total=False):

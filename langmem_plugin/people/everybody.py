@@ -12,7 +12,7 @@ from langmem_plugin.database.memory_tables import memory, memory_owner, standing
 from langmem_plugin.database.people_tables import identifier, person
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import ScopeKey
-from langmem_plugin.people.person_records import has_words, named_like
+from langmem_plugin.people.person_settings import has_words, named_like
 
 MOST_COUNTED = 1_000
 _MOST_FOUND = 500

@@ -49,13 +49,7 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
 
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
     """Return the person who was given this code, in any case and however it is divided."""
-    signs = (
-        _BETWEEN.sub("", code[:_LONGEST])
-        .upper()
-        .translate(_MEANT)
-        .encode("utf-8", "surrogatepass")
-        .decode("utf-8", "replace")
-    )
+    signs = _BETWEEN.sub("", code[:_LONGEST]).upper().translate(_MEANT)
     valid = link_code.c.expires_at > now, link_code.c.other.is_(None)
     codes = connection.execute(select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(*valid))
     given = (row.person for row in codes if hmac.compare_digest(_digest(bytes(row.salt), signs), bytes(row.digest)))

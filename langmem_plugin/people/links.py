@@ -41,9 +41,15 @@ def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[
 
 def identifiers_of(connection: Connection, person: str) -> list[OwnerKey]:
     """Return the person's key, and then what was linked to it, the first linked first."""
-    linked = select(table.c.identifier).where(table.c.person == person)
-    found = connection.execute(linked.order_by(table.c.linked_at, table.c.identifier)).scalars()
-    return [OwnerKey(each) for each in (person, *found)]
+    return [OwnerKey(person), *(OwnerKey(each) for each, _ in linked_to(connection, person))]
+
+
+def linked_to(connection: Connection, person: str) -> list[tuple[str, datetime]]:
+    """Return the identifiers linked to the person, with the time; the first linked first."""
+    columns = (table.c.identifier, table.c.linked_at)
+    mine = select(*columns).where(table.c.person == person)
+    rows = connection.execute(mine.order_by(table.c.linked_at, table.c.identifier))
+    return [(row.identifier, row.linked_at) for row in rows]
 
 
 def is_known(connection: Connection, person: str) -> bool:
@@ -68,6 +74,18 @@ def typed(database: Database, who: str | int) -> IdentifierKey:
 
 def add(connection: Connection, person: str, identifier: str, now: datetime) -> None:
     connection.execute(insert(table).values(identifier=identifier, person=person, linked_at=now))
+
+
+def keep_identifier(connection: Connection, person: str, identifier: str, linked_at: datetime) -> bool | None:
+    """Link the identifier and tell whether it is new; None, with nothing done, where it is somebody else's. See
+    `alone`.
+    """
+    if person_of(connection, identifier) == person:
+        return False
+    if person_of(connection, identifier) != identifier or is_known(connection, identifier):
+        return None
+    add(connection, person, identifier, linked_at)
+    return True
 
 
 def note_new(connection: Connection, identifier: str, now: datetime) -> None:

@@ -16,9 +16,9 @@ from langmem_plugin.identifiers import IdentifierKey, OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
-from langmem_plugin.people import link_codes, links, person_records
+from langmem_plugin.people import link_codes, links
 from langmem_plugin.people.merging import Check, Merging, merge_of
-from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
+from langmem_plugin.people.person_settings import LanguageCode, PersonSettings, keep_name, name_of
 
 log = event_log(__name__)
 
@@ -103,7 +103,7 @@ class People:
     def name(self, who: str | int) -> str | None:
         """Return the name that an operator gave them; None without one."""
         with self._database.read() as connection:
-            return person_records.name_of(connection, self.resolve(who))
+            return name_of(connection, self.resolve(who))
 
     def set_name(self, who: str | int, name: str) -> None:
         """Name a person for operators; a blank name takes it away. Raises InvalidInput for one over 100 letters."""
@@ -112,7 +112,7 @@ class People:
             raise InvalidInput(f"a name has at most {_LONGEST_NAME} letters: shorten it")
         person = self.resolve(who)
         with self._database.write() as connection:
-            person_records.keep_name(connection, person, given or None)
+            keep_name(connection, person, given or None)
             record(connection, "person.named", owner=person, content=given or None)
 
     def identifiers(self, who: str | int) -> list[IdentifierKey]:
@@ -235,22 +235,14 @@ class People:
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
 
     def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> OwnerKey | None:
-        with self._database.read() as connection:
-            has_nothing = self._has_nothing(connection, person, identifier)
-        if has_nothing:
-            with links.alone(self._database) as connection:
-                one, other = person_of(connection, person), person_of(connection, identifier)
-                if self._has_nothing(connection, person, identifier):
-                    if condition(connection) and one != other:
-                        links.add(connection, one, other, self._now())
-                        record(connection, "person.linked", owner=one)
-                    return None
+        with links.alone(self._database) as connection:
+            one, other = person_of(connection, person), person_of(connection, identifier)
+            if one == other or (other != self._keeps and not links.is_known(connection, other)):  # nothing to merge
+                if condition(connection) and one != other:
+                    links.add(connection, one, other, self._now())
+                    record(connection, "person.linked", owner=one)
+                return None
         return self._merged(person, identifier, condition)
-
-    def _has_nothing(self, connection: Connection, person: str, identifier: str) -> bool:
-        """Tell whether there is nothing to merge: they are one person already, or nothing is stored of the other."""
-        one, other = person_of(connection, person), person_of(connection, identifier)
-        return one == other or (other != self._keeps and not links.is_known(connection, other))
 
     def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> OwnerKey | None:
         """Merge; return whose all it was, None if they are one person already or the condition does not hold."""

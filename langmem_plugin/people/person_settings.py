@@ -1,18 +1,21 @@
-"""A person's settings, what is known of them without asking (time zone, language), and what they were shown."""
+"""A person's settings (time zone, language), the name that an operator gave them, and what they were shown."""
 
+import contextlib
 import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, bindparam, or_, select
+from sqlalchemy import Connection, bindparam, delete, or_, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption.encrypted_columns import PERSON_NAME, EncryptedColumn, Key
 from langmem_plugin.database.people_tables import person as table
+from langmem_plugin.database.people_tables import person_name
 from langmem_plugin.database.prepared_statements import Prepared
 from langmem_plugin.database.schema import put, upsert
-from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.errors import DecryptionRefused, InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -109,7 +112,7 @@ class PersonSettings:
         if not self._stored:
             return None, None
         try:
-            time_zone, language = self._database.select(partial(_SET.first, parameters={"of": person})) or (None, None)
+            time_zone, language = self._database.select(partial(settings_in, person=person))
         except StoreUnavailable:
             log.warning("person.not_read", exc_info=True, extra={"person": masked(person)})
             return None, None
@@ -134,5 +137,53 @@ def _store(connection: Connection, person: str, **values: str) -> None:
 _SET = Prepared(select(table.c.time_zone, table.c.language).where(table.c.person == bindparam("of")))
 
 
+def settings_in(connection: Connection, person: str) -> tuple[str | None, str | None]:
+    """Return the time zone and the language as they are set."""
+    time_zone, language = _SET.first(connection, {"of": person}) or (None, None)
+    return time_zone, language
+
+
 def _shown(connection: Connection, person: str) -> dict[str, dict[str, str]]:
     return dict(connection.execute(select(table.c.shown).where(table.c.person == person)).scalar() or {})
+
+
+def name_of(connection: Connection, person: str) -> str | None:
+    """Return the name that an operator gave to the person."""
+    stored = connection.execute(select(person_name.c.name).where(person_name.c.person == person)).scalar()
+    try:
+        return PERSON_NAME.decrypted(connection, (person,), stored) or None
+    except DecryptionRefused:
+        log.warning("person.name_unreadable", extra={"person": masked(person)})
+        return None
+
+
+def keep_name(connection: Connection, person: str, name: str | None) -> None:
+    """Store the name in place of the one before; None takes it away."""
+    if name is None:
+        connection.execute(delete(person_name).where(person_name.c.person == person))
+        return
+    given = {"name": PERSON_NAME.encrypted(connection, (person,), name)}
+    put(connection, person_name, {"person": person}, given)
+
+
+def named_like(connection: Connection, words: str) -> list[str]:
+    """Return the keys of the people whose name has these words in it, in any letter case."""
+    rows = connection.execute(select(person_name))
+    return [row.person for row in rows if has_words(connection, PERSON_NAME, (row.person,), row.name, words)]
+
+
+def has_words(connection: Connection, column: EncryptedColumn, key: Key, name: str | None, words: str) -> bool:
+    """Tell whether a stored name has these words in it, in any letter case."""
+    with contextlib.suppress(DecryptionRefused):  # damaged, or its key is not here: nobody is found by it
+        return words.casefold() in (column.decrypted(connection, key, name) or "").casefold()
+    return False
+
+
+def keep_settings(connection: Connection, person: str, time_zone: str | None, language: str | None) -> bool:
+    """Fill in what is not set; tell whether anything changed."""
+    held = settings_in(connection, person)
+    wanted = {"time_zone": held[0] or time_zone, "language": held[1] or language}
+    if (wanted["time_zone"], wanted["language"]) == held:
+        return False
+    put(connection, table, {"person": person}, wanted)
+    return True

@@ -2,7 +2,6 @@
 
 import unicodedata
 import zoneinfo
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -70,8 +69,5 @@ def _plain(said: str) -> str:
 
 @lru_cache(maxsize=600)
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:
-    return tuple(_each_offset(ZoneInfo(zone)))
-
-
-def _each_offset(zone: ZoneInfo) -> Iterable[timedelta | None]:
-    return ((_FIRST + timedelta(weeks=week)).astimezone(zone).utcoffset() for week in range(_WEEKS))
+    there = ZoneInfo(zone)
+    return tuple((_FIRST + timedelta(weeks=week)).astimezone(there).utcoffset() for week in range(_WEEKS))

@@ -28,13 +28,13 @@ from langmem_plugin.memory.keep.usage_log import Use
 from langmem_plugin.memory.keep.usage_log import keep as keep_uses
 from langmem_plugin.memory.keep.usage_log import there as uses_there
 from langmem_plugin.memory.models import Memory, worded
-from langmem_plugin.people import consents, links, person_records
+from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.time_zones import zone_named
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport, Record
-from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
+from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, refuse_switched_off
 from langmem_plugin.portability.records import ImportReport, first_error
 from langmem_plugin.writing import jobs as job_records
 from langmem_plugin.writing.jobs import JobRecord
@@ -88,10 +88,11 @@ class DocumentImporter:
         *,
         enabled: bool,
     ) -> None:
+        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service, enabled=enabled)
+        self._writer = PersonWriter(saver, service)
         self._claims = MessageClaims(saver.database, saver.sessions, lambda: saver.serde)
 
     def run(
@@ -107,21 +108,22 @@ class DocumentImporter:
         proven, so no conversation of it goes on, and no message waits for an answer. Raises UnreadableImport for
         what is no such document, or is one of a newer format.
         """
+        refuse_switched_off(enabled=self._enabled)
         given = document.model_dump() if isinstance(document, PersonExport) else document
         person = _person_of(given)
         owner = self._owner_of(person if phone is None else phone)
         run = _Run(owner, given, by_themselves=by_themselves)
-        with self._writer.noting_import(owner):
-            self._settings(run)
-            self._identifiers(run)
-            self._sessions(run)
-            self._categories(run)
-            self._memories(run)
-            self._uses(run)
-            self._instructions(run)
-            self._said_elsewhere(run)
-            if not by_themselves:
-                self._incoming(run)
+        self._settings(run)
+        self._identifiers(run)
+        self._sessions(run)
+        self._categories(run)
+        self._memories(run)
+        self._uses(run)
+        self._instructions(run)
+        self._said_elsewhere(run)
+        if not by_themselves:
+            self._incoming(run)
+        self._writer.note_import(owner)
         return run.report
 
     def _settings(self, run: _Run) -> None:
@@ -131,10 +133,10 @@ class DocumentImporter:
             settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
             if settings is not None and settings != exported.Settings():
-                is_new = person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
+                is_new = person_settings.keep_settings(connection, run.owner, settings.time_zone, settings.language)
                 name = None if run.by_themselves else settings.name  # an operator gives it
-                if name is not None and person_records.name_of(connection, run.owner) is None:
-                    person_records.keep_name(connection, run.owner, name)
+                if name is not None and person_settings.name_of(connection, run.owner) is None:
+                    person_settings.keep_name(connection, run.owner, name)
                     is_new = True
                 run.report.count("settings", stored=is_new)
             given = Consent(**{name: Given(**part.model_dump()) for name, part in consent or ()})
@@ -150,7 +152,7 @@ class DocumentImporter:
                 usable(record.identifier)
                 if is_group(record.identifier) or is_group(run.owner):
                     raise InvalidInput("a group is nobody: it cannot be linked")
-                kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
+                kept = links.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
                 if kept is None:
                     raise InvalidInput("this identifier is somebody else's here: link it yourself if it is theirs")
                 run.report.count("identifier", stored=kept)

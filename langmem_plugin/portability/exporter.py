@@ -34,7 +34,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keep.usage_log import logged
 from langmem_plugin.memory.models import LIVE
-from langmem_plugin.people import consents, links, person_records
+from langmem_plugin.people import consents, links, person_settings
 from langmem_plugin.portability import person_export as exported
 from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import FORMAT, FORMAT_VERSION, PersonExport
@@ -135,23 +135,21 @@ class Exporter:
     def parts(self, person: str | int) -> Iterator[tuple[str, Any]]:
         """Yield the fields of the document in their order; a list is an iterator, to be read before the next field.
 
-        The export is noted. Raises ConfigurationError where the memory is switched off.
+        When all of it was read the export is noted. Raises ConfigurationError where the memory is switched off.
         """
         refuse_switched_off(enabled=self._enabled)
         person = owner_key(self._saver.database, person)
-        with self._saver.database.write() as connection:
-            record(connection, "data.exported", owner=person)
         yield "format", FORMAT
         yield "format_version", FORMAT_VERSION
         yield "exported_at", self._now().isoformat()
         yield "person", person
         with self._saver.database.read() as connection:
-            zone, language = person_records.settings(connection, person)
+            zone, language = person_settings.settings_in(connection, person)
             set_by_them = {"time_zone": zone, "language": language}
-            name = person_records.name_of(connection, person)
+            name = person_settings.name_of(connection, person)
             yield "settings", exported.Settings.model_validate({**set_by_them, "name": name})
             yield "consent", exported.Consent.model_validate(asdict(consents.consent_in(connection, person)))
-            linked = person_records.identifiers(connection, person)
+            linked = links.linked_to(connection, person)
             yield "identifiers", (exported.Identifier(identifier=each, linked_at=at) for each, at in linked)
             categories = self._service.categories.all_of(connection, person)
             yield "categories", (exported.Category(**asdict(each)) for each in categories)
@@ -167,6 +165,8 @@ class Exporter:
             threads: dict[str, str] = {}
             yield "sessions", self._sessions(connection, person, files, threads)
             yield "files", self._files(connection, files, threads)
+        with self._saver.database.write() as connection:
+            record(connection, "data.exported", owner=person)
 
     def _sessions(
         self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]

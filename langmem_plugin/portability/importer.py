@@ -29,7 +29,7 @@ from langmem_plugin.memory.instructions.conditions import parsed
 from langmem_plugin.memory.instructions.instructions import Instruction
 from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.models import MemoryFields
-from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
+from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, refuse_switched_off, stable_id
 from langmem_plugin.portability.records import (
     Imported,
     ImportedCategory,
@@ -64,10 +64,11 @@ class Importer:
     def __init__(
         self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], OwnerKey], *, enabled: bool
     ) -> None:
+        self._enabled = enabled
         self._saver = saver
         self._service = service
         self._owner_of = owner_of
-        self._writer = PersonWriter(saver, service, enabled=enabled)
+        self._writer = PersonWriter(saver, service)
 
     def run(
         self,
@@ -84,17 +85,18 @@ class Importer:
         Raises what a source raises for a file that it cannot read at all, EmbeddingUnavailable or StoreUnavailable;
         what was done before stays done.
         """
+        refuse_switched_off(enabled=self._enabled)
         whose = None if phone is None else normalised(phone, self._service.database.region)
         run = _Run(whose, phone_of)
-        with self._writer.noting_import(whose):
-            for record in records:
-                if isinstance(record, Remark):
-                    run.report.skip(record.place, record.reason)
-                    continue
-                with run.report.skipping(record.place):
-                    self._take(run, record)
-            for owner, waiting in run.waiting.items():
-                self._remember(run, owner, waiting)
+        for record in records:
+            if isinstance(record, Remark):
+                run.report.skipped.append(record)
+                continue
+            with run.report.skipping(record.place):
+                self._take(run, record)
+        for owner, waiting in run.waiting.items():
+            self._remember(run, owner, waiting)
+        self._writer.note_import(whose)
         return run.report
 
     def _take(self, run: _Run, record: Imported) -> None:

@@ -4,8 +4,7 @@ import base64
 import binascii
 import functools
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 from sqlalchemy import Connection, select
@@ -41,17 +40,13 @@ def refuse_switched_off(*, enabled: bool) -> None:
 class PersonWriter:
     """The writer of imported data; `owner` is the key of the person to whom everything goes."""
 
-    def __init__(self, saver: ConversationSaver, service: MemoryService, *, enabled: bool) -> None:
-        self._enabled = enabled
+    def __init__(self, saver: ConversationSaver, service: MemoryService) -> None:
         self._saver = saver
         self._service = service
         self._merge = OwnerMerge(service.repository)
 
-    @contextmanager
-    def noting_import(self, whose: str | None) -> Iterator[None]:
-        """Note in the audit log what the block imports. Raises ConfigurationError where the memory is switched off."""
-        refuse_switched_off(enabled=self._enabled)
-        yield
+    def note_import(self, whose: str | None) -> None:
+        """Note in the audit log that data were imported."""
         with self._saver.database.write() as connection:
             record(connection, "data.imported", owner=whose)
 

@@ -9,10 +9,10 @@ import pytest
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.sessions import past_sessions
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
 from langmem_plugin.portability import person_writer
 from langmem_plugin.portability.person_export import PersonExport
-from langmem_plugin.portability.person_writer import PersonWriter
 from tests.cases import for_each
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
 from tests.portability.person_schema import SCHEMA_FILE, schema_text
@@ -131,18 +131,18 @@ def test_what_cannot_hold_beside_what_is_known_becomes_history(memory, empty, cl
 @pytest.mark.spec("P-3")
 def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty, clock, monkeypatch):
     document = fill(memory, clock)
-    store, done = PersonWriter.store_session, []
+    store, done = past_sessions.store, []
 
-    def dies(self, *arguments):
+    def dies(*arguments):
         if len(done) == 1:
             raise KeyboardInterrupt
         done.append(1)
-        return store(self, *arguments)
+        return store(*arguments)
 
-    monkeypatch.setattr(PersonWriter, "store_session", dies)
+    monkeypatch.setattr(past_sessions, "store", dies)
     with pytest.raises(KeyboardInterrupt):
         empty.import_person(document)
-    monkeypatch.setattr(PersonWriter, "store_session", store)
+    monkeypatch.setattr(past_sessions, "store", store)
     monkeypatch.setattr(person_writer, "AT_ONCE", 1)
     take_in, took = empty.service.take_in, []
 

@@ -1,5 +1,6 @@
 """What was done is noted with who and when and without contents, in the transaction that does it."""
 
+import io
 import json
 import stat
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.database.audit_trail import acting, record
 from langmem_plugin.database.upkeep_tables import audit
 from langmem_plugin.errors import StorageFull
+from langmem_plugin.portability.document_files import write_csv, write_json
 from tests.privacy.conftest import ANNA, ANNAS_OTHER, FACTS, graph_of, opened
 
 
@@ -31,6 +33,19 @@ def _day_file(file, at):
 
 def done(memory):
     return [(each.actor, each.action) for each in memory.audit.newest(1_000)]
+
+
+@pytest.mark.spec("P-5", "P-3")
+def test_every_way_to_take_all_of_a_person_out_or_in_is_noted(memory, tmp_path):
+    memory.service.remember(ANNA, FACTS[ANNA][0])
+    document = memory.export(ANNA)
+    memory.exporter.write(ANNA, io.StringIO())
+    write_json(memory.exporter, ANNA, tmp_path / "anna.json")
+    write_csv(memory.exporter, ANNA, tmp_path / "anna.zip")
+    memory.import_person(document)
+    memory.importer.run([], phone=ANNA)
+    noted = [what for _, what in done(memory) if what.startswith("data.")]
+    assert noted == ["data.exported"] * 4 + ["data.imported"] * 2
 
 
 @pytest.mark.spec("P-5")

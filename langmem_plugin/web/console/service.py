@@ -11,7 +11,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
-from langmem_plugin.people import links, person_records
+from langmem_plugin.people import links, person_settings
 from langmem_plugin.people.everybody import MOST_COUNTED, how_many, listed, looked_for
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.changes import recent
@@ -110,7 +110,7 @@ def _whole(memory: PhoneMemory, words: str) -> str | None:
 
 def _name(connection: Connection, key: str) -> str | None:
     """The name that an operator gave to the person, else the one their channel gave with their newest session."""
-    if (given := person_records.name_of(connection, key)) is not None:
+    if (given := person_settings.name_of(connection, key)) is not None:
         return given
     newest = session_rows.listed(connection, key, 1)
     return session_rows.client_of(connection, newest[0]).name if newest else None
