@@ -1,7 +1,6 @@
 """Open the database that the settings name, with the keys that they name."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.encryption.key_store import KEY_TABLES, KeyStore
 from langmem_plugin.database.encryption.master_keys import MasterKeys
-from langmem_plugin.database.engine import Database
+from langmem_plugin.database.engine import Begun, Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.people_tables import person
 from langmem_plugin.database.schema import insert_unless_there
@@ -23,7 +22,6 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 
 _NOTE = "encrypted:everything:"  # and the id of the key database
-_Begun = Callable[[], AbstractContextManager[Connection]]
 
 
 def open_database(settings: Settings, url: str | Path | None = None) -> Database:
@@ -129,7 +127,7 @@ def _key_database(settings: Settings, where: str | Path, schema: str | None) -> 
     return file.with_name(f"{file.name}.keys"), None
 
 
-def _make_key_tables(read: _Begun, write: _Begun, *, schema: str | None) -> None:  # noqa: ARG001 - looks for itself
+def _make_key_tables(read: Begun, write: Begun, *, schema: str | None) -> None:  # noqa: ARG001 - looks for itself
     with write() as connection:
         if schema is not None:
             connection.execute(CreateSchema(schema, if_not_exists=True))
