@@ -20,13 +20,10 @@ from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.people_tables import person_name
 from langmem_plugin.database.personal_tables import clear
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.identifiers import IdentifierKey, OwnerKey, masked
-from langmem_plugin.logs import event_log
+from langmem_plugin.identifiers import IdentifierKey, OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.write.merging import OwnerMerge, Record
 from langmem_plugin.people import consents, links
-
-log = event_log(__name__)
 
 Check = Callable[[Connection], bool]
 
@@ -57,7 +54,6 @@ class Merging:
             row = {"person": person, "merge_id": merge_id, "other": other, "merged_at": now, "moved": moved}
             connection.execute(insert(table).values(row))
             record(connection, "person.merged", owner=person, subject=merge_id)
-        log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
         return True
 
     def move(self, old: IdentifierKey, new: IdentifierKey) -> bool:
@@ -76,7 +72,6 @@ class Merging:
                     return False
                 self._moved(connection, old, new, person, target)
                 record(connection, "person.moved", owner=person_of(connection, new))
-            log.info("people.moved", extra={"person": masked(old), "other": masked(new)})
             self._shred(OwnerKey(old))
             return True
 
@@ -131,7 +126,6 @@ class Merging:
             self._taken_back(connection, again.moved, person, other)
             connection.execute(delete(table).where(table.c.person == person, table.c.merge_id == found.merge_id))
             record(connection, "person.parted", owner=person, subject=found.merge_id)
-        log.info("people.parted", extra={"person": masked(person), "other": masked(other)})
         return True
 
     def _taken_back(self, connection: Connection, moved: Record, holder: OwnerKey, back_to: OwnerKey) -> None:

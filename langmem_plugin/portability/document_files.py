@@ -5,10 +5,10 @@ import csv
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability import person_export as exported
@@ -111,31 +111,31 @@ def write_tables(parts: Iterable[tuple[str, Any]], folder: Path) -> None:
     _write(folder, "document", list(_HEAD), [head])
 
 
-def _write(folder: Path, name: str, columns: list[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    with _new(folder / f"{name}.csv") as file:
+@contextmanager
+def _table(folder: Path, name: str, columns: list[str]) -> Iterator[Callable[[Mapping[str, Any]], object]]:
+    """Give a function that adds a row to a new table."""
+    with (folder / f"{name}.csv").open("w", encoding="utf-8-sig", newline="") as file:
         table = csv.writer(file)
         table.writerow(columns)
-        table.writerows([_cell(row[each]) for each in columns] for row in rows)
+        yield lambda row: table.writerow([_cell(row[each]) for each in columns])
+
+
+def _write(folder: Path, name: str, columns: list[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    with _table(folder, name, columns) as add:
+        for row in rows:
+            add(row)
 
 
 def _write_sessions(folder: Path, sessions: Iterable[exported.Session]) -> None:
-    with ExitStack() as opened:
-        of_sessions = csv.writer(opened.enter_context(_new(folder / "sessions.csv")))
-        of_messages = csv.writer(opened.enter_context(_new(folder / "messages.csv")))
-        columns = [each for each in exported.Session.model_fields if each != "messages"]
-        message_columns = ["session_id", *exported.Message.model_fields]
-        of_sessions.writerow(columns)
-        of_messages.writerow(message_columns)
+    columns = [each for each in exported.Session.model_fields if each != "messages"]
+    with (
+        _table(folder, "sessions", columns) as add_session,
+        _table(folder, "messages", ["session_id", *exported.Message.model_fields]) as add_message,
+    ):
         for session in sessions:
-            held = session.model_dump(mode="json", exclude={"messages"})
-            of_sessions.writerow([_cell(held[each]) for each in columns])
+            add_session(session.model_dump(mode="json", exclude={"messages"}))
             for message in session.messages:
-                said = {"session_id": session.session_id, **message.model_dump(mode="json")}
-                of_messages.writerow([_cell(said[each]) for each in message_columns])
-
-
-def _new(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8-sig", newline="")
+                add_message({"session_id": session.session_id, **message.model_dump(mode="json")})
 
 
 def _kept(folder: Path, files: Iterable[exported.File]) -> Iterator[dict[str, Any]]:

@@ -306,16 +306,11 @@ class DocumentImporter:
             run.report.count("said elsewhere", stored=False, many=len(part) - new)
 
     def _incoming(self, run: _Run) -> None:
-        with self._saver.database.read() as connection:
-            there = {each.message_id for each in self._claims.records(connection, run.owner)}
         for position, (place, record) in enumerate(run.records("incoming", exported.Incoming)):
-            with run.report.skipping(place):
-                stored = record.message_id not in there
-                if stored:
-                    message = None if record.message is None else _written(from_json(record.message))
-                    claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
-                    with self._saver.database.write() as connection:
-                        stored = self._claims.keep_record(connection, run.owner, claim, position)
+            with run.report.skipping(place), self._saver.database.write() as connection:
+                message = None if record.message is None else _written(from_json(record.message))
+                claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
+                stored = self._claims.keep_record(connection, run.owner, claim, position)
                 run.report.count("incoming", stored=stored)
 
 

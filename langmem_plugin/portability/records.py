@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from pydantic import ValidationError
@@ -83,24 +83,20 @@ ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | Import
 ImportedRecords = Iterable[ImportedRecord]
 
 
-Kind = Literal[
-    "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier",
-    "settings", "consent", "extraction", "incoming",
-]  # fmt: skip
-
-
 @dataclass(slots=True)
 class ImportReport:
-    """The result of an import, counted by kind. `doubted` was not stored as it was there; `skipped` was not stored."""
+    """The result of an import, counted by kind, such as "session". `doubted` was stored otherwise than it was there,
+    `skipped` was not stored.
+    """
 
-    stored: Counter[Kind] = field(default_factory=Counter)
-    there_already: Counter[Kind] = field(default_factory=Counter)
+    stored: Counter[str] = field(default_factory=Counter)
+    there_already: Counter[str] = field(default_factory=Counter)
     skipped: list[Remark] = field(default_factory=list)
     doubted: list[Remark] = field(default_factory=list)
     erased: int = 0
     """The number of `skipped` that belong to people who asked to be erased."""
 
-    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
+    def count(self, kind: str, *, stored: bool, many: int = 1) -> None:
         (self.stored if stored else self.there_already)[kind] += many
 
     def skip(self, place: str, reason: str) -> None:
