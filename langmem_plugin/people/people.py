@@ -235,14 +235,22 @@ class People:
                 raise LinkedLately("a channel was linked less than a day ago: take that back by /link off, or wait")
 
     def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> OwnerKey | None:
-        with links.alone(self._database) as connection:
-            one, other = person_of(connection, person), person_of(connection, identifier)
-            if one == other or (other != self._keeps and not links.is_known(connection, other)):  # nothing to merge
-                if condition(connection) and one != other:
-                    links.add(connection, one, other, self._now())
-                    record(connection, "person.linked", owner=one)
-                return None
+        with self._database.read() as connection:
+            has_nothing = self._has_nothing(connection, person, identifier)
+        if has_nothing:  # else no transaction may begin here: a merge first waits for turns
+            with links.alone(self._database) as connection:
+                one, other = person_of(connection, person), person_of(connection, identifier)
+                if self._has_nothing(connection, person, identifier):
+                    if condition(connection) and one != other:
+                        links.add(connection, one, other, self._now())
+                        record(connection, "person.linked", owner=one)
+                    return None
         return self._merged(person, identifier, condition)
+
+    def _has_nothing(self, connection: Connection, person: str, identifier: str) -> bool:
+        """Tell whether there is nothing to merge: they are one person already, or nothing is stored of the other."""
+        one, other = person_of(connection, person), person_of(connection, identifier)
+        return one == other or (other != self._keeps and not links.is_known(connection, other))
 
     def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> OwnerKey | None:
         """Merge; return whose all it was, None if they are one person already or the condition does not hold."""
