@@ -33,6 +33,7 @@ from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.urls import vector_index_of
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
@@ -64,6 +65,12 @@ from langmem_plugin.writing.provenance import Provenance
 _utc_now = partial(datetime.now, UTC)
 
 
+def _refuse_names(**objects: object) -> None:
+    for argument, given in objects.items():
+        if isinstance(given, str | dict):
+            raise InvalidInput(f"{argument}={given!r}: pass the object itself; what a name says is for Settings(…)")
+
+
 class Parts:
     """The parts, connected, with the background work begun: `memory.people`, `memory.insight` and so on.
 
@@ -84,6 +91,7 @@ class Parts:
         extraction_model: BaseChatModel | None = None,
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
+        _refuse_names(settings=settings, embeddings=embeddings, summarise=summarise, extraction_model=extraction_model)
         settings = settings or Settings()
         if tenant is not None:
             settings = settings.model_copy(update={"tenant": checked_tenant(tenant)})

@@ -13,6 +13,7 @@ from langmem_plugin.agent.messages import TRACE_POLICY, Recalled, messages_of, r
 from langmem_plugin.agent.model_input import sendable
 from langmem_plugin.agent.prompt_texts import joined
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.models import storable
 
 
@@ -30,6 +31,8 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def __init__(self, context: TurnContext, *, changing: Iterable[str] | None = None) -> None:
         super().__init__()
+        if isinstance(changing, str):
+            raise InvalidInput(f"changing lists the names of tools: changing=[{changing!r}]")
         self._changing = None if changing is None else frozenset(changing)
         self._context = context
 

@@ -95,6 +95,8 @@ def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
     """
     if isinstance(who, IdentifierKey):
         return who
+    if not isinstance(who, str | int):
+        raise TypeError(f"a phone or a chat id is a text or a number, not {who!r}: pass +972501234567")
     found = identified(who, region)
     if found.kind == "opaque":
         event = "phone.without_country" if is_national(found.key) else "phone.opaque"
@@ -110,8 +112,6 @@ def identified(who: str | int, region: str | None = None) -> Identifier:
     if isinstance(who, int):
         found = telegram_id(who)
     else:
-        if not isinstance(who, str):
-            raise TypeError(f"a phone or a chat id is a text or a number, not {who!r}: pass +972501234567")
         name = _name_in(who)
         if _NO_NAMES.fullmatch(name) or not (name if who.startswith("user:") else name.replace("0", "")):
             raise InvalidInput(_NOBODY)

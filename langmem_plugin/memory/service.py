@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from numbers import Real
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.errors import ConfigurationError, LangMemError, MemoryNotFound
+from langmem_plugin.errors import ConfigurationError, InvalidInput, LangMemError, MemoryNotFound
 from langmem_plugin.identifiers import OwnerKey, normalised
 from langmem_plugin.memory.background import BackgroundThread
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -35,6 +36,7 @@ from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
+_ANY_WORD = 1e-6  # the relevance of whatever has a word of the query
 
 
 class MemoryService:
@@ -202,8 +204,14 @@ class MemoryService:
     ) -> list[Found]:
         """Search by words, by meaning, or both; results say which of the two found them.
 
-        Words are looked for in the text and in tags, key, summary and category.
+        Words are looked for in the text and in tags, key, summary and category. By words alone, whatever has one of
+        them is found, and nothing else: `min_relevance` does not count.
         """
+        if not isinstance(query, str) or mode not in get_args(Mode) or not isinstance(min_relevance, Real):
+            modes = ", ".join(get_args(Mode))
+            raise InvalidInput(f"search(owner, text): mode is one of {modes}, min_relevance a number from 0 to 1")
+        if mode == "text":
+            min_relevance = _ANY_WORD
         owner = owner_key(self.database, owner)
         if not query.strip():
             return []

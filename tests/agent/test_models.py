@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from langmem_plugin import ConfigurationError
+from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory
 from langmem_plugin.agent.models import chat_model, model_failures
 from langmem_plugin.offline import chat_model as chat_model_module
 from langmem_plugin.offline.chat_model import OfflineChatModel
@@ -83,3 +83,12 @@ def test_a_server_that_is_not_there_raises_what_model_failures_names():
         model.invoke("hello")
     assert issubclass(openai.APIConnectionError, model_failures())
     assert not issubclass(httpx.HTTPError, model_failures())
+
+
+@for_each(
+    "given", [{"embeddings": "offline"}, {"extraction_model": "openai:gpt-5-mini"}, {"settings": {"burst": "2s"}}]
+)
+def test_a_name_in_place_of_an_object_is_refused_before_anything_is_opened(tmp_path, given):
+    with pytest.raises(InvalidInput, match=r"pass the object itself; what a name says is for Settings"):
+        PhoneMemory(tmp_path / "memory.db", **given)
+    assert list(tmp_path.iterdir()) == []

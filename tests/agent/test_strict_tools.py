@@ -8,6 +8,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
+from langmem_plugin import InvalidInput
 from langmem_plugin.agent.tool_node import changes
 from tests.cases import for_each
 from tests.stated import conversation
@@ -157,3 +158,8 @@ def test_where_no_tool_is_said_to_change_anything_none_is_checked(memory):
     strict = memory.context.strict
     call = {"name": "buy_lamp", "args": {"lamp_id": "l-9"}, "id": "c"}
     assert strict.refusal(call, buy_lamp, {"messages": SHOWN}, ()) is None
+
+
+def test_a_name_in_place_of_a_list_of_names_is_refused(memory):
+    with pytest.raises(InvalidInput, match=r"changing=\['buy_lamp'\]"):
+        memory.middleware(changing="buy_lamp")

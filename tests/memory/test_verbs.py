@@ -194,3 +194,22 @@ def test_odd_limits_and_dates_without_a_zone_are_no_surprise(memory, clock):
         assert memory.list_memories(ANNA, limit=limit) == []
     with pytest.raises(InvalidInput, match="time zone"):
         Filter(created_after=clock().replace(tzinfo=None))
+
+
+@pytest.mark.spec("C-13", "M-7")
+@pytest.mark.parametrize("wrong", [{"mode": "exact"}, {"min_relevance": "0.5"}, {"min_relevance": None}])
+def test_a_search_by_what_does_not_exist_says_what_there_is(memory, wrong):
+    memory.remember(ANNA, "I park on level 3")
+    with pytest.raises(
+        InvalidInput, match=r"mode is one of text, semantic, hybrid, min_relevance a number from 0 to 1"
+    ):
+        memory.search(ANNA, "level", **wrong)
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize("bound", [0, 0.5, 1])
+def test_a_search_by_words_gives_what_has_one_of_them_whatever_the_bound(memory, bound):
+    for text in ("Call Maya back", "Maya has lunch with the team", "Car is a Skoda"):
+        memory.remember(ANNA, text)
+    found = memory.search(ANNA, "Maya lunch", mode="text", min_relevance=bound)
+    assert [each.memory.text for each in found] == ["Maya has lunch with the team", "Call Maya back"]

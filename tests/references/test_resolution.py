@@ -184,7 +184,9 @@ def test_the_parts_of_what_was_just_saved_are_those_of_the_thing_itself():
 
 
 @pytest.mark.spec("R-1")
-@for_each("swapped", [(SCENES["recipes"], "save number 2"), ("save number 2", "1. Soup"), (None, [])])
+@for_each(
+    "swapped", [(SCENES["recipes"], "save number 2"), ("save number 2", "1. Soup"), (None, []), ("number 2", None)]
+)
 def test_arguments_in_another_order_are_named(swapped) -> None:
     with pytest.raises(InvalidInput, match="first what the person said, then the messages"):
         resolve(*swapped)

@@ -10,7 +10,6 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import storable
 
 MOST_LISTED = 500
-ANY_WORD = 1e-6
 """The least relevance: a text that shares no word with a query is below it."""
 _LONGEST_TEXT, _LONGEST_QUERY, _LONGEST_NAME, _LONGEST_ID = 4_000, 2_000, 200, 200
 _MOST_TAGS = 50

@@ -13,7 +13,6 @@ from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, Sourc
 from langmem_plugin.web.api.calls import Call, Called, Revision
 from langmem_plugin.web.api.categories import MemoryCategory, spelled
 from langmem_plugin.web.api.fields import (
-    ANY_WORD,
     MOST_LISTED,
     Body,
     Confidence,
@@ -161,7 +160,7 @@ def list_memories(
     )
     after = None
     if search and search.strip():
-        found = service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=ANY_WORD, where=where)
+        found = service.search(owner, search, mode="text", limit=MOST_LISTED, where=where)
         total, page = len(found), [each.memory for each in found[offset : offset + limit]]
     else:
         of: dict[str, Any] = {"where": where, "statuses": status or ["active"], "include_expired": include_expired}
@@ -284,7 +283,7 @@ def search_memories(
         query,
         mode=search_type,
         limit=limit,
-        min_relevance=max(min_relevance, ANY_WORD) if search_type == "text" else min_relevance,
+        min_relevance=min_relevance,
         where=Filter(
             fact_types=fact_type or (),
             categories=spelled(call, owner, category) if category else (),

@@ -137,11 +137,11 @@ def test_everybody_is_read_by_cursors_and_a_stranger_is_not_there(operator, memo
 
 
 @pytest.mark.spec("U-3")
-@for_each("kind", ["text", "hybrid"])
-def test_a_search_by_text_gives_what_has_the_words_whatever_relevance_is_asked_for(anna, kind):
+@for_each(("kind", "bound"), [("text", 0), ("text", 1), ("hybrid", 0)])
+def test_a_search_by_text_gives_what_has_the_words_whatever_relevance_is_asked_for(anna, kind, bound):
     for fact in ("Call Maya back", "Team lunch at Hanoi Kitchen", "Car is a Skoda"):
         anna.remember(fact)
-    found = anna("GET", f"memory/search?query=Maya&min_relevance=0&search_type={kind}")["results"]
+    found = anna("GET", f"memory/search?query=Maya&min_relevance={bound}&search_type={kind}")["results"]
     texts = [each["memory"]["fact"] for each in found]
     assert texts[0] == "Call Maya back"
     assert (len(texts) == 1) is (kind == "text")
