@@ -66,9 +66,8 @@ _utc_now = partial(datetime.now, UTC)
 
 
 def _refuse_names(**objects: object) -> None:
-    for argument, given in objects.items():
-        if isinstance(given, str | dict):
-            raise InvalidInput(f"{argument}={given!r}: pass the object itself; what a name says is for Settings(…)")
+    if wrong := [name for name, given in objects.items() if isinstance(given, str | dict)]:
+        raise InvalidInput(f"{wrong[0]} takes the object itself: what a name or a file says is for Settings(…)")
 
 
 class Parts:

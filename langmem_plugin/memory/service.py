@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from numbers import Real
 from pathlib import Path
 from typing import Self, get_args
 
@@ -36,7 +35,6 @@ from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
-_ANY_WORD = 1e-6  # the relevance of whatever has a word of the query
 
 
 class MemoryService:
@@ -116,17 +114,12 @@ class MemoryService:
         self.reembedding = Reembedding(
             self.database, self.embedder, vectors, damages, index=self.index, background=self.background
         )
+        caches = cache_bytes // 2
         self.history = MessageHistory(
-            self.database,
-            self.embedder,
-            vectors,
-            self.repository,
-            damages,
-            now=now,
-            cache_bytes=cache_bytes // 2,
+            self.database, self.embedder, vectors, self.repository, damages, now=now, cache_bytes=caches
         )
         self.facts = FactSearch(
-            self.database, self.repository, vectors, damages, self.index, cache_bytes=cache_bytes // 2, now=now
+            self.database, self.repository, vectors, damages, self.index, cache_bytes=caches, now=now
         )
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
         self.reconciler = Reconciler(self.database, self.repository, self.facts, self.embedder, now=now)
@@ -145,8 +138,7 @@ class MemoryService:
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
         uses = UsageLog(database, repository, self.instructions, used=self.facts.note_used, now=self.now)
-        self.note_access, self.note_used = uses.note_access, uses.note_used
-        self.note_viewed = uses.note_viewed
+        self.note_access, self.note_used, self.note_viewed = uses.note_access, uses.note_used, uses.note_viewed
         writer = MemoryWriter(
             database,
             repository,
@@ -207,15 +199,14 @@ class MemoryService:
         Words are looked for in the text and in tags, key, summary and category. By words alone, whatever has one of
         them is found, and nothing else: `min_relevance` does not count.
         """
-        if not isinstance(query, str) or mode not in get_args(Mode) or not isinstance(min_relevance, Real):
-            modes = ", ".join(get_args(Mode))
-            raise InvalidInput(f"search(owner, text): mode is one of {modes}, min_relevance a number from 0 to 1")
-        if mode == "text":
-            min_relevance = _ANY_WORD
-        owner = owner_key(self.database, owner)
+        if not isinstance(query, str) or mode not in get_args(Mode) or not isinstance(min_relevance, int | float):
+            raise InvalidInput(
+                f"search(owner, text): mode is one of {get_args(Mode)}, min_relevance a number from 0 to 1"
+            )
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
+        least = 1e-6 if mode == "text" else min_relevance
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=least, where=where)
         with self.database.read() as connection:
             return self.facts.found(connection, ask)
 

@@ -89,6 +89,6 @@ def test_a_server_that_is_not_there_raises_what_model_failures_names():
     "given", [{"embeddings": "offline"}, {"extraction_model": "openai:gpt-5-mini"}, {"settings": {"burst": "2s"}}]
 )
 def test_a_name_in_place_of_an_object_is_refused_before_anything_is_opened(tmp_path, given):
-    with pytest.raises(InvalidInput, match=r"pass the object itself; what a name says is for Settings"):
+    with pytest.raises(InvalidInput, match=r"takes the object itself: what a name or a file says is for Settings"):
         PhoneMemory(tmp_path / "memory.db", **given)
     assert list(tmp_path.iterdir()) == []

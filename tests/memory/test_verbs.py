@@ -200,9 +200,7 @@ def test_odd_limits_and_dates_without_a_zone_are_no_surprise(memory, clock):
 @pytest.mark.parametrize("wrong", [{"mode": "exact"}, {"min_relevance": "0.5"}, {"min_relevance": None}])
 def test_a_search_by_what_does_not_exist_says_what_there_is(memory, wrong):
     memory.remember(ANNA, "I park on level 3")
-    with pytest.raises(
-        InvalidInput, match=r"mode is one of text, semantic, hybrid, min_relevance a number from 0 to 1"
-    ):
+    with pytest.raises(InvalidInput, match=r"mode is one of .*text.*, min_relevance a number"):
         memory.search(ANNA, "level", **wrong)
 
 

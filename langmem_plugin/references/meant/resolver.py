@@ -39,9 +39,7 @@ def resolve(utterance: str, messages: Sequence[MessageLikeRepresentation], *, qu
     InvalidInput, a ValueError, for arguments in another order, and ValueError for what is no message.
     """
     if not isinstance(utterance, str) or isinstance(messages, str | None) or not isinstance(quoted, str | None):
-        raise InvalidInput(
-            "resolve(text, messages, quoted=None): first what the person said, then the messages before it"
-        )
+        raise InvalidInput("resolve(text, messages): first what the person said, then the messages before it")
     ready = all(isinstance(each, BaseMessage) for each in messages)
     history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
     answered = quoted_place(quoted, history)
