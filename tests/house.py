@@ -22,7 +22,7 @@ ROOMS = {
     "channels": 751,
     "cli": 1701,
     "conversation": 5356,
-    "database": 2916,
+    "database": 2866,
     "facts": 3025,
     "identifiers": 256,
     "insight": 585,

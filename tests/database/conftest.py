@@ -145,6 +145,8 @@ _INDEXES = (
 )
 _UNDONE = (
     "DROP TABLE langmem_acknowledged",
+    "DROP TABLE langmem_memory_index",
+    "CREATE TABLE langmem_memory_index (owner VARCHAR, model VARCHAR, change BIGINT, generation INTEGER)",
     *(f"DROP INDEX langmem_{name}" for name in _INDEXES),
     "ALTER TABLE langmem_session DROP COLUMN to_take",
     "CREATE TABLE langmem_searchable (thread VARCHAR, session BIGINT, checkpoint_id VARCHAR)",

@@ -25,8 +25,8 @@ _VERSION_COLUMN = "version_num VARCHAR(32) NOT NULL, CONSTRAINT langmem_version_
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
-_SECOND_STATE = tuple(f"{number:04}" for number in range(20, 35))
-"""Revisions, 0020 to 0034, that the first file in versions/ completes."""
+_SECOND_STATE = tuple(f"{number:04}" for number in range(20, 36))
+"""Revisions, 0020 to 0035, that the first file in versions/ completes."""
 _TURNS_OF_SQLITE = (
     "CREATE TABLE langmem_turn"
     " (ticket INTEGER PRIMARY KEY AUTOINCREMENT, thread VARCHAR NOT NULL, renewals INTEGER NOT NULL)"

@@ -1,7 +1,8 @@
-"""Completes the tables of a database that was made before: at revision 0020, or at any from there to 0034.
+"""Completes the tables of a database that was made before: at revision 0020, or at any from there to 0035.
 
-A later migration is a file of its own beside this one, and names the one before it in `down_revision`; a new database
-is made from the tables themselves and runs none.
+What is missing is made as the code has it now. So a later migration, a file of its own beside this one that names the
+one before it in `down_revision`, asks whether its change is there. A new database is made from the tables themselves
+and runs none.
 """
 
 import re
@@ -13,9 +14,9 @@ from alembic import op
 
 from langmem_plugin.database.memory_tables import BOUNDS
 from langmem_plugin.database.migrations import current_schema
-from langmem_plugin.database.schema import Instant, Owner
+from langmem_plugin.database.schema import Owner, metadata
 
-revision = "0035"
+revision = "0036"
 down_revision = None
 
 _ADDED: tuple[tuple[str, sa.Column[Any]], ...] = (
@@ -33,44 +34,6 @@ _GONE = (
     ("langmem_audit", "hash"),
 )
 _GONE_INDEXES = (("memory_sealed", "memory"), ("merge_id", "merge"), ("audit_position", "audit"))
-_MADE: tuple[tuple[str, tuple[sa.Column[Any], ...]], ...] = (
-    (
-        "langmem_new_link",
-        (sa.Column("identifier", Owner(), primary_key=True), sa.Column("linked_at", Instant(), nullable=False)),
-    ),
-    (
-        "langmem_acknowledged",
-        (
-            sa.Column("identifier", sa.String(), primary_key=True),
-            sa.Column("delivery_id", sa.String(), primary_key=True),
-            sa.Column("channel", sa.String(), nullable=False),
-            sa.Column("received_at", sa.BigInteger(), nullable=False),
-            sa.Column("held_until", sa.BigInteger(), nullable=False),
-            sa.Column("payload", sa.LargeBinary(), nullable=False),
-        ),
-    ),
-    (
-        "langmem_person_name",
-        (sa.Column("person", Owner(), primary_key=True), sa.Column("name", sa.Text(), nullable=False)),
-    ),
-)
-_INDEXES = (
-    ("session_to_take", "session", ["to_take", "last_active"], "to_take > 0"),
-    ("session_current", "session", ["last_active", "thread"], "ended_at IS NULL"),
-    ("session_ended", "session", ["ended_at"], "ended_at IS NOT NULL"),
-    ("session_past", "session", ["last_active"], "ended_at IS NOT NULL"),
-    ("thread_owner_noted", "thread_owner", ["noted_at"], None),
-    ("thread_owner_of", "thread_owner", ["owner"], None),
-    ("merge_of", "merge", ["other"], None),
-    ("incoming_received", "incoming", ["received_at"], None),
-    ("question_asked", "question", ["asked_at"], None),
-    ("memory_over", "memory", ["updated_at"], "status <> 'active'"),
-    ("memory_expires", "memory", ["expires_at"], "expires_at IS NOT NULL"),
-    ("memory_access_at", "memory_access", ["at"], None),
-    ("audit_waiting", "audit", ["entry"], "NOT written"),
-    ("audit_at", "audit", ["at"], None),
-    ("extraction_due", "extraction_job", ["not_before"], "state = 'pending'"),
-)
 # Tables whose rows may be long: a vector or a long message took a page of its own. One stands before those that refer
 # to it.
 _WITH_ROW_IDS = tuple(
@@ -100,7 +63,12 @@ def upgrade() -> None:
     tables = found.get_table_names(schema)
     columns = {table: {each["name"] for each in found.get_columns(table, schema)} for table in tables}
     indexes = {str(each["name"]) for table in tables for each in found.get_indexes(table, schema)}
-    _add(columns)
+    if "generation" in columns["langmem_memory_index"]:  # what was indexed is indexed again
+        op.drop_table("langmem_memory_index")
+        del columns["langmem_memory_index"]
+    for table, column in _ADDED:
+        if column.name not in columns[table]:
+            op.add_column(table, column)
     if not found.get_check_constraints("langmem_memory", schema):
         _bound_memories()
     if "langmem_searchable" in columns:
@@ -109,21 +77,19 @@ def upgrade() -> None:
     if "position" in columns["langmem_audit"]:
         op.execute("UPDATE langmem_audit SET written = true WHERE position IS NOT NULL")
     _drop(columns, indexes)
-    for name, table, of, where in _INDEXES:
-        if f"langmem_{name}" not in indexes:
-            only = None if where is None else sa.text(where)
-            op.create_index(f"langmem_{name}", f"langmem_{table}", of, sqlite_where=only, postgresql_where=only)
+    _make(connection, columns, indexes)
     if connection.dialect.name == "sqlite":
         _give_row_ids(connection)
 
 
-def _add(columns: Mapping[str, Collection[str]]) -> None:
-    for table, column in _ADDED:
-        if column.name not in columns[table]:
-            op.add_column(table, column)
-    for name, made in _MADE:
-        if name not in columns:
-            op.create_table(name, *made, sqlite_with_rowid=False)
+def _make(connection: sa.Connection, tables: Collection[str], indexes: Collection[str]) -> None:
+    for table in metadata.sorted_tables:
+        if table.name not in tables:
+            table.create(connection)  # with its indexes
+            continue
+        for index in table.indexes:
+            if index.name not in indexes:
+                index.create(connection)
 
 
 def _drop(columns: Mapping[str, Collection[str]], indexes: Collection[str]) -> None:
