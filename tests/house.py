@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4_314,
     "channels": 751,
     "cli": 1701,
-    "conversation": 5356,
+    "conversation": 5224,
     "database": 2866,
     "facts": 3025,
     "identifiers": 256,

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.prompt_texts import Citation, citations_in, with_sources
+from langmem_plugin.conversation.media.inline_removal import message_without_inline
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.errors import InvalidInput
@@ -113,7 +114,7 @@ def test_a_long_text_is_read_in_time_by_everything_that_reads_texts(part, tmp_pa
     for work in (
         lambda text: with_sources(text, [Citation(1, memory)]),
         lambda text: citations_in(f"[Memory: {text}]", [Citation(1, memory)]),
-        lambda text: Media(tmp_path).reduced(HumanMessage(text + "base64,")),
+        lambda text: message_without_inline(HumanMessage(text + "base64,"), Media(tmp_path).describe),
         references_in,
         lambda text: named(text, date(2026, 3, 1), [2026]),
         without_days,

@@ -143,7 +143,7 @@ class ThreadMigration:
                 session = session or self._placed(connection, thread, each.at, there)
                 if (stored := self._stored(connection, session, each, counted)) is not None:
                     stored.messages.publish()  # before it is on disk: nobody else has a session of this number
-                    session = replace(session, next_row=stored.lease.next_row)
+                    session = replace(session, next_row=stored.messages.next_row)
                     newest = each if not each.namespace or newest is None else newest
                     missing.discard((each.namespace, each.checkpoint["id"]))
             if session is None or newest is None or missing:
@@ -181,7 +181,7 @@ class ThreadMigration:
         except StoreUnavailable:
             raise
         except UNREADABLE as error:
-            opened.lease.forget()
+            opened.messages.forget()
             report.skip(each.place, why(error))
             return None
         return opened

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin import InvalidInput, PhoneMemory
+from langmem_plugin.conversation.media.inline_removal import message_without_inline
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.transcript import NOTES
 from langmem_plugin.foreign_text import escaped_as_json, first_tag, one_line
@@ -284,7 +285,9 @@ def test_a_poisoned_name_of_a_file_is_a_part_of_its_line(opened):
     data = b64encode(b"%PDF-1.7 hello").decode()
     for poison in [*POISONS, "../../../etc/passwd", "a\x00.pdf", "CON", "con.pdf", "x" * 5_000, "\u202efdp.exe"]:
         block = {"type": "file", "base64": data, "mime_type": "application/pdf", "extras": {"filename": poison}}
-        line = memory.media.reduced(HumanMessage([{"type": "text", "text": "look"}, block])).content[1]["text"]
+        line = message_without_inline(
+            HumanMessage([{"type": "text", "text": "look"}, block]), memory.media.describe
+        ).content[1]["text"]
         [reference] = references_in(line)
         assert str(reference) == line
         assert re.fullmatch(r"(?:langmem-media|database)/[0-9a-f]{64}\.pdf", reference.path)

@@ -110,17 +110,17 @@ def test_a_picture_that_is_brought_again_while_it_is_being_deleted_stays(
     deleting = saver if same_process else ConversationSaver(database_url, now=clock, media=Media(saver.media.folder))
     with ThreadPoolExecutor() as pool:
         deletions = []
-        looked = Media._reference
+        looked = Media.keep
 
-        def look_and_delete(media, inline, encryption):
-            found = looked(media, inline, encryption)
+        def look_and_delete(media, *given):
+            found = looked(media, *given)
             if not deletions:
                 deletions.append(pool.submit(deleting.delete_thread, MOM))
                 with pytest.raises(TimeoutError):  # it waits for this write
                     deletions[0].result(0.3)
             return found
 
-        monkeypatch.setattr(Media, "_reference", look_and_delete)
+        monkeypatch.setattr(Media, "keep", look_and_delete)
         say(saver, DAD, PICTURE)
         deletions[0].result(60)
     if not same_process:

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from langmem_plugin.conversation.media.inline_removal import state_without_inline
 from langmem_plugin.conversation.media.media_store import Media
 from tests.cases import for_each
 
@@ -29,6 +30,6 @@ def python_calls(work):
 @for_each("row", [list(range(1_000)), ["a word"] * 1_000], ids=["numbers", "texts"])
 def test_the_numbers_and_texts_of_a_table_are_not_looked_at_one_by_one(row):
     media, table = Media("database"), [list(row) for _ in range(20)]
-    assert media.reduced_state(table) is table
+    assert state_without_inline(table, media.describe) is table
 
-    assert python_calls(lambda: media.reduced_state(table)) < 20 * len(table)
+    assert python_calls(lambda: state_without_inline(table, media.describe)) < 20 * len(table)

@@ -27,7 +27,7 @@ from langgraph.types import Command, Send, interrupt
 from sqlalchemy import LargeBinary, select
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.conversation.media.inline_removal import image_block
+from langmem_plugin.conversation.media.inline_removal import image_block, message_without_inline, state_without_inline
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.storage import codec
@@ -242,7 +242,7 @@ def assert_stored(found: Any, media: Media, data: bytes, kind: str, mime_type: s
 def test_a_block_of_any_provider_becomes_a_text_that_leads_to_its_bytes(media, shape):
     block, data, kind, mime_type = SHAPES[shape]
 
-    reduced = media.reduced(human(block))
+    reduced = message_without_inline(human(block), media.describe)
 
     placeholder = reduced.content[1]
     assert placeholder.keys() == {"type", "text"}
@@ -303,10 +303,10 @@ def test_a_tools_result_is_a_reference_and_its_artifact_is_the_programs_own(save
 def test_what_a_model_says_aloud_is_a_reference(media, sound, mime_type):
     said = AIMessage("", additional_kwargs={"audio": {"id": "a1", "data": text(sound), "transcript": "hello"}})
 
-    reduced = media.reduced(said)
+    reduced = message_without_inline(said, media.describe)
 
     audio = reduced.additional_kwargs["audio"]
-    assert media.reduced(reduced) is reduced
+    assert message_without_inline(reduced, media.describe) is reduced
     assert_stored(references_in(audio["data"])[0], media, sound, "audio", mime_type)
     assert {**audio, "data": ""} == {"id": "a1", "data": "", "transcript": "hello"}
 
@@ -418,7 +418,7 @@ def test_by_default_files_lie_beside_a_sqlite_file_and_in_any_other_database(dat
 
 @pytest.mark.spec("C-8")
 def test_a_missing_file_keeps_its_path_and_is_warned_about(media, caplog):
-    stored = media.reduced(human(SHAPES["OpenAI"][0]))
+    stored = message_without_inline(human(SHAPES["OpenAI"][0]), media.describe)
     [reference] = references_in(stored)
     media.file(reference).unlink()
 
@@ -482,7 +482,7 @@ def test_a_picture_by_url_stays_a_url(saver, media):
 )
 def test_what_is_no_base64_is_said_to_be_none(media, caplog, block, line):
     with caplog.at_level(logging.WARNING):
-        reduced = media.reduced(human(block))
+        reduced = message_without_inline(human(block), media.describe)
 
     assert reduced.content[1] == {"type": "text", "text": line}
     assert references_in(reduced) == []
@@ -506,7 +506,7 @@ def test_base64_is_read_in_every_form_that_occurs(media, encoded):
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encoded}"}},
         {"picture": f"data:image/png;base64,{encoded}"},
     ):
-        [reference] = references_in(media.reduced(human(block)))
+        [reference] = references_in(message_without_inline(human(block), media.describe))
         assert_stored(reference, media, PNG, "image", "image/png")
 
 
@@ -515,7 +515,7 @@ def test_base64_is_read_in_every_form_that_occurs(media, encoded):
 def test_a_picture_inside_a_text_is_cut_out_of_it(media, encode):
     value = {"name": "stew", "photo": text(JPEG), "scan": text(PNG), "link": url(PDF, "application/pdf"), "minutes": 20}
 
-    content = media.reduced(ToolMessage(encode(value), tool_call_id="call")).content
+    content = message_without_inline(ToolMessage(encode(value), tool_call_id="call"), media.describe).content
 
     found = json.loads(content)
     assert (found["name"], found["minutes"]) == ("stew", 20)
@@ -544,7 +544,7 @@ def test_an_ordinary_text_stays_what_it_is(media, said):
         },
     )
 
-    assert media.reduced(message) is message
+    assert message_without_inline(message, media.describe) is message
     assert not media.folder.exists()
 
 
@@ -563,7 +563,7 @@ plain = st.recursive(
 def test_a_message_without_a_picture_is_not_touched(around, content):
     message = AIMessage(content, additional_kwargs={"around": around})
 
-    assert Media("drop").reduced(message) is message
+    assert message_without_inline(message, Media("drop").describe) is message
 
 
 @pytest.mark.spec("C-8")
@@ -574,9 +574,9 @@ def test_what_is_reduced_once_stays_as_it_is(shapes, around):
         [SHAPES[shape][0] for shape in shapes], additional_kwargs={"around": around, "first": SHAPES["MCP"][0]}
     )
 
-    once = media.reduced(message)
+    once = message_without_inline(message, media.describe)
 
-    assert media.reduced(once) is once
+    assert message_without_inline(once, media.describe) is once
     assert len(references_in(once)) == len({SHAPES[shape][1:] for shape in (*shapes, "MCP")}) or shapes
 
 
@@ -630,7 +630,7 @@ class Draft:
 def test_an_instance_that_holds_a_message_is_not_initialised_anew(media):
     draft = Draft({"role": "user", "content": [SHAPES["OpenAI"][0]]}, pages=3)
 
-    reduced = media.reduced_state(draft)
+    reduced = state_without_inline(draft, media.describe)
 
     assert [each.sha256 for each in references_in(reduced)] == [sha(PNG)]
     assert reduced.number == draft.number == [3]
@@ -652,10 +652,10 @@ def test_only_what_nobody_refers_to_is_deleted_and_nothing_that_is_fresh(media):
 @pytest.mark.spec("C-8")
 def test_a_deleted_picture_that_is_sent_again_is_stored_again(media):
     said = human(SHAPES["OpenAI"][0])
-    [reference] = references_in(media.reduced(said))
+    [reference] = references_in(message_without_inline(said, media.describe))
     media.delete_unreferenced(set(), grace=timedelta(0))
 
-    assert references_in(media.reduced(said)) == [reference]
+    assert references_in(message_without_inline(said, media.describe)) == [reference]
     assert media.load(reference) == PNG
 
 
@@ -695,7 +695,7 @@ def test_a_folder_that_cannot_be_one_is_a_clear_error(tmp_path):
     (tmp_path / "taken").write_text("a file")
 
     with pytest.raises(StorageFull, match="taken"):
-        Media(tmp_path / "taken").reduced(human(SHAPES["OpenAI"][0]))
+        message_without_inline(human(SHAPES["OpenAI"][0]), Media(tmp_path / "taken").describe)
 
 
 # The channel adapter

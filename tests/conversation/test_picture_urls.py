@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.replying.languages import ENGLISH
-from langmem_plugin.conversation.media.inline_removal import image_block
+from langmem_plugin.conversation.media.inline_removal import image_block, message_without_inline
 from langmem_plugin.conversation.media.picture_urls import why_refused
 from langmem_plugin.errors import InvalidInput
 from tests.cases import for_each
@@ -224,7 +224,9 @@ def test_a_public_picture_of_a_message_stays(memory):
     ids=["no base64", "a path for a type", "a page", "huge", "nothing", "NUL"],
 )
 def test_a_hostile_data_url_in_a_message_becomes_a_line_and_at_most_a_file_of_its_digest(memory, url, tmp_path):
-    kept = memory.media.reduced(HumanMessage([{"type": "image_url", "image_url": {"url": url}}]))
+    kept = message_without_inline(
+        HumanMessage([{"type": "image_url", "image_url": {"url": url}}]), memory.media.describe
+    )
 
     [block] = kept.content
     assert len(str(block)) < 1_000

@@ -8,11 +8,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
-from langmem_plugin.conversation.storage.message_cache import Reservation, RowAllocator
+from langmem_plugin.conversation.storage.session_messages import Reservation, SessionMemory
 
 MOM = "+972501234567"
 HERE = {"configurable": {"thread_id": MOM}}
-SESSION = (MOM, 1)
 
 
 def chatting(saver):
@@ -57,27 +56,30 @@ def test_what_another_process_deletes_is_not_continued_from(pair):
 
 @pytest.mark.spec("C-5")
 def test_nothing_is_relied_on_once_the_session_was_disturbed_but_reserved_numbers_stay():
-    allocator = RowAllocator()
-    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17), (1, 2)))
-    allocator.expect(SESSION, 17, [9])
-    assert allocator.of(SESSION, 17) == Reservation(17, range(3, 17), (1, 2, 9))
-    assert allocator.of(SESSION, 18) == Reservation(18, range(3, 17))
-    allocator.expect(SESSION, 1, [5])  # read before the others wrote
-    assert allocator.of(SESSION, 17).expected == (1, 2, 9)
+    memory = SessionMemory()
+    memory.reserved = Reservation(17, range(3, 17), ("", b"", None))
+    memory.expect(1, [1, 2], 17)
+    memory.expect(17, [9], 17)
+    assert (memory.reserved.at(17), memory.expected(17)) == (memory.reserved, (1, 2, 9))
+    assert (memory.reserved.at(18), memory.expected(18)) == (Reservation(18, range(3, 17)), ())
+    memory.expect(1, [5], 1)  # read before the others wrote
+    assert memory.expected(17) == (1, 2, 9)
 
 
 @pytest.mark.spec("C-5")
-def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
-    allocator = RowAllocator()
-    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17)))
-    fork = multiprocessing.get_context("fork")
-    mine, its = fork.Pipe()
-    child = fork.Process(target=lambda: its.send(allocator.of(SESSION, 17)))
-    child.start()
-    assert mine.poll(60)
-    assert mine.recv() == Reservation(17)
-    child.join()
-    assert allocator.of(SESSION, 17).free == range(3, 17)
+def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved(tmp_path):
+    with ConversationSaver(f"sqlite:///{tmp_path}/a.db") as saver:
+        chatting(saver).invoke({"messages": [HumanMessage("0")]}, HERE)
+        fork = multiprocessing.get_context("fork")
+        child = fork.Process(target=lambda: chatting(saver).invoke({"messages": [HumanMessage("1")]}, HERE))
+        child.start()
+        child.join(60)
+        assert child.exitcode == 0
+        chatting(saver).invoke({"messages": [HumanMessage("2")]}, HERE)
+        assert said(saver) == ["0", "to 0", "1", "to 1", "2", "to 2"]
+        with saver.database.read() as connection:
+            rows = connection.exec_driver_sql("SELECT row FROM langmem_message").scalars().all()
+        assert len({(row - 1) // 16 for row in rows}) == 2
 
 
 @pytest.mark.spec("C-15")

@@ -6,7 +6,6 @@ for a file, and holds it until its reference is on disk; a deletion waits for su
 deletion. SQLite has one writer.
 """
 
-import functools
 import mimetypes
 import os
 import re
@@ -17,20 +16,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
-from langchain_core.messages import BaseMessage
 from sqlalchemy import Connection, bindparam, select, text, update
 
 from langmem_plugin.conversation.media.inline_removal import (
     KINDS,
     UNKNOWN_TYPE,
-    Describe,
     Inline,
-    content_without_inline,
     decoded,
-    message_without_inline,
-    state_without_inline,
 )
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
@@ -126,21 +120,6 @@ class Media:
     def folder(self) -> Path | None:
         """The folder that keeps the files; None if there is none."""
         return self.place if isinstance(self.place, Path) else None
-
-    def reduced(self, message: BaseMessage, brought: "BroughtFiles | None" = None) -> BaseMessage:
-        """The message as it is stored, with references in place of inline data; the same object if it has none.
-
-        `brought` is told of each file whose data the message holds, not of those it only refers to.
-        """
-        return message_without_inline(message, self._describing(brought))
-
-    def reduced_content(self, blocks: list[Any], brought: "BroughtFiles | None" = None) -> list[Any]:
-        """The content blocks of a message as they are stored: see `reduced`."""
-        return content_without_inline(blocks, self._describing(brought))
-
-    def reduced_state(self, value: Any, brought: "BroughtFiles | None" = None) -> Any:
-        """The value of a channel or a write as it is stored: only messages written as data change. See `reduced`."""
-        return state_without_inline(value, self._describing(brought))
 
     def keep(
         self,
@@ -238,33 +217,19 @@ class Media:
                 raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
         return deleted
 
-    def _describing(self, brought: "BroughtFiles | None") -> Describe:
-        def describe(inline: Inline) -> str:
-            if brought is not None and self.folder is not None:
-                brought.announce()
-            reference = self._reference(inline, PLAIN_FILES if brought is None else brought.encryption)
-            if reference is None:
-                log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
-                return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
-            if brought is not None and reference.path and reference.sha256:
-                brought.add(reference.sha256, functools.partial(_data_of, inline) if self.folder is None else None)
-            return str(reference)
-
-        return describe
-
-    def _reference(self, inline: Inline, encryption: FileEncryption) -> MediaReference | None:
-        """The reference to the data, which is kept; None if the data cannot be read."""
-        found = decoded(inline)
-        if found is None:
-            return None
+    def describe(self, inline: Inline, brought: "BroughtFiles | None" = None) -> str:
+        """Keep the data of a message; return the line that stands for it. `brought` is told of the file."""
+        if brought is not None and self.folder is not None:
+            brought.announce()
+        if (found := decoded(inline)) is None:
+            log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
+            return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
         data, mime_type = found
-        return self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
-
-
-def _data_of(inline: Inline) -> bytes:
-    found = decoded(inline)
-    assert found is not None  # noqa: S101 - it has a reference, so it could be decoded
-    return found[0]
+        encryption = PLAIN_FILES if brought is None else brought.encryption
+        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
+        if brought is not None and reference.path and reference.sha256:
+            brought.add(reference.sha256, (lambda: data) if self.folder is None else None)
+        return str(reference)
 
 
 def _tidy(mime_type: str) -> str:

@@ -83,11 +83,11 @@ def store(
                 opened.save("", begun, dict(metadata), versions, None)
             rows = [each.row for each in opened.listed()]
             _dated(connection, session, past, rows)
-            session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=None)
+            session_rows.advance(connection, session, next_row=opened.messages.next_row, active_at=None)
             along(connection, session, rows)
     except BaseException:
         if opened is not None:
-            opened.lease.forget()
+            opened.messages.forget()
         raise
     opened.messages.publish()
     return True

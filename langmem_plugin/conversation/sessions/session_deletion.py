@@ -160,7 +160,7 @@ def _needed(checkpoints: SessionCheckpoints, namespace: str, newest: StoredCheck
 def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
     """Delete the rows that no checkpoint and no write refers to; return the names of the files that go with them."""
     left = _values_in(checkpoints)
-    messages = {row for each in left for row in codec.rows_in(checkpoints.serde, each)}
+    messages = {abs(row) for each in left for row in codec.rows_in(checkpoints.serde, each)}
     values = {each.row for each in left if isinstance(each, ValueRow)}
     for table, used in ((message, messages), (value, values)):
         here = session_rows.rows_of(table, checkpoints.session)

@@ -301,11 +301,10 @@ def put_back(value: Any, messages: PutBack) -> Any:
 
 
 def referenced(value: Any) -> Iterator[int]:
-    """The row numbers a taken-out value refers to, in order, without their sign."""
+    """The row numbers a taken-out value refers to, in order."""
     if isinstance(value, dict):
         if MARK in value:
-            held = value[MARK]
-            yield from map(abs, _rows(held))
+            yield from _rows(value[MARK])
         else:
             for part in value.values():
                 yield from referenced(part)
@@ -423,9 +422,9 @@ def decode_writes(payload: bytes) -> list[StoredWrite]:
 
 
 def rows_in(serde: SerializerProtocol, held: StoredValue) -> list[int]:
-    """The message rows a channel refers to, without their sign."""
+    """The message rows a channel refers to."""
     if isinstance(held, MessageList):
-        return [abs(row) for row in held.rows]
+        return [*held.rows]
     if isinstance(held, InlineValue) and held.marked:
         return list(referenced(load(serde, held.typed)))
     return []

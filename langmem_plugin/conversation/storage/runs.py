@@ -232,11 +232,11 @@ class RunWrites:
                     opened = self._checkpoints.of(connection, session, now)
                     yield opened
                     active_at = now if self._sessions.count_as_activity(connection, session, config, now) else None
-                    session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
+                    session_rows.advance(connection, session, next_row=opened.messages.next_row, active_at=active_at)
             except BaseException:
                 if opened is not None:
                     # It may be on disk in spite of the error: reserved numbers must not be given again.
-                    opened.lease.forget()
+                    opened.messages.forget()
                 raise
             opened.messages.publish()
             self._sessions.wrote(config, session)

@@ -22,12 +22,9 @@ import zoneinfo
 from array import array
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from itertools import chain
-from operator import is_
 from typing import Any, Self
 
 import ormsgpack
@@ -48,6 +45,7 @@ _TUPLE, _OBJECT, _DICT, _INT, _ARRAY, _CLASS = range(40, 46)
 
 _OPTIONS = (
     ormsgpack.OPT_NON_STR_KEYS
+    | ormsgpack.OPT_PASSTHROUGH_BIG_INT
     | ormsgpack.OPT_PASSTHROUGH_DATACLASS
     | ormsgpack.OPT_PASSTHROUGH_DATETIME
     | ormsgpack.OPT_PASSTHROUGH_ENUM
@@ -56,7 +54,6 @@ _OPTIONS = (
     | ormsgpack.OPT_PASSTHROUGH_UUID
     | ormsgpack.OPT_REPLACE_SURROGATES
 )
-_OF_64_BITS = range(-(2**63), 2**64)
 
 
 class StrictSerializer(JsonPlusSerializer):
@@ -83,18 +80,16 @@ class StrictSerializer(JsonPlusSerializer):
         if obj is None or type(obj) in (bytes, bytearray):
             return super().dumps_typed(obj)
         reason: object = "something else comes back"
-        for exactly in (False, True):
-            packing = _Packing(self.types, exactly=exactly)
-            try:
-                typed = "msgpack", packing.packed(obj)
-                back = self.loads_typed(typed)
-                # A value stored as plain data on purpose comes back different, but gives the same bytes again.
-                if is_same(obj, back) or (exactly and packing.packed(back) == typed[1]):
-                    return typed
-            except (TypeError, ValueError, OverflowError, RecursionError) as error:
-                if packing.refused:
-                    raise packing.refused[0] from error
-                reason = error
+        packing = _Packing(self.types)
+        try:
+            typed = "msgpack", packing.packed(obj)
+            # No two values give the same bytes, except one that is stored as plain data on purpose.
+            if packing.packed(self.loads_typed(typed)) == typed[1]:
+                return typed
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            if packing.refused:
+                raise packing.refused[0] from error
+            reason = error
         for part in obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list | tuple) else ():
             self.dumps_typed(part)  # raises the error of the part that cannot be stored
         kind = type(obj)
@@ -116,15 +111,37 @@ class StrictSerializer(JsonPlusSerializer):
 
 
 class _Packing:
-    """Turns one value into bytes. `exactly` marks values that MessagePack would give back as something else."""
+    """Turns one value into bytes, and marks what MessagePack would give back as something else."""
 
-    def __init__(self, types: "BuildableTypes", *, exactly: bool) -> None:
+    def __init__(self, types: "BuildableTypes") -> None:
         self._types = types
-        self._exactly = exactly
         self.refused: list[LangMemError] = []  # MessagePack hides the errors that are raised inside it
 
     def packed(self, value: Any) -> bytes:
-        return ormsgpack.packb(_marked(value) if self._exactly else value, self._extension, _OPTIONS)
+        return ormsgpack.packb(self._marked(value), self._extension, _OPTIONS)
+
+    def _marked(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is list:
+            return value if _AS_THEY_ARE.issuperset(map(type, value)) else [self._marked(part) for part in value]
+        if kind is dict:  # MessagePack takes fewer types as keys than as values
+            entries = {self._as_key(key): self._marked(part) for key, part in value.items()}
+            if len(entries) == len(value) and {str}.issuperset(map(type, entries)):
+                return entries
+            return _Marked(_DICT, [[*entry] for entry in value.items()])
+        if kind is bytearray:
+            return _Marked(_OBJECT, ["builtins", "bytearray", False, [bytes(value)]])
+        if kind is memoryview:
+            raise TypeError("a view of memory is no value: take its bytes")
+        return value
+
+    def _as_key(self, key: Any) -> Any:
+        """The plain text of a key that comes back as a text."""
+        if type(key) is not str:
+            if not isinstance(key, str) or isinstance(key, Enum) or self._types.builds(type(key)):
+                return key
+            key = str.__str__(key)
+        return key if key.isascii() else key.encode(errors="replace").decode()
 
     def _extension(self, value: Any) -> Any:
         try:
@@ -151,8 +168,8 @@ class _Packing:
 
     def _parts(self, value: Any) -> tuple[int, Any]:
         kind = type(value)
-        if kind is tuple:
-            return _TUPLE, [*value]
+        if kind in (tuple, int):  # an int of more than 64 bits
+            return (_TUPLE, [*value]) if kind is tuple else (_INT, hex(value))
         if kind is _Marked:
             return value.code, value.parts
         if isinstance(value, BaseMessage) and (fields := fields_of(value)) is not None:
@@ -163,6 +180,8 @@ class _Packing:
             number = number_of(value)
             return (_ARRAY, array_parts(value)) if number is None else (0, number)
         parts = parts_of(value)
+        if isinstance(value, set | frozenset):
+            parts[1] = [sorted(parts[1][0], key=self.packed)]  # else one that was built anew may have another order
         return _OBJECT, [*self._types.name(kind), *parts]
 
 
@@ -214,21 +233,7 @@ class _Marked:
         self.parts = parts
 
 
-def _marked(value: Any) -> Any:
-    kind = type(value)
-    if kind is list:
-        return [_marked(part) for part in value]
-    if kind is dict:  # MessagePack takes fewer types as keys than as values
-        return _Marked(_DICT, [[*entry] for entry in value.items()])
-    if kind is int and value not in _OF_64_BITS:
-        return _Marked(_INT, hex(value))
-    if kind is bytearray:
-        return _Marked(_OBJECT, ["builtins", "bytearray", False, [bytes(value)]])
-    if kind is memoryview:
-        raise TypeError("a view of memory is no value: take its bytes")
-    return value
-
-
+_AS_THEY_ARE: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
 _PACKAGES = frozenset({"langchain", "langchain_core", "langgraph"})
 _PLAIN_TYPES = (
     *(str, int, float, complex, bool, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice),
@@ -286,6 +291,13 @@ class BuildableTypes:
                 raise NotSerializable(f"{_full_name(kind)} is another class there: define it at the top of its module")
             self._names[kind] = name
         return name
+
+    def builds(self, kind: type) -> bool:
+        """Tell whether values of the class are built again as such."""
+        try:
+            return bool(self.name(kind))
+        except (TypeNotAllowed, NotSerializable):
+            return False
 
     def _imported(self, module: str, name: str, *, is_named: bool) -> type:
         if not is_named and module.partition(".")[0] not in _PACKAGES:
@@ -364,7 +376,6 @@ def _full_name(kind: type) -> str:
 
 
 _NEW = vars(copyreg)["__newobj__"]  # means that the instance is made without calling the class
-_SCALARS: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
 _NUMBERS = frozenset({bool, int, float, complex, str, bytes})
 _PLAIN_OF: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
@@ -501,51 +512,3 @@ def build_array(description: Any, shape: list[int] | None, in_order: Any, held: 
     dtype = np.lib.format.descr_to_dtype(description)
     made = np.ndarray(shape or (), dtype, buffer=bytearray(held), order=in_order)  # its buffer may be changed
     return made[()] if shape is None else made
-
-
-def is_same(left: Any, right: Any) -> bool:
-    """Tell whether `right` is the same as `left` in value and type; it may be Python's number in place of numpy's."""
-    kind = type(left)
-    if left is right or isinstance(left, type):
-        return left is right
-    if kind is not type(right):
-        return is_numpy(left) and (number := number_of(left)) is not None and is_same(number, right)
-    compare = _COMPARED.get(kind)
-    if compare is not None:
-        return compare(left, right)
-    if is_numpy(left):
-        return is_same(array_parts(left), array_parts(right))
-    if isinstance(left, BaseMessage) and (fields := fields_of(left)) is not None:
-        return is_same(fields, fields_of(right))
-    return is_same(parts_of(left), parts_of(right))
-
-
-def _same_scalars(left: Any, right: Any) -> bool:
-    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124 - not a number
-
-
-def _same_texts(left: str, right: str) -> bool:
-    return left == right or left.encode(errors="replace").decode() == right  # half a surrogate pair is "?"
-
-
-def _same_lists(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    if len(left) == len(right) and _SCALARS.issuperset(map(type, left)) and left == right:  # in one comparison
-        return all(map(is_, map(type, left), map(type, right)))
-    return len(left) == len(right) and all(map(is_same, left, right))
-
-
-def _same_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
-    return len(left) == len(right) and all(map(is_same, chain(*left.items()), chain(*right.items())))
-
-
-def _same_sets(left: AbstractSet[Any], right: AbstractSet[Any]) -> bool:
-    return len(left) == len(right) and all(each in right or any(is_same(each, one) for one in right) for each in left)
-
-
-_COMPARED: dict[type, Callable[[Any, Any], bool]] = {
-    **dict.fromkeys(_SCALARS, _same_scalars),
-    str: _same_texts,
-    **dict.fromkeys((list, tuple), _same_lists),
-    dict: _same_dicts,
-    **dict.fromkeys((set, frozenset), _same_sets),
-}

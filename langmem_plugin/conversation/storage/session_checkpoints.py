@@ -23,6 +23,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
 from sqlalchemy import Connection, bindparam, func, select, update
 
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import config_of
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions import session_rows
@@ -35,10 +36,11 @@ from langmem_plugin.conversation.storage.codec import (
     StoredValue,
     StoredWrite,
 )
-from langmem_plugin.conversation.storage.message_cache import MessageCache, RowAllocator, RowLease
 from langmem_plugin.conversation.storage.session_messages import (
     CountTokens,
     DamageReports,
+    SessionKey,
+    SessionMemory,
     SessionMessages,
 )
 from langmem_plugin.database import Database
@@ -49,6 +51,7 @@ from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT, PEN
 from langmem_plugin.database.prepared_statements import Prepared, given
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from langmem_plugin.lru import LruCache
 
 MESSAGES = "messages"
 """The channel of a graph's state that holds the conversation."""
@@ -77,7 +80,6 @@ class SessionCheckpoints:
     connection: Connection
     session: Session
     serde: SerializerProtocol
-    lease: RowLease
     messages: SessionMessages
 
     def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
@@ -192,7 +194,7 @@ class SessionCheckpoints:
         parent_id: str | None,
     ) -> None:
         """Store the checkpoint; a channel that did not change refers to its parent's value."""
-        match self.lease.newest:
+        match self.messages.newest:
             case (of, _, known) if (of, known.checkpoint_id) == (namespace, parent_id):
                 parent: StoredCheckpoint | None = known
             case _:
@@ -217,12 +219,12 @@ class SessionCheckpoints:
         run_id = metadata.get("run_id")
         row = {**self._on(namespace, checkpoint["id"]), "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
-            self.lease.next_row += 1  # every process is to forget what it remembers of the session
+            self.messages.next_row += 1  # every process is to forget what it remembers of the session
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
         # The next step continues this checkpoint, and need not decode it.
         stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.lease.newest = namespace, payload, stored
+        self.messages.newest = namespace, payload, stored
 
     def stored_writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, StoredWrite]]:
         """The (task id, write) pairs pending on the checkpoint, in the order the graph applies them."""
@@ -236,7 +238,7 @@ class SessionCheckpoints:
     def writes(self, namespace: str, checkpoint_id: str) -> list[PendingWrite]:
         """The writes on top of the checkpoint."""
         writes = self.stored_writes(namespace, checkpoint_id)
-        self.lease.expect([row for _, write in writes for row in codec.rows_in(self.serde, write.held)])
+        self.messages.expect([row for _, write in writes for row in codec.rows_in(self.serde, write.held)])
         loaded = []
         for task_id, write in writes:
             try:
@@ -312,7 +314,7 @@ class SessionCheckpoints:
         self.connection.execute(rewritten, self._on(namespace, checkpoint_id))
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
-        match self.lease.newest:
+        match self.messages.newest:
             case (_, known, stored) if (known, stored.checkpoint_id) == (payload, checkpoint_id):
                 # A graph raises its versions in the dicts that it is given: they must not be the remembered ones.
                 return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
@@ -354,8 +356,9 @@ class CheckpointStore:
         self._database = database
         self._media = media
         self.count_tokens = count_tokens
-        self._messages = MessageCache(_CACHE_BYTES)
-        self._allocator = RowAllocator()
+        self._memories: LruCache[SessionKey, SessionMemory] = LruCache(_CACHE_BYTES)
+        # The parent keeps its reserved numbers: a child that gave one out too would store two messages in one row.
+        process_forks.register(after_in_child=self._memories.clear)
         self.reports = DamageReports()
 
     def of(
@@ -366,21 +369,18 @@ class CheckpointStore:
         Damaged parts are reported, and marked or left out. `fresh` reads every byte from the database, whatever is
         cached, and raises DamagedSession instead.
         """
-        allocator = RowAllocator() if fresh else self._allocator
-        lease = RowLease(allocator, (session.thread, session.number), session.next_row)
         serde = self._serde()
         messages = SessionMessages(
             connection,
             session,
             serde,
-            MessageCache(_CACHE_BYTES) if fresh else self._messages,
-            lease,
+            LruCache(_CACHE_BYTES) if fresh else self._memories,
             self._media,
             now=now,
             count_tokens=self.count_tokens,
             on_damage=None if fresh else partial(self.reports.note, session.session_id),
         )
-        return SessionCheckpoints(connection, session, serde, lease, messages)
+        return SessionCheckpoints(connection, session, serde, messages)
 
     @contextmanager
     def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[SessionCheckpoints]:
