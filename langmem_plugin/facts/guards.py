@@ -25,6 +25,7 @@ from langmem_plugin.facts.stated import (
     words_of,
 )
 from langmem_plugin.languages.language import LANGUAGES
+from langmem_plugin.languages.plain_text import is_hebrew
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++(?=\s|$)|\n")
 _CLAUSE_END = re.compile(r"[,;:()\n–—]|(?<![.!?…])[.!?…]++(?=\s|$)")
@@ -34,6 +35,7 @@ _LONGEST_CORRECTION: Final = 8  # words
 _LONGEST_BARE_CORRECTION: Final = 2  # words of a correction that shares no number and no name with what it corrects
 ANOTHERS: Final = "may be another's words"
 _YEARS_NEAR: Final = range(-1, 4)
+_NO: Final = frozenset(("no", "nope", "nah", "לא"))
 _IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
 
 
@@ -122,6 +124,7 @@ def _taken_back(claim: Claim, message: str, following: str) -> str | None:
     start = max(text.find(quote), 0)
     if _found("jokes", text[start + len(quote) :]) or (is_short and _found("jokes", following)):
         return "was taken back"
+    capitals = {flat(word) for word in re.findall(r"\w++", f"{message} {following}") if any(map(str.isupper, word))}
     following = flat(following)
     if claim.about_speaker and is_short and _found("not_me", following):
         return "is about somebody else"
@@ -129,12 +132,12 @@ def _taken_back(claim: Claim, message: str, following: str) -> str | None:
         if any(same(word, held) for word in _contrast(following) for held in words_of(claim.text)):
             return "was corrected"
         text = f"{text}\n{following}"
-    capitals = {flat(word) for word in re.findall(r"\w++", f"{message} {following}") if any(map(str.isupper, word))}
     for found in _correcting().finditer(text):
         if found.end() <= start or _pattern("idle").match(text, found.start()):
             continue
         old, new = text[: found.start()], _replacement(text, found)
-        gone = [] if _pattern("idle").match(new) else _given_up(old, new, capitals)
+        bare_no = found.group() in _NO
+        gone = [] if _pattern("idle").match(new) else _given_up(old, new, capitals, only_alike=bare_no)
         if gone and any(same(word, held) for word in gone for held in words_of(claim.text)):
             return "was corrected"
     return None
@@ -146,27 +149,34 @@ def _replacement(text: str, found: re.Match[str]) -> str:
     """
     ended = _SENTENCE_END.search(text, found.end())
     after = text[found.end() : ended.start() if ended else len(text)].strip(" ,:;-")
-    if after:
-        return after
-    before = text[: found.start()]
+    before = text[: found.start()].rstrip(" ,")
     start = max((end.end() for end in _CLAUSE_END.finditer(before)), default=0)
-    return before[start:].strip(" ,")
+    before = before[start:].strip()
+    if after and not (before and is_number(before) and len(words_of(before)) == 1):
+        return _CLAUSE_END.split(after)[0]
+    return before
 
 
-def _given_up(old: str, new: str, capitals: set[str]) -> list[str]:
-    """Return the values of `old` that `new` stands for: its last number, its last name, or else its last word."""
+def _given_up(old: str, new: str, capitals: set[str], *, only_alike: bool) -> list[str]:
+    """Return the values of `old` that `new` stands for: its last number, its last name, or else its last word, with
+    `only_alike` where both begin alike: "al polen, no, al polvo".
+    """
     told = words_of(new)
     if not told or len(told) > _LONGEST_CORRECTION:
         return []
     start = max((end.end() for end in list(_SENTENCE_END.finditer(old.rstrip(" .!?…\n")))[-1:]), default=0)
-    before = [word for word in words_of(old[start:].removesuffix(new)) if word not in _IDLE] or words_of(old)
+    idle = _IDLE | _NO | set(told)
+    last, every = ([word for word in words_of(part) if word not in idle] for part in (old[start:], old))
+    before = last or every
     gone = []
     for is_one in (is_number, capitals.__contains__):
         ours, theirs = [word for word in told if is_one(word)], [word for word in before if is_one(word)]
         if ours and theirs:
             gone += [theirs[-1]]
     if not gone and len([word for word in told if word not in _IDLE]) <= _LONGEST_BARE_CORRECTION and before:
-        gone = [before[-1]]
+        written_on = is_hebrew(new[:1]) and new[0] in "בלמה" and before[-1][0] == new[0]
+        alike = written_on or told[0] in words_of(old)
+        gone = [before[-1]] if alike or not only_alike else []
     return [word for word in gone if not any(same(word, each) for each in told)]
 
 
@@ -189,7 +199,10 @@ def _is_correction(message: str) -> bool:
     if not said or len(said.split()) > _LONGEST_CORRECTION + 2:
         return False
     found = list(_correcting().finditer(said))
-    return bool(found) and (found[0].start() == 0 or not said[found[-1].end() :].strip(" .!?"))
+    if not found:
+        return False
+    opening = words_of(said[: found[0].start()])  # "no sorry 21", "35, sorry"
+    return all(is_number(word) or word in _NO for word in opening) or not said[found[-1].end() :].strip(" .!?")
 
 
 @cache

@@ -18,6 +18,7 @@ from langmem_plugin.languages.language import Language, words
 _LONGEST_VALUE: Final = 14
 _OLDEST: Final = 105
 _DIALLED: Final = 5  # digits of the shortest phone number
+_WITH: Final = words("with|without|con|sin|עם|בלי|ללא")  # "coffee, without sugar" is one value
 _LONGEST_TAIL: Final = 2  # words of a value behind its last comma
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear"})
 _SERVICES: Final = words("bank|internet provider|energy supplier|insurance")
@@ -37,7 +38,7 @@ _PETS: Final = frozenset({"dog", "cat", "pet"})
 _UNTIMED: Final = frozenset(
     ("instruction", "anniversary", "deadline", "routine", "due date", "launch date", "wedding date", "passport expiry")
 )
-_IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_:", "'s"))
+_IN_VALUES: Final = frozenset((*"-&+#'₪$€£%/.@*_=", "'s"))
 
 
 @dataclass(frozen=True)
@@ -299,11 +300,13 @@ class Reader:
                 return place
             if begins(tokens, place, language.ended_after) or begins(tokens, place, language.instead):
                 return place
-            if token.plain == "," and exact and not (place + 1 < len(tokens) and tokens[place + 1].plain[:1].isdigit()):
+            following = tokens[place + 1] if place + 1 < len(tokens) else None
+            goes_on = following is not None and (following.plain[:1].isdigit() or following.capital)
+            if token.plain == "," and exact and not goes_on:
                 return place
-            if token.plain == "," or token.plain in language.joins:
-                following = after_leads(tokens, place, language)
-                if following >= len(tokens) or self._opens_clause(line, following, comma=token.plain == ","):
+            if token.plain in (",", ":") or token.plain in language.joins:
+                begun = after_leads(tokens, place, language)
+                if begun >= len(tokens) or self._opens_clause(line, begun, comma=token.plain == ","):
                     return place
             elif (not token.word and token.plain not in _IN_VALUES) or (
                 token.plain == "-" and token.start > tokens[place - 1].end
@@ -314,6 +317,8 @@ class Reader:
     def _opens_clause(self, line: Line, at: int, *, comma: bool) -> bool:
         tokens, language = line.tokens, self._language
         word = tokens[at].plain
+        if word in _WITH:
+            return False
         opening = language.selves | language.possessives | language.asks | language.negations | language.opens
         if word in opening or (word in language.others and tokens[at].written != "el"):
             return True
@@ -495,8 +500,10 @@ class Reader:
         if said.attribute not in _LISTED:
             return [said]
         parts: list[list[Token]] = [[]]
-        for token in said.value:
-            if token.plain[:2] == "ול" and said.attribute in ("allergy", "intolerance"):  # "לאגוזים ולדגים"
+        for token, following in zip(said.value, (*said.value[1:], None), strict=True):
+            if token.plain == "," and following is not None and following.plain in _WITH:
+                parts[-1].append(token)
+            elif token.plain[:2] == "ול" and said.attribute in ("allergy", "intolerance"):  # "לאגוזים ולדגים"
                 parts.append([_bare(token, 2)])
             elif token.plain == "," or token.plain in self._language.listing:
                 parts.append([])

@@ -192,6 +192,8 @@ def test_a_day_may_be_counted_and_a_name_may_stand_in_what_was_said_before(messa
         ("I work for Bosch sorry Siemens", "Works for Bosch", "I work for Bosch"),
         ("I work for Bosch sorry Siemens", "Works for Bosch sorry Siemens", "I work for Bosch sorry Siemens"),
         ("we live in delft. well, leiden actually", "Lives in delft", "we live in delft"),
+        ("soy alérgico al polen... no, al polvo", "Alérgico al polen", "soy alérgico al polen"),
+        ("my bike is a Trek – no, a Giant", "Bike is a Trek", "my bike is a Trek"),
         ("vivimos en Lugo, perdón, en Vigo", "Vive en Lugo", "vivimos en Lugo"),
         ("tengo tres perros, digo, cuatro", "Tiene tres perros", "tengo tres perros"),
         ("אנחנו גרים בעכו, בעצם בנהריה", "גרים בעכו", "אנחנו גרים בעכו"),
@@ -227,6 +229,12 @@ def test_the_corrected_value_and_what_only_sounds_like_a_correction_are_kept(mes
     ("message", "fact", "following"),
     [
         ("we have 4 hens", "Has 4 hens", "oops 5"),
+        ("we have 4 hens", "Has 4 hens", "no sorry 5"),
+        ("we have 4 hens", "Has 4 hens", "5 sorry, one hatched today"),
+        ("I work for Bosch", "Works for Bosch", "no, Siemens"),
+        ("my aunt is called Ruth", "Aunt is called Ruth", "wait no it's Judith, Ruth is her cousin"),
+        ("vivimos en Lugo", "Vive en Lugo", "no, en la capital"),
+        ("אנחנו גרים בעכו", "גרים בעכו", "לא, בנהריה"),
         ("we live in Delft", "Lives in Delft", "*Leiden"),
         ("my surname is Novak", "Surname is Novak", "it's not Novak, it's Nowak"),
         ("my flight is at 6", "Flight is at 6", "7 not 6"),
@@ -244,7 +252,22 @@ def test_the_next_message_takes_back_what_this_one_said(message, fact, following
 
 
 @pytest.mark.spec("W-9")
-@for_each("following", ["thanks!", "what about Saturday?", "sorry for writing so late", "and a rooster", ""])
+@for_each(
+    "following",
+    [
+        "thanks!",
+        "what about Saturday?",
+        "sorry for writing so late",
+        "and a rooster",
+        "",
+        "no, thanks",
+        "nope, all good",
+        "no, tomorrow",
+        "no, gracias",
+        "לא, תודה",
+        "no, no idea",
+    ],
+)
 def test_another_next_message_takes_nothing_back(following):
     assert why_not("we have 4 hens", "Has 4 hens", "we have 4 hens", following=following) is None
 

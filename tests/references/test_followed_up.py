@@ -167,3 +167,83 @@ def test_a_new_search_is_no_pick(text):
 )
 def test_what_is_printed_elsewhere_counts_or_is_turned_down_is_not_claimed(text, reply):
     assert not resolve(text, [HumanMessage("help"), AIMessage(reply)]).items
+
+
+FILMS = [{"film_id": f"f{at}", "title": title} for at, title in enumerate(("Low Tide", "Red Barn"), 1)]
+PLAYS = [{"play_id": f"p{at}", "title": title} for at, title in enumerate(("Medea", "Yerma", "The Gulls"), 1)]
+TWO_LISTS = [
+    HumanMessage("what is on tonight?"),
+    AIMessage("", tool_calls=[{"name": f"list_{kind}", "args": {}, "id": kind} for kind in ("films", "plays")]),
+    ToolMessage(json.dumps(FILMS), tool_call_id="films", name="list_films"),
+    ToolMessage(json.dumps(PLAYS), tool_call_id="plays", name="list_plays"),
+    AIMessage("**Cinema**\n1. Low Tide\n2. Red Barn\n\n**Theatre**\n1. Medea\n2. Yerma\n3. The Gulls"),
+]
+
+
+@pytest.mark.spec("R-1", "R-8")
+@for_each(
+    ("text", "meant"),
+    [
+        ("the second film", FILMS[1]),
+        ("film number 2", FILMS[1]),
+        ("the second in the cinema", FILMS[1]),
+        ("la segunda de theatre", PLAYS[1]),
+        ("number 3", PLAYS[2]),
+        ("number 2", None),
+        ("the second one", None),
+        ("2", None),
+    ],
+)
+def test_of_two_lists_in_one_reply_a_place_is_of_the_one_that_is_said_or_alone_has_it(text, meant):
+    assert resolve(text, TWO_LISTS).items == ([meant] if meant else [])
+
+
+@pytest.mark.spec("R-4")
+@for_each("text", ["cancel the bloom & fig one", "cancel the bloom & fig invoice", "bloom & fig"])
+def test_of_two_items_of_one_name_neither_is_meant_for_sure(text):
+    bills = [
+        {"number": f"2026-01{at}", "client": name}
+        for at, name in ((18, "Bloom & Fig"), (21, "Nove"), (31, "Bloom & Fig"))
+    ]
+    shown = told("bills", bills, "client")
+
+    assert not resolve(text, shown).items
+    assert not resolve(text, [*shown, HumanMessage("remind them"), AIMessage("Sent to Nove and Bloom & Fig.")]).items
+    assert resolve("cancel the nove one", shown).items == [bills[1]]
+
+
+@pytest.mark.spec("R-4")
+@for_each("text", ["they always pay late", "that is cheap, they say", "יקר לי בטירוף", "es caro para mi"])
+def test_a_word_of_a_scale_that_compares_nothing_points_at_nothing(text):
+    trains = [{"train": f"t{at}", "price": price, "leaves": f"{at + 7}:10"} for at, price in enumerate((9, 40, 22))]
+
+    assert not resolve(text, told("trains", trains, "train")).items
+    assert resolve("the late one", told("trains", trains, "train")).items == [trains[2]]
+    assert resolve("היקר", told("trains", trains, "train")).items == [trains[1]]
+
+
+@pytest.mark.spec("R-1", "R-4")
+@for_each(
+    ("text", "number"),
+    [
+        ("what is tin lighthouse about", 2),
+        ("read paper moths already", 3),
+        ("I told my sister in the car yesterday evening how paper moths had taken me weeks and weeks", None),
+        ("the last one in a list", None),
+        ("mine: paper moths", None),
+    ],
+)
+def test_a_line_of_a_reply_is_meant_by_its_whole_name_in_a_few_words(text, number):
+    reply = AIMessage("1. **Salt Rivers** - a journey\n2. **Tin Lighthouse** - a storm\n3. **Paper Moths** - a summer")
+
+    assert [each["number"] for each in resolve(text, [HumanMessage("a book?"), reply]).items] == [number] * bool(number)
+
+
+@pytest.mark.spec("R-2", "R-4")
+@for_each("text", ["2", "next month", "3 tickets for Rosa", "no llegamos, salgo a las 8", "yes, at 8"])
+def test_what_answers_a_question_or_tells_of_oneself_changes_no_call(text):
+    rota = told("get_rota", ROTA, "day", week="this week")
+
+    assert resolve(text, [*rota[:-1], AIMessage("Two days. How many people?")]).previous_call is None
+    assert resolve("next month", rota).previous_call is not None
+    assert resolve("no, next month", rota).previous_call is not None

@@ -71,16 +71,17 @@ class _Part(NamedTuple):
 
 def decide(text: str, ledger: Ledger, quoted: Sequence[ShownList] = ()) -> Decision:
     """Decide which shown items a text means. `quoted` are the lists of a message that it quotes."""
-    reading = _Reading(text, ledger, list(quoted) or ledger.shown_lists)
     said = sentences(text)
+    brief = sum(len(sentence.words) for sentence in said) <= _BRIEF
+    reading = _Reading(text, ledger, list(quoted) or ledger.shown_lists, brief=brief)
     for sentence in said:
         reading.read(sentence)
-    return reading.decision(brief=sum(len(sentence.words) for sentence in said) <= _BRIEF)
+    return reading.decision()
 
 
 class _Reading:
-    def __init__(self, text: str, ledger: Ledger, lists: list[ShownList]) -> None:
-        self.text, self.ledger, self.lists = text, ledger, lists
+    def __init__(self, text: str, ledger: Ledger, lists: list[ShownList], *, brief: bool) -> None:
+        self.text, self.ledger, self.lists, self.brief = text, ledger, lists, brief
         self.quoted = lists is not ledger.shown_lists
         alone = [each for each in lists if len(each.entries) == 1] if self.quoted else []
         self.focus = alone[-1].entries[0] if alone else in_focus(ledger)
@@ -128,7 +129,7 @@ class _Reading:
 
         for start, end, entry, listed in identified(sentence, self.lists):
             add(_Part([entry], start, end, "id", "its id", listed))
-        names = named(sentence, self.lists)
+        names = named(sentence, self.lists, brief=self.brief)
         spelled = [(name.start, name.end) for name in names if name.whole and name.size > 1]
         for each in placed:
             free = _free(each.start, each.end, taken)
@@ -157,6 +158,8 @@ class _Reading:
                 and (self._points(each) or (each.marked and (not self.lists or any(one.of_data for one in self.lists))))
             ):
                 self.unresolved.append(self._words(sentence, each.start, each.end))
+            return [], None
+        if "of" in sentence.at(each.end) and "indefinite" in sentence.at(each.end + 1):  # "the last one in a list"
             return [], None
         if sentence.at(each.end).text == ":" and not listed.of_data:  # "second point: …" is the person's own
             return [], None
@@ -266,15 +269,15 @@ class _Reading:
         last = sentence.words[min(end, len(sentence.words)) - 1]
         return self.text[sentence.words[start].start : last.end]
 
-    def decision(self, *, brief: bool) -> Decision:
+    def decision(self) -> Decision:
         """Make the decision from the findings. Only a brief text can be said to fit nothing, or several things."""
         kept: list[Finding] = []
         for finding in self.findings:
             entries = [entry for entry in finding.entries if not any(entry is other for other in self.refused)]
             if entries and not any(other.entries == entries for other in kept):
                 kept.append(finding if len(entries) == len(finding.entries) else finding.of(entries))
-        unresolved = self.unresolved if brief else []
-        return Decision(kept, [] if kept or unresolved or not brief else self.unclear, unresolved)
+        unresolved = self.unresolved if self.brief else []
+        return Decision(kept, [] if kept or unresolved or not self.brief else self.unclear, unresolved)
 
 
 def _free(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:

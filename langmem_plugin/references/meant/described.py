@@ -12,6 +12,7 @@ from langmem_plugin.references.tokens import is_stop, stem, typed_atoms, word_at
 from langmem_plugin.references.words import KEYS, SCALES, Language
 
 _MOST_WORDS = 6
+_DEGREES = ("er", "est", "worst", "worse")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,11 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
         return False
     called = "generic" in after or (after.stem in listed.nouns)
     ends = after.any_of("end", "break", "polite", "copula", "act", "object", "of")
-    definite = before.any_of("the", "which", "act") or bool(sentence.at(place).prefix) or sentence.language.name == "he"
+    word, hebrew = sentence.at(place), sentence.language.name == "he"
+    degree = " " in word.text or (not hebrew and word.text.endswith(_DEGREES))
+    if not degree and not word.prefix and "the" not in before:  # "they pay late", "יקר לי"
+        return False
+    definite = before.any_of("the", "which", "act") or bool(word.prefix) or hebrew
     if definite and (called or ends):
         return True
     rest = [*sentence.words[:place], *sentence.words[place + 1 :]]

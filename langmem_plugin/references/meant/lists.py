@@ -73,9 +73,9 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
             return _single(position, nouns, lists)
     if (about := qualified(sentence, position)) and position.sort not in ("all", "both"):
         for group in found:
-            told = {id(each): sum(_among(noun, each.nouns | each.title_words) for noun in about) for each in group}
+            told = {id(each): _said_of(each, about) for each in group}
             most = max(told.values())
-            called = [each for each in group if told[id(each)] == most > 0 and _has(each, position)]
+            called = [each for each in group if told[id(each)] == most > (0, 0) and _has(each, position)]
             if len(called) == 1:
                 return called[0]
     if any("older" in word for word in sentence.words) and len(found) > 1:
@@ -95,6 +95,12 @@ def list_of(position: Position, sentence: Sentence, lists: Sequence[ShownList]) 
                 return fallback if fallback is not None and position.ordered else way
             fallback = fallback or way
     return fallback
+
+
+def _said_of(listed: ShownList, nouns: Sequence[str]) -> tuple[int, int]:
+    """Count the words that stand above a list or in its tool's name, and those that may name its items."""
+    own = listed.title_words.union(*(source.nouns for source in listed.sources))
+    return sum(_among(noun, own) for noun in nouns), sum(_among(noun, listed.nouns) for noun in nouns)
 
 
 def _all_nouns(listed: ShownList, position: Position) -> frozenset[str]:
@@ -144,13 +150,14 @@ def _in_group(group: Sequence[ShownList], position: Position) -> ShownList | boo
 
 
 def _main(lists: Sequence[ShownList]) -> ShownList | None:
-    """Return the only list, or the only one whose items are data; else None. Of several in data the newest counts."""
+    """Return the only list, or the only one whose items are data; else None. Of several in data the newest counts,
+    where no other was printed beside it.
+    """
     if len(lists) == 1:
         return lists[0]
     told = [each for each in lists if each.of_data]
-    if told:
-        return told[-1]
-    return None
+    printed = [each for each in told if each.kind == "list" and each.place == told[-1].place]
+    return told[-1] if told and len(printed) < 2 else None
 
 
 def _has(listed: ShownList, position: Position) -> bool:

@@ -77,8 +77,11 @@ class Named:
     """The number of words of the name that were said."""
 
 
-def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:
-    """Return every item that is named and meant, in the order of the sentence; newer lists before older ones."""
+def named(sentence: Sentence, lists: Sequence[ShownList], *, brief: bool) -> list[Named]:
+    """Return every item that is named and meant, in the order of the sentence; newer lists before older ones.
+
+    In a `brief` text the whole name of a line of a reply is enough; a long one merely mentions it.
+    """
     found: list[Named] = []
     said = [_forms(word) for word in sentence.words]
     parts = [(place, part) for place, word in enumerate(sentence.words) for part in words_of(word.prefix + word.text)]
@@ -89,7 +92,20 @@ def named(sentence: Sentence, lists: Sequence[ShownList]) -> list[Named]:
             ):
                 found = [other for other in found if not _overlap(each, other)]
                 found.append(each)
-    return sorted((each for each in found if _is_meant(sentence, each)), key=lambda each: each.start)
+    meant = (each for each in found if _is_meant(sentence, each, brief=brief) and _names_one(each, said, lists))
+    return sorted(meant, key=lambda each: each.start)
+
+
+def _names_one(each: Named, said: Sequence[frozenset[str]], lists: Sequence[ShownList]) -> bool:
+    """Tell whether no other item of the same result that was shown has all that was said in its name too."""
+    words = [forms for forms in said[each.start : each.end] if forms]
+    return not any(
+        other is not each.entry and all(not forms.isdisjoint(name) for forms in words)
+        for listed in lists
+        if listed.kind == "list" and not set(listed.sources).isdisjoint(each.listed.sources)
+        for other in listed.entries
+        for name in other.name_words[:1]
+    )
 
 
 def _overlap(one: Named, other: Named) -> bool:
@@ -171,12 +187,17 @@ def _runs(places: Sequence[int], sentence: Sentence) -> list[tuple[int, int]]:
     return found
 
 
-def _is_meant(sentence: Sentence, each: Named) -> bool:
+def _is_meant(sentence: Sentence, each: Named, *, brief: bool) -> bool:
     """Tell whether the sentence points at the item that it names, and does not merely mention it."""
     named_so = any(word.capital for word in sentence.words[each.start : each.end])
     possessive = sentence.words[each.end - 1].text.endswith("'s")
     owns = possessive and not sentence.at(each.end).any_of("and", "break")  # "Effie's address"
-    if each.listed.of_data and ((each.whole and (each.size > 1 or named_so)) or owns):
+    if each.whole and each.size > 1 and (each.listed.of_data or brief):
+        before, after = sentence.at(each.start - 1), sentence.at(each.end)
+        if not each.listed.of_data and (before.text == ":" or not (each.start or after.kinds)):
+            return False  # "second: take a breath", "you and I know that"
+        return "owner" not in before
+    if each.listed.of_data and ((each.whole and named_so) or owns):
         return "owner" not in sentence.at(each.start - 1)
     start = each.start
     while sentence.at(start - 1).any_of("the", "this") and not sentence.at(start - 1).any_of("act"):

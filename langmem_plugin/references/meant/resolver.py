@@ -119,36 +119,42 @@ _CORRECTION = 7
 
 def previous_call(text: str, ledger: Ledger, decision: Decision) -> PreviousCall | None:
     """Return the last call if the utterance revises it: it begins with a request for a change, corrects a value, or is
-    only a value.
+    only a value and no answer to a question.
     """
-    if not ledger.calls or not revises(text, found=bool(decision.findings)):
+    if not ledger.calls:
         return None
-    call = ledger.calls[-1]
+    call, said = ledger.calls[-1], sentences(text)
+    if not any(_asks_for_a_change(sentence) for sentence in said):
+        if decision.findings or len(said) != 1:
+            return None
+        asked = ledger.reply.rstrip().endswith("?")
+        if not (_corrects(said[0]) or (call.turn == ledger.turn and _is_value(said[0], asked=asked))):
+            return None
     return PreviousCall(call.tool, plain(call.arguments))
 
 
-def revises(text: str, *, found: bool = False) -> bool:
-    """Tell whether an utterance revises the last call. `found` says whether it was found to mean an item."""
-    said = sentences(text)
-    if any(_asks_for_a_change(sentence) for sentence in said):
-        return True
-    if found or len(said) != 1:
+def _corrects(sentence: Sentence) -> bool:
+    first, *rest = sentence.words
+    if len([word for word in rest if word.text[:1].isalnum()]) >= _CORRECTION or not _tells_a_value(sentence):
         return False
-    words = [word for word in said[0].words if word.text[:1].isalnum()]
-    value = bool(typed_atoms(text)) or any(word.any_of("weekday", "month", "when") for word in words)
-    if words and words[0].any_of("not", "correction") and len(words) <= _CORRECTION:
-        return value
-    content = [word for word in words if not word.any_of("polite", "agree")]
-    if (
-        not content
-        or len(content) > _SHORT
-        or any(
-            word.any_of("object", "search", "question", "this", "marker") or ("it" in word and "the" not in word)
-            for word in content
-        )
+    # "no llegamos a las 8" denies what it says itself
+    return "correction" in first or ("not" in first and (sentence.language.name == "en" or "break" in sentence.at(1)))
+
+
+def _is_value(sentence: Sentence, *, asked: bool) -> bool:
+    content = [word for word in sentence.words if word.text[:1].isalnum() and not word.any_of("polite", "agree")]
+    if not 0 < len(content) <= _SHORT or any(
+        word.any_of("object", "search", "question", "this", "marker") or ("it" in word and "the" not in word)
+        for word in content
     ):
         return False
-    return value or content[0].any_of("placing")
+    if _tells_a_value(sentence):
+        return not asked and all(word.kinds or typed_atoms(word.text) for word in content)
+    return content[0].any_of("placing")
+
+
+def _tells_a_value(sentence: Sentence) -> bool:
+    return any(typed_atoms(word.text) or word.any_of("weekday", "month", "when") for word in sentence.words)
 
 
 def _asks_for_a_change(sentence: Sentence) -> bool:

@@ -203,7 +203,7 @@ def _picks(sentence: Sentence, first: int, end: int, numbers: tuple[int, ...], *
         return ends and not ("told" in before and len(numbers) == 1 and "end" not in after)
     article = "the" in sentence.at(first - 1) and sentence.language.name == "es"
     if article and "cardinal" in sentence.at(first):
-        return False
+        return "one_the" in sentence.at(first - 1) and len(sentence.words) == 2  # "la cuatro"
     if (
         article
         and "one_the" in sentence.at(first - 1)

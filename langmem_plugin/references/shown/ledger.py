@@ -130,7 +130,7 @@ class Ledger:
         lists = read_lists(reply)
         if self.pending:
             candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
-            if any(self._show_results(each, candidates) for each in sorted(lists, key=_size, reverse=True)):
+            if any(self._show_results(each, lists, candidates) for each in sorted(lists, key=_size, reverse=True)):
                 self.pending.clear()
             elif lists:
                 self.settle()
@@ -144,8 +144,11 @@ class Ledger:
         else:
             self._speak_of_older(reply)
 
-    def _show_results(self, text_list: TextList, candidates: list[ItemEntry]) -> bool:
-        """Note a list of what tools have just given: which item stands on each line. Return whether any does."""
+    def _show_results(self, text_list: TextList, lists: list[TextList], candidates: list[ItemEntry]) -> bool:
+        """Note a list of what tools have just given: which item stands on each line. Return whether any does.
+
+        Other lists of the same reply are noted with it where an item stands on each of their lines.
+        """
         lines, sources = text_list.lines[:MOST_LINES], tuple(self.pending)
         if len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
             return True
@@ -155,10 +158,18 @@ class Ledger:
         if not any(matched):
             return False
         shown = {id(entry) for entry in matched if entry is not None}
+        found = []
+        for other in lists:
+            other_lines = other.lines[:MOST_LINES]
+            held = aligned(other_lines, [entry for entry in candidates if id(entry) not in shown])
+            if other is not text_list and all(held):
+                found.append((other, other_lines, held))
+                shown |= set(map(id, held))
         for result_list in sources:
             if not any(id(entry) in shown for entry in result_list.entries):
                 self._show(result_list.entries, "all", (result_list,))
-        self._show_lines(text_list, lines, matched, sources)
+        for each in (*found, (text_list, lines, matched)):
+            self._show_lines(*each, sources)
         return True
 
     def _show_text(self, text_list: TextList) -> None:
