@@ -9,7 +9,9 @@ from langmem_plugin.languages.language import words
 from langmem_plugin.languages.plain_text import plain
 
 _CHUNK = re.compile(r"\S++")
-_PART = re.compile(r"(?:[^\W\d_]\.){2,}|[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
+_PART = re.compile(
+    r"(?:[^\W\d_]\.){2,}|[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S"
+)
 _TERMINAL = frozenset(".!?;…¡¿")
 _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
 

@@ -163,8 +163,6 @@ class _Reading:
             return [], None
         if sentence.at(each.end).text == ":" and not listed.of_data:  # "second point: …" is the person's own
             return [], None
-        if each.sort == "number" and not each.explicit and not listed.of_data and not listed.numbered:
-            return [], None
         if each.count:
             first = each.numbers[0] == 1
             return listed.entries[: each.count] if first else listed.entries[-each.count :], listed
@@ -287,10 +285,9 @@ def _free(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
 def _goes_on(sentence: Sentence, end: int, starts: Sequence[int]) -> bool:
     """Tell whether the sentence names something unknown after what was found: "the first three and the dentist"."""
     link, following = sentence.at(end), sentence.at(end + 1)
-    joins = "and" in link and link.text != ","
-    if not joins and "accompanies" not in link:
+    if "and" not in link or link.text == ",":
         return False
-    noun = joins and not following.kinds and following.text.isalpha() and not is_stop(following.text)
+    noun = not following.kinds and following.text.isalpha() and not is_stop(following.text)
     if not (following.any_of("the") or noun):
         return False
     return not any(end < start <= end + 2 for start in starts)

@@ -215,8 +215,6 @@ def _is_meant(sentence: Sentence, each: Named, *, brief: bool) -> bool:
     proper = named_so and each.listed.of_data  # "the Falcons game"
     if each.size == 1 and ((compound and not proper) or "listing" in after) and sentence.language.name == "en":
         return False  # "the grocery list" is no item called groceries
-    if "owner" in before:
-        return False
     if each.size == 1 and not each.listed.of_data and not named_so:  # one common word of a reply
         said_alone = sentence.follows and len(sentence.words) == 1
         if said_alone or "this" in sentence.at(each.start - 1) or (after.any_of("one") and not each.whole):
@@ -240,8 +238,6 @@ def _is_meant(sentence: Sentence, each: Named, *, brief: bool) -> bool:
         or (each.listed.of_data and (before.any_of("act", "object") or sentence.is_order(start - 1)))
     ):
         return True
-    if each.size == 1 and not each.listed.of_data and "this" in sentence.at(each.start - 1):
-        return False
     opens = all(word.any_of("polite", "break") for word in sentence.words[sentence.clause(start)[0] : start])
     says_more = after.any_of("copula", "polite", "it") or (each.listed.of_data and after.text == ",")
     return opens and (definite or each.whole) and says_more
