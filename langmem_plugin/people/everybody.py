@@ -118,9 +118,3 @@ def _somebody(connection: Connection, key: str) -> Somebody:
     held = select(func.count()).select_from(memory).where(memory.c.owner == key, memory.c.status == "active")
     last_active = connection.execute(select(func.max(session.c.last_active)).where(theirs)).scalar()
     return Somebody(key, last_active, connection.execute(held).scalar_one())
-
-
-def is_somebody(connection: Connection, key: str) -> bool:
-    """Tell whether anything is stored of the person or the group with this key."""
-    mine = ((column, column == key, *(() if condition is None else (condition,))) for column, condition in _KEYS)
-    return any(connection.execute(select(column).where(*where).limit(1)).first() for column, *where in mine)

@@ -15,7 +15,6 @@ from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import links
-from langmem_plugin.people.everybody import is_somebody
 from langmem_plugin.people.request_rates import Rates
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import Caller, caller_by_header, count_failure
@@ -88,7 +87,7 @@ class Call:
         person = self.person()
         if self.caller.is_operator:
             with self.memory.database.read() as connection:
-                if not also_of_strangers and not is_somebody(connection, person):
+                if not also_of_strangers and not links.is_known(connection, person):
                     told = f"nothing is stored of whom {PERSON_HEADER} names: /api/people lists everybody"
                     raise Refused(404, "unknown-person", "Nobody is known by this", told)
             self.note("operator.read", person, what)
