@@ -20,13 +20,14 @@ from langgraph.pregel import Pregel
 from langmem_plugin.cli.opening import Create, Where, on, refuse_missing
 from langmem_plugin.database.opening import in_the_open
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.people.access_tokens import AccessTokens, refuse_open_door
+from langmem_plugin.people.access_tokens import AccessTokens, is_loopback
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
 PORT = 8420
 FIRST_TOKEN_FOR = timedelta(hours=8)
+_MADE_BY = {"person": "`langmem token new PHONE`", "operator": "`langmem token new --operator`"}
 _STOPS_WITHIN = 10  # seconds, for answers in progress
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -108,6 +109,16 @@ def serve(
     # Uvicorn raises the signal again at its end, which would leave the memory open.
     with handled(lambda *_: None), PhoneMemory(where.database, settings=settings) as memory:
         _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
+
+
+def refuse_open_door(tokens: AccessTokens, host: str, *kinds: Literal["person", "operator"]) -> None:
+    """Raise ConfigurationError where `host` is beyond loopback and nobody has a token of these kinds yet."""
+    if is_loopback(host) or any(each.kind in kinds for each in tokens.listed()):
+        return
+    how = " or ".join(_MADE_BY[each] for each in kinds)
+    raise ConfigurationError(
+        f"{host} is reached from other machines, and nobody has a token: make one with {how} first, or leave out --host"
+    )
 
 
 def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, behind_proxy: bool) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, delete, insert, or_, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.owners import person_of
 from langmem_plugin.database.people_tables import access_token as table
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import links
@@ -32,7 +32,6 @@ Kind = Literal[
 
 VALID_FOR, LONGEST = timedelta(days=90), timedelta(days=3650)
 LINK_FOR, PAGE_FOR, CONSOLE_FOR = timedelta(minutes=15), timedelta(minutes=30), timedelta(hours=8)
-_MADE_BY = {"person": "`langmem token new PHONE`", "operator": "`langmem token new --operator`"}
 _FORM = re.compile(r"langmem_(?P<token_id>[0-9a-f]{12})_(?P<secret>[0-9a-f]{64})")
 
 
@@ -171,13 +170,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def refuse_open_door(tokens: AccessTokens, host: str, *kinds: Literal["person", "operator"]) -> None:
-    """Raise ConfigurationError where `host` is beyond loopback and nobody has a token of these kinds yet."""
-    if is_loopback(host) or any(each.kind in kinds for each in tokens.listed()):
-        return
-    how = " or ".join(_MADE_BY[each] for each in kinds)
-    raise ConfigurationError(
-        f"{host} is reached from other machines, and nobody has a token: make one with {how} first, or leave out --host"
-    )

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
+from langmem_plugin.cli.serve import refuse_open_door
 from langmem_plugin.database import opening
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.mcp_server import http_app
-from langmem_plugin.people.access_tokens import AccessTokens, refuse_open_door
+from langmem_plugin.people.access_tokens import AccessTokens
 from tests.database.test_deadlines import stopped
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving
 
