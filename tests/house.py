@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 194,
     "mcp_server": 450,
-    "memory": 7403,
+    "memory": 7323,
     "offline": 598,
     "people": 1019,
     "portability": 2270,

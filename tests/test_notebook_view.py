@@ -110,13 +110,8 @@ def test_every_record_shows_itself_and_runs_nothing_that_people_wrote(memory):
     assert "50123" not in session._repr_html_()
 
 
-def test_what_was_found_in_past_talks_and_an_erasure_show_themselves(memory):
+def test_an_erasure_shows_itself(memory):
     memory.sessions.record(ERIN, HumanMessage(f"the boiler leaks {HOSTILE}"))
-    memory.saver.end_session(ERIN)
-    memory.index_past_sessions()
-    (found, *_) = memory.service.history.search(ERIN, "boiler", limit=1)
-    assert_is_only_text(found._repr_html_())
-
     receipt = memory.erase(ERIN)
     html = replace(receipt, left=(HOSTILE,))._repr_html_()
     assert_is_only_text(html)

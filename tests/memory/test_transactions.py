@@ -222,7 +222,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
 
 @pytest.mark.spec("M-14")
 @for_each("way", ["add", "follow"])
-def test_what_vanishes_while_others_are_embedded_is_embedded_outside_of_the_transaction_too(
+def test_what_vanishes_while_others_are_embedded_is_stored_and_nothing_is_embedded_in_the_transaction(
     opened, watching, database_url, clock, offline_model, way
 ):
     """The first message was known when it was looked, and is deleted by another process before the write."""

@@ -216,13 +216,6 @@ class Embedder:
             self._keep(("query", text), vector)
         return vector
 
-    def join(self, question: str, parts: Sequence[str]) -> None:
-        """Take the sum of the parts' vectors for that of the question they make together, which need
-        not be embedded.
-        """
-        if self.understands(question) and self._latest.get(("query", question)) is None:
-            self._keep(("query", question), unit(np.sum([self.query(part) for part in parts], axis=0)))
-
     def texts(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order; what is not in the cache is embedded in batches, two at once."""
         known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}

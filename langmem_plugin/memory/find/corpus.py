@@ -94,8 +94,8 @@ class Corpus:
     The first vector decides the dimension; a text whose vector has another one counts as not embedded.
     """
 
-    def __init__(self, *, hold_vectors: bool = True) -> None:
-        self.holds_vectors = hold_vectors
+    def __init__(self) -> None:
+        self.holds_vectors = True
         self.ids: list[str] = []
         self.words = WordIndex()
         self._text_bytes = 0  # of ids
@@ -257,13 +257,12 @@ class _Slot:
 
 
 class CorpusCache:
-    """One corpus per owner, made by `new` and filled by `changed`; the least recently searched leaves first.
+    """One corpus per owner, filled by `changed`; the least recently searched leaves first.
 
     One that is larger than all that may be held stays until the next owner's comes.
     """
 
-    def __init__(self, new: Callable[[Connection, OwnerKey], Corpus], changed: Changed, *, limit: int) -> None:
-        self._new = new
+    def __init__(self, changed: Changed, *, limit: int) -> None:
         self._changed = changed
         self._limit = limit  # bytes
         self._slots: LruCache[OwnerKey, _Slot] = LruCache(limit)
@@ -337,7 +336,7 @@ class CorpusCache:
             or slot.salt != state.salt  # the owner was erased and began anew: the changes are counted from 1 again
             or corpus.dead * _DEAD_SHARE > len(corpus.ids)
         ):
-            corpus, slot.change = self._new(connection, owner), 0
+            corpus, slot.change = Corpus(), 0
         slot.salt = None if state is None else state.salt
         if state is not None and state.change > slot.change:
             for memory_id, entry in self._changed(connection, owner, slot.change):

@@ -116,17 +116,8 @@ def is_over(text: str, told: date, today: date) -> bool:
 
 def without_days(question: str) -> str:
     """Return the rest of `question`, in small letters."""
-    for days in (
-        _ISO,
-        _NAMED,
-        _SAID["day before"],
-        _SAID["yesterday"],
-        _SAID["today"],
-        _SAID["last week"],
-        _SAID["last month"],
-        _SAID["this week"],
-        _WEEKDAY,
-    ):
+    said = (_SAID[name] for name in ("day before", "yesterday", "today", "last week", "last month", "this week"))
+    for days in (_ISO, _NAMED, *said, _WEEKDAY):
         question = days.sub(" ", question)
     return question
 

@@ -59,7 +59,7 @@ class FactSearch:
         self._damages = damages
         self._index = index
         self._now = now
-        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes)
+        self._corpora = CorpusCache(self._changed, limit=cache_bytes)
 
     @property
     def size(self) -> int:
@@ -189,14 +189,6 @@ class FactSearch:
 
     def _reading(self, connection: Connection, owner: OwnerKey) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
-
-    def _new_corpus(self, connection: Connection, owner: OwnerKey) -> Corpus:
-        indexed = (
-            self._index is not None
-            and self._repository.count(connection, owner, valid_at=None) > self._index.after
-            and self._index.stands(connection, owner)
-        )
-        return Corpus(hold_vectors=not indexed)
 
     def _nearest(self, owner: OwnerKey, query: Query) -> Nearest | None:
         """Ask the index for the nearest; not for few memories, nor with a filter: a filter after the choice

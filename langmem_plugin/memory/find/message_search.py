@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select
 
@@ -15,7 +14,7 @@ from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_eras
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
-from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry, microseconds
+from langmem_plugin.memory.find.corpus import CorpusCache, Entry, microseconds
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
@@ -33,7 +32,6 @@ from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
-Written = TypeVar("Written")
 
 _SPARE = 8  # messages shown in place of those that say what was forgotten
 
@@ -64,7 +62,7 @@ class MessageHistory:
         self._repository = repository
         self._damages = damages
         self._now = now
-        self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
+        self._messages = CorpusCache(self._changed, limit=cache_bytes)
 
     def add(self, owner: str | int, messages: Sequence[PastMessage]) -> int:
         """Store the messages that are not there yet, by message id; return how many were new. Empty
@@ -75,17 +73,15 @@ class MessageHistory:
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
-
-        def write(vectors: Vectors) -> int:
-            with self._database.write() as connection:
-                known = self._known(connection, owner, list(worded))  # by another process, meanwhile
-                fresh = {key: each for key, each in worded.items() if key not in known}
-                self._store(connection, owner, fresh, vectors, of_session=None)
-                refuse_erased(connection, owner, seen)
-            return len(fresh)
-
-        new = [each.text for each in worded.values() if each.message_id not in known]
-        return self._embedding(new, write) if new else 0
+        vectors = self._embedded(each for key, each in worded.items() if key not in known)
+        if not vectors:
+            return 0
+        with self._database.write() as connection:
+            known = self._known(connection, owner, list(worded))  # by another process, meanwhile
+            fresh = {key: each for key, each in worded.items() if key not in known}
+            self._store(connection, owner, fresh, vectors, of_session=None)
+            refuse_erased(connection, owner, seen)
+        return len(fresh)
 
     def follow(
         self,
@@ -104,24 +100,16 @@ class MessageHistory:
             owner = owner_key(self._database, owner)
         worded = _worded(messages) if owner is not None else []
         with self._database.read() as connection:
-            held = self._held(connection, session_id)
-        known = {text for (whose, _), text in held.items() if whose == owner}
-
-        def write(vectors: Vectors) -> int | None:
-            with self._database.write() as connection:
-                if not may_write(connection):
-                    return None
-                held = self._held(connection, session_id)
-                wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
-                stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
-                self._remove(connection, stale)
-                kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
-                fresh = {key: each for key, each in wanted.items() if key not in kept}
-                if owner is not None:
-                    self._store(connection, owner, fresh, vectors, of_session=session_id)
-            return len(fresh)
-
-        return self._embedding([each.text for each in worded if each.text not in known], write)
+            _, fresh = self._difference(connection, owner, session_id, worded)
+        vectors = self._embedded(fresh.values())
+        with self._database.write() as connection:
+            if not may_write(connection):
+                return None
+            stale, fresh = self._difference(connection, owner, session_id, worded)
+            self._remove(connection, stale)
+            if owner is not None:
+                self._store(connection, owner, fresh, vectors, of_session=session_id)
+        return len(fresh)
 
     def forget_cached(self, owner: str | int) -> None:
         """Drop what this process holds of the owner; the next search reads it again."""
@@ -207,9 +195,7 @@ class MessageHistory:
         *,
         of_session: str | None,
     ) -> None:
-        """Store the messages under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
-        if missing := [each.text for each in messages.values() if each.text not in vectors]:
-            raise _NotEmbedded(missing)
+        """Store the messages under the keys given; words alone find those whose text is not among `vectors`."""
         if not messages:
             return
         number, _ = begin_change(connection, owner, len(messages))
@@ -222,7 +208,7 @@ class MessageHistory:
         embedded = [
             {"owner": owner, "message_id": key, "vector": vector}
             for key, each in messages.items()
-            if (vector := vectors[each.text]) is not None
+            if (vector := vectors.get(each.text)) is not None
         ]
         if embedded:
             self._vectors.put_rows(connection, history_vector, "message_id", embedded)
@@ -239,16 +225,20 @@ class MessageHistory:
             for part in in_parts([message_id for whose, message_id in keys if whose == owner]):
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
 
-    def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
-        """Call `write` with the vectors it has; embed what it needs more and call it again."""
-        vectors: dict[str, Vector | None] = {}
-        while True:
-            wanted = list(dict.fromkeys(texts))
-            vectors.update(zip(wanted, self._embedder.each(wanted), strict=True))
-            try:
-                return write(vectors)
-            except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
-                texts = missing.texts
+    def _embedded(self, messages: Iterable[PastMessage]) -> Vectors:
+        """Return the vectors by text. A model may be slow: nobody is to wait for it in a transaction."""
+        texts = list(dict.fromkeys(each.text for each in messages))
+        return dict(zip(texts, self._embedder.each(texts), strict=True))
+
+    def _difference(
+        self, connection: Connection, owner: OwnerKey | None, session_id: str, messages: Sequence[PastMessage]
+    ) -> tuple[list[tuple[OwnerKey, str]], dict[str, PastMessage]]:
+        """Return the keys of what is searchable of a session and should not be, and by id what should be and is not."""
+        held = self._held(connection, session_id)
+        wanted = self._keyed(connection, owner, session_id, messages) if owner is not None else {}
+        stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+        kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+        return stale, {key: each for key, each in wanted.items() if key not in kept}
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[OwnerKey, str], str]:
         """Return (owner, message id) → text of what is searchable of a session of this database; "" if damaged."""
@@ -311,14 +301,6 @@ class MessageHistory:
             at = microseconds(message.said_at)
             said_in, by = message.session_id, message.speaker
             yield message_id, Entry(message_id, message.text, whole, at, session_id=said_in, speaker=by)
-
-
-class _NotEmbedded(Exception):
-    """The signal that ends a transaction, because nothing is embedded in it."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        super().__init__(f"{len(texts)} texts")
-        self.texts = texts
 
 
 def _among(connection: Connection, owner: OwnerKey, where: Filter) -> Sequence[str] | None:

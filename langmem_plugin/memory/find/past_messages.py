@@ -18,7 +18,6 @@ from langmem_plugin.memory.find.tokenizer import terms
 from langmem_plugin.memory.keep.repository import MemoryRepository
 from langmem_plugin.memory.keep.rows import SealedTable
 from langmem_plugin.memory.models import MatchType, Memory, bare, plain
-from langmem_plugin.notebook_view import Cells, card
 
 SEALED = SealedTable(
     table,
@@ -126,30 +125,28 @@ def _without(message: PastMessage, forgotten: Iterable[Memory], resting: set[str
             if fact.source_id not in resting or not fact.quote or fact.quote not in text:
                 return None
             text = text.replace(fact.quote, _CUT)
-        elif message.said_at <= _over_at(fact):
-            wanted = words_of(fact)
-            for sentence in _SENTENCE.findall(text):
-                if _says(sentence, wanted):
-                    text = text.replace(sentence, f" {_CUT}")
+        else:
+            for sentence in _saying(message, fact, text):
+                text = text.replace(sentence, f" {_CUT}")
     if text == message.text:
         return message
     return replace(message, text=text.strip()) if bare(text.replace(_CUT, "")) else None
 
 
 def _is_in(message: PastMessage, fact: Memory) -> bool:
-    if _is_source(message, fact):
-        return True
-    wanted = words_of(fact)
-    return message.said_at <= _over_at(fact) and any(_says(each, wanted) for each in _SENTENCE.findall(message.text))
+    return _is_source(message, fact) or bool(_saying(message, fact, message.text))
 
 
 def _is_source(message: PastMessage, fact: Memory) -> bool:
     return fact.source_id is not None and message.message_id in (fact.source_id, f"{fact.session_id}/{fact.source_id}")
 
 
-def _says(sentence: str, wanted: frozenset[str]) -> bool:
-    said = _terms_of(sentence)
-    return bool(wanted) and wanted <= said and len(said) <= len(wanted) + _BESIDE
+def _saying(message: PastMessage, fact: Memory, text: str) -> list[str]:
+    """Return the sentences of what is left of a message that say a fact, which was not over yet."""
+    wanted, sentences = words_of(fact), _SENTENCE.findall(text)
+    if not wanted or message.said_at > _over_at(fact):
+        return []
+    return [each for each in sentences if wanted <= (said := _terms_of(each)) and len(said) <= len(wanted) + _BESIDE]
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
@@ -174,15 +171,3 @@ class FoundMessage(Shown):
     similarity: float
     match_type: MatchType
     signals: dict[str, float]
-
-    def cells(self) -> Cells:
-        return {
-            "said": self.message.text,
-            "by": self.message.speaker,
-            "at": self.message.said_at,
-            "similarity": self.similarity,
-            "note": self.note,
-        }
-
-    def _repr_html_(self) -> str:
-        return card("A message that was found", self.cells())

@@ -1,8 +1,7 @@
-"""The questions that a talk asks the memory: its last two messages, alone and together, in every allowed scope."""
+"""The questions that a talk asks the memory: its last two messages, in every allowed scope."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -59,8 +58,7 @@ def share(service: MemoryService, text: str, *, with_clients: bool = False) -> M
 RELEVANT = 0.7
 """The certainty, from 0 to 1, at which a memory is recalled for a talk."""
 
-_TOGETHER = 0.9
-_BEFORE = 0.7
+_BEFORE = 0.7  # the weight of what answers the message before the last
 
 
 def asks_about(
@@ -68,23 +66,16 @@ def asks_about(
 ) -> list[Ask]:
     """Build the embedded questions of a talk: only one read is left to do. Raises EmbeddingUnavailable.
 
-    `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
-    before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
-    is recalled follows the talk to a new subject and does not drop the old one at once.
+    `messages` are the person's messages, oldest first. The last one is asked, and the one before it a little less,
+    since "and for her brother?" means little alone. So what is recalled follows the talk to a new subject and does not
+    drop the old one at once.
     """
-    questions = _questions([storable(text) for text in messages if text.strip()])
-    if not questions:
-        return []
-    for question in questions:
-        if question.parts:  # each was embedded in its own turn, and both together are their sum
-            service.embedder.join(question.text, question.parts)
+    last_first = [storable(text) for text in reversed(messages) if text.strip()]
     asks = []
-    for question in questions:
-        query = Query.of(
-            service.embedder, question.text, "hybrid", limit=limit, min_relevance=min_similarity, now=service.now()
-        )
+    for text, weight in zip(last_first, (1.0, _BEFORE), strict=False):
+        query = Query.of(service.embedder, text, "hybrid", limit=limit, min_relevance=min_similarity, now=service.now())
         asks += [
-            service.facts.ask(scope.owner, replace(query, where=scope.where, apart=True), weight=question.weight)
+            service.facts.ask(scope.owner, replace(query, where=scope.where, apart=True), weight=weight)
             for scope in scopes
         ]
     return asks
@@ -115,20 +106,3 @@ def search_for(
 def narrowed(where: Filter, scope: Scope) -> Filter:
     """Narrow a filter to the memories that may be seen in a scope."""
     return replace(where, tags=(*where.tags, *scope.where.tags))
-
-
-class _Question(NamedTuple):
-    text: str
-    weight: float  # the weight of its answers
-    parts: tuple[str, ...] = ()  # the messages that it puts together
-
-
-def _questions(messages: Sequence[str]) -> list[_Question]:
-    """Return the questions in the last two messages; one that tells nothing, as a greeting, asks nothing
-    beside the other.
-    """
-    *earlier, last = messages[-2:] or [""]
-    asked = [_Question(last, 1.0)] if last else []
-    for before in earlier:
-        asked += [_Question(f"{before}\n{last}", _TOGETHER, (before, last)), _Question(before, _BEFORE)]
-    return asked

@@ -72,13 +72,8 @@ def _others(language: str) -> tuple[str, ...]:
     return _LATIN if language in _LATIN else ()
 
 
-def stems(text: str, *, like: str) -> list[str]:
-    """Return every word of `text` in order, stop words too, stemmed in the language of `like`."""
-    return stemmer(like)(text)
-
-
 def stemmer(like: str) -> Callable[[str], list[str]]:
-    """Return a stemmer for many texts, as `stems` uses it."""
+    """Return what gives every word of a text in order, stop words too, stemmed in the language of `like`."""
     latin = _latin_language(words_of(like))
     return lambda text: [_stem(word, _script(word) or latin) for word in words_of(text)]
 

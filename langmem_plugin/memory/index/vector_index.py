@@ -354,11 +354,6 @@ class VectorIndex:
             return None
         return list(dict.fromkeys([*nearest.memory_ids, *self._progress.unseen(connection, owner, nearest.followed)]))
 
-    def stands(self, connection: Connection, owner: OwnerKey) -> bool:
-        """Tell whether the owner's vectors are indexed, as far as the database knows."""
-        progress = self._progress.of(connection, owner)
-        return progress is not None and self._is_usable(owner, progress) and progress.behind <= _TOO_FAR_BEHIND
-
     def follow(self, owner: OwnerKey) -> None:
         """Bring the owner's collection up to date, or mend it, in the background."""
         self._background.ask(f"index of {owner}", functools.partial(self._follow, owner))

@@ -15,7 +15,7 @@ from typing import Any
 from lark import Lark, Transformer, UnexpectedInput, UnexpectedToken, v_args
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.find.tokenizer import stems
+from langmem_plugin.memory.find.tokenizer import stemmer
 from langmem_plugin.memory.models import plain
 
 _LONGEST = 500  # letters
@@ -68,7 +68,8 @@ def contains(text: str, wanted: str) -> bool:
     words = re.escape(plain(wanted))
     if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
         return True
-    return _holds_in_order(stems(text, like=text), stems(wanted, like=text))
+    stems = stemmer(text)
+    return _holds_in_order(stems(text), stems(wanted))
 
 
 def _holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:

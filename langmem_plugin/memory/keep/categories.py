@@ -22,7 +22,6 @@ from langmem_plugin.memory.keep import memory_rows
 from langmem_plugin.memory.keep.memory_rows import Searched, searched, valid
 from langmem_plugin.memory.keep.rows import Damages, SealedTable, all_rows, begin_change
 from langmem_plugin.memory.models import plain, storable
-from langmem_plugin.notebook_view import Cells, card
 
 SEALED = SealedTable(
     table,
@@ -47,18 +46,6 @@ class Category:
     description: str | None
     parent_id: str | None
     created_at: datetime
-
-    def cells(self) -> Cells:
-        return {
-            "category": self.name,
-            "color": self.color,
-            "for": self.description,
-            "in": self.parent_id,
-            "id": self.category_id,
-        }
-
-    def _repr_html_(self) -> str:
-        return card("A category", self.cells())
 
 
 def listed(
