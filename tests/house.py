@@ -28,7 +28,7 @@ ROOMS = {
     "insight": 585,
     "languages": 194,
     "mcp_server": 450,
-    "memory": 7323,
+    "memory": 7289,
     "offline": 598,
     "people": 1019,
     "portability": 2270,

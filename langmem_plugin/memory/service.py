@@ -118,9 +118,7 @@ class MemoryService:
         self.history = MessageHistory(
             self.database, self.embedder, vectors, self.repository, damages, now=now, cache_bytes=caches
         )
-        self.facts = FactSearch(
-            self.database, self.repository, vectors, damages, self.index, cache_bytes=caches, now=now
-        )
+        self.facts = FactSearch(self.repository, vectors, damages, self.index, cache_bytes=caches, now=now)
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
         self.reconciler = Reconciler(self.database, self.repository, self.facts, self.embedder, now=now)
         self._adoption = CollectionAdoption(

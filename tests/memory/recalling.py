@@ -1,7 +1,6 @@
 """Recall as a reply asks for it, of what is about the talk alone."""
 
-from langmem_plugin.memory.find.recall import RELEVANT
-from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.find.recall import RELEVANT, ReplyMemory
 
 
 def recalled_for(service, owner, role, messages):

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.find.recall import ReplyMemory
 from langmem_plugin.memory.keep.stored_tables import examine
 from langmem_plugin.memory.write.key_value import KeyValueMemory
 from tests.cases import for_each

@@ -11,8 +11,7 @@ from langmem_plugin.database.memory_tables import history_message
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.find.message_search import MessageHistory
 from langmem_plugin.memory.find.past_messages import PastMessage
-from langmem_plugin.memory.find.recall import search_for, share
-from langmem_plugin.memory.find.reply_memory import ReplyMemory
+from langmem_plugin.memory.find.recall import ReplyMemory, search_for, share
 from langmem_plugin.memory.instructions.instructions import StandingInstructions
 from langmem_plugin.memory.keep.rows import begin_removal
 from langmem_plugin.memory.write.key_value import KeyValueMemory

@@ -305,10 +305,10 @@ class CorpusCache:
                 for text_id in missing:
                     corpus.drop(text_id)
 
-    def held(self, owner: OwnerKey) -> int | None:
-        """Return how many texts of the owner were held at the last search; None if nothing is held."""
+    def held(self, owner: OwnerKey) -> int:
+        """Return how many texts of the owner were held at the last search."""
         slot = self._slots.get(owner)
-        return None if slot is None or slot.corpus is None else slot.corpus.live
+        return 0 if slot is None or slot.corpus is None else slot.corpus.live
 
     def note_used(self, owner: OwnerKey, text_ids: Sequence[str], at: datetime) -> None:
         """Count a use of each text in what is held of the owner."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 
-from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
@@ -44,7 +43,6 @@ class FactSearch:
 
     def __init__(
         self,
-        database: Database,
         repository: MemoryRepository,
         vectors: StoredVectors,
         damages: Damages,
@@ -53,7 +51,6 @@ class FactSearch:
         cache_bytes: int,
         now: Callable[[], datetime],
     ) -> None:
-        self._database = database
         self._repository = repository
         self._vectors = vectors
         self._damages = damages
@@ -196,11 +193,7 @@ class FactSearch:
         """
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
-        held = self._corpora.held(owner)
-        if held is None or held <= self._index.after:  # there may be more memories since the corpus was held
-            with self._database.read() as connection:
-                held = self._repository.count(connection, owner, valid_at=None)
-        if held <= self._index.after:
+        if self._corpora.held(owner) <= self._index.after:  # the first search of a process reads every vector anyway
             return None
         return self._index.nearest(owner, query.meaning.vector, _candidates(query))
 

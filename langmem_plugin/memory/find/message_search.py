@@ -159,14 +159,7 @@ class MessageHistory:
             standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
         shown = [(hit, standing[hit.id]) for hit, _ in found if hit.id in standing][: max(limit, 0)]
         return [
-            FoundMessage(
-                each.message,
-                each.corrected_by,
-                score=hit.score,
-                similarity=hit.similarity,
-                match_type=hit.match_type,
-                signals=hit.signals,
-            )
+            FoundMessage(each.message, each.corrected_by, hit.score, hit.similarity, hit.match_type, hit.signals)
             for hit, each in shown
         ]
 

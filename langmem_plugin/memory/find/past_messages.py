@@ -71,7 +71,7 @@ class Shown:
     """
 
     message: PastMessage
-    corrected_by: str | None = None
+    corrected_by: str | None
 
     @property
     def note(self) -> str:
@@ -96,7 +96,7 @@ def as_it_stands(
     held = repository.told_in(connection, owner, session_of)
     over = [each for each in held if each.status in ("superseded", "forgotten")]
     if not over:
-        return {each.message_id: Shown(each) for each in messages}
+        return {each.message_id: Shown(each, None) for each in messages}
     resting = {each.source_id for each in held if each.status in ("active", "pending")}
     superseded = [each for each in over if each.status == "superseded"]
     shown: dict[str, Shown] = {}
@@ -163,7 +163,7 @@ def _over_at(fact: Memory) -> datetime:
     return fact.over_at or fact.updated_at
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class FoundMessage(Shown):
     """A message that answers a question; the other fields as in Found."""
 

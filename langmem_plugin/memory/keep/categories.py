@@ -253,12 +253,6 @@ class Categories:
             found[name] = (before + many, max(filter(None, (used_before, used)), default=None))
         return found
 
-    def under(self, owner: str | int, name: str) -> frozenset[str]:
-        """Return the name and those of all below it, casefolded and with single spaces."""
-        owner = owner_key(self._database, owner)
-        with self._database.read() as connection:
-            return names_within(self.all_of(connection, owner), [name])
-
     def all_of(self, connection: Connection, owner: OwnerKey) -> list[Category]:
         """Return the categories in the caller's transaction, as `list_categories` does."""
         return listed(connection, owner, lambda each: self._damages.report("category", owner, each))

@@ -5,10 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, named, spellings
-from langmem_plugin.memory.models import plain
-from langmem_plugin.web.api.calls import Call, Called
+from langmem_plugin.memory.keep.categories import DEFAULT_COLOR, named
+from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Name, Text, Told
 from langmem_plugin.web.api.idempotency import IdempotencyKey, once
 from langmem_plugin.web.api.routing import answer, routes_of
@@ -64,15 +62,3 @@ def list_categories(call: Called) -> Any:
 def create_category(call: Called, new: NewCategory, key: IdempotencyKey = "") -> Any:
     """Make a category; memories that have its name already are in it."""
     return once(call, key, new, lambda: {"category": call.service.categories.create(call.person(), **new.model_dump())})
-
-
-def spelled(call: Call, owner: OwnerKey, names: list[str]) -> list[str]:
-    """The names that memories have for these categories and those below them, in any letter case.
-
-    If there are none, return the names as they are, which then match nothing.
-    """
-    categories = call.service.categories
-    wanted = {each for name in names for each in categories.under(owner, name)}
-    with call.memory.database.read() as connection:
-        found = [each for each in spellings(connection, owner).values() if plain(each) in wanted]
-    return found or names

@@ -11,7 +11,7 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import Filter, MatchType, Mode, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called, Revision
-from langmem_plugin.web.api.categories import MemoryCategory, spelled
+from langmem_plugin.web.api.categories import MemoryCategory
 from langmem_plugin.web.api.fields import (
     MOST_LISTED,
     Body,
@@ -151,7 +151,7 @@ def list_memories(
     owner, service = call.reads("memories"), call.service
     where = Filter(
         fact_types=fact_type or (),
-        categories=spelled(call, owner, category) if category else (),
+        categories=category or (),
         tags=tag or (),
         sources=source or (),
         private=private,
@@ -286,7 +286,7 @@ def search_memories(
         min_relevance=min_relevance,
         where=Filter(
             fact_types=fact_type or (),
-            categories=spelled(call, owner, category) if category else (),
+            categories=category or (),
             tags=tag or (),
             created_after=created_from,
             created_before=created_to,

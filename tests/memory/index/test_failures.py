@@ -113,7 +113,8 @@ def test_a_panic_of_native_code_is_a_failure(opened, caplog):
     memory.reindex(ANNA)
     for store in factory.stores.values():
         store.similarity_search_by_vector = panic
-    assert found(memory) == ["My assistant is David"]
+    for _ in range(2):  # the first search of a process compares exactly
+        assert found(memory) == ["My assistant is David"]
     assert "index.failed" in events(caplog)
 
 
