@@ -29,7 +29,7 @@ from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.conversation.saver import ConversationSaver, SwitchedOffSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.window import estimated_tokens
+from langmem_plugin.conversation.storage.session_messages import estimated_tokens
 from langmem_plugin.database import Database
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.urls import vector_index_of

@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4_314,
     "channels": 751,
     "cli": 1707,
-    "conversation": 5224,
+    "conversation": 5166,
     "database": 2866,
     "facts": 3045,
     "identifiers": 256,

@@ -43,12 +43,11 @@ from langmem_plugin.conversation.sessions.session_deletion import SessionDeletio
 from langmem_plugin.conversation.sessions.session_move import copy_sessions, standing_still
 from langmem_plugin.conversation.sessions.session_rows import ARCHIVED_TERM, DEFAULT_SILENCE, Session, Silence
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.storage.runs import CheckpointReader, RunWrites
+from langmem_plugin.conversation.storage.runs import Runs
 from langmem_plugin.conversation.storage.serializer import StrictSerializer, classes_of
 from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, CheckpointStore
-from langmem_plugin.conversation.storage.session_messages import CountTokens
+from langmem_plugin.conversation.storage.session_messages import CountTokens, estimated_tokens
 from langmem_plugin.conversation.turns.turns import Arrival, Open, Opened, Turn, Turns
-from langmem_plugin.conversation.window import estimated_tokens
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.opening import open_database, refuse_encrypted
 from langmem_plugin.database.prepared_statements import Prepared
@@ -68,7 +67,6 @@ class _Closable(Protocol):
 _Object = TypeVar("_Object", bound=_Closable)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
-_CLOSED = "the checkpointer is closed: open another"
 
 
 def while_open(
@@ -79,7 +77,7 @@ def while_open(
     @functools.wraps(method)
     def called(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
         if self.is_closed:
-            raise StoreUnavailable(_CLOSED)
+            raise StoreUnavailable("the checkpointer is closed: open another")
         return method(self, *arguments, **named)
 
     return called
@@ -92,8 +90,6 @@ def in_executor(
 
     @functools.wraps(method)  # LangGraph looks at the signature
     async def forward(self: _Object, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
-        if self.is_closed:
-            raise StoreUnavailable(_CLOSED)
         return await run_in(self.executor, functools.partial(method, self, *arguments, **named))
 
     return forward
@@ -105,7 +101,7 @@ async def run_in(executor: Executor, function: Callable[[], _Result]) -> _Result
     try:
         called = loop.run_in_executor(executor, functools.partial(copy_context().run, function))
     except RuntimeError as error:
-        raise StoreUnavailable("the threads of this checkpointer are shut down: open another") from error
+        raise StoreUnavailable("the checkpointer is closed, or its threads are shut down: open another") from error
     return await called
 
 
@@ -194,9 +190,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         )
         self.sessions = SessionStore(self.database, silence=silence, region=region, now=now, contents=self.checkpoints)
         self.deletion = SessionDeletion(self.database, self.media)
-        self._reader = CheckpointReader(self.database, self.sessions, self.checkpoints)
-        self._writes = RunWrites(self.database, self.sessions, self.checkpoints)
-        self._turns = Turns(self.database, self.sessions.open, self._writes.settle, turn_timeout, self.executor)
+        self._runs = Runs(self.database, self.sessions, self.checkpoints)
+        self._turns = Turns(self.database, self.sessions.open, self._runs.settle, turn_timeout, self.executor)
 
     def _refuse_encrypted(self) -> None:
         try:
@@ -327,7 +322,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         the
         newest session, ended or not, unless the config names one as `langmem_session`.
         """
-        return None if self._leaves_no_trace(config) else self._reader.get(config)
+        return None if self._leaves_no_trace(config) else self._runs.get(config)
 
     @while_open
     def list(
@@ -346,7 +341,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         """
         if self._keeps_nothing:
             return iter(())
-        return islice(self._reader.list(config, filter, before), None if limit is None else max(limit, 0))
+        return islice(self._runs.listed(config, filter, before), None if limit is None else max(limit, 0))
 
     def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002
         """The next version, as the stock savers form it but with zeros at the end: nothing is found by version here."""
@@ -390,7 +385,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         """
         if self._leaves_no_trace(config):
             return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
-        return self._writes.put(config, checkpoint, metadata, new_versions)
+        return self._runs.put(config, checkpoint, metadata, new_versions)
 
     @while_open
     def put_writes(
@@ -406,7 +401,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         task then runs again; what a person is told of (an interrupt, an error) is on disk when this returns.
         """
         if not self._leaves_no_trace(config):
-            self._writes.put_writes(config, writes, task_id, task_path)
+            self._runs.put_writes(config, writes, task_id, task_path)
 
     def write_along(self, config: RunnableConfig, work: Callable[[Connection, Session | None], None]) -> None:
         """Do this work in the transaction of the run's next write, or now if no write comes.
@@ -416,14 +411,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         outside of turns ends in an error.
         """
         if self._turns.runs_here(config) or (ticket_of(config) is None and self.sessions.stores(config)):
-            self._writes.leave(config, lambda checkpoints: work(checkpoints.connection, checkpoints.session))
+            self._runs.leave(config, lambda checkpoints: work(checkpoints.connection, checkpoints.session))
         else:
             with self.database.write(durable=False) as connection:
                 work(connection, None)
 
     def keep_media(self, config: RunnableConfig, blocks: Sequence[Any]) -> Sequence[Any]:
         """Content blocks with references in place of inline data; the files belong to the config's session."""
-        with self._writes.open(config) as checkpoints:
+        with self._runs.open(config) as checkpoints:
             reduced = checkpoints.messages.reduced_content([*blocks])
             checkpoints.messages.flush()
         return reduced

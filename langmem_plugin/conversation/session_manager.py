@@ -301,10 +301,10 @@ class SessionManager:
 
     def expire(self) -> tuple[int, int]:
         """Archive silent sessions and purge those archived for `settings.archive_days`; return both numbers."""
-        ended, purged = self._saver.sessions.end_silent(), 0
+        ended, purged = sum(self._saver.sessions.silent_ended()), 0
         if self._settings.archived_for is not None:
             ended_before = self._saver.sessions.now() - self._settings.archived_for
-            purged = self._saver.deletion.delete_archived(ended_before)
+            purged = sum(self._saver.deletion.archived_deleted(ended_before))
         return ended, purged
 
     def _append(self, config: RunnableConfig, named: Callable[[str], AnyMessage], client_name: str | None) -> str:

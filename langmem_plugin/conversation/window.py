@@ -1,18 +1,13 @@
 """The part of a conversation that a model is shown: whole turns, within a budget, every tool call with its result.
 
-The functions are pure; messages come newest last. Nothing here changes what is stored. Without a caller's counter the
-tokens of a message are an estimate, and nothing is downloaded for it.
+The functions are pure; messages come newest last. Nothing here changes what is stored.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from langmem_plugin.conversation.media.inline_removal import inline_of
-from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -170,52 +165,3 @@ def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
 
 def _is_result(message: BaseMessage) -> bool:
     return isinstance(message, ToolMessage)
-
-
-_CHARACTERS = 4  # characters of a token, in most languages
-_PICTURE = 1_600
-"""The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
-
-Anthropic takes up to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 =
-1,445 (platform.openai.com/docs/guides/images-vision).
-"""
-
-
-def estimated_tokens(message: BaseMessage) -> int:
-    """The estimated tokens of a message: a quarter of its characters, and 1,600 for each picture.
-
-    The characters are those of its text and of its calls' arguments as JSON. A picture counts whether it is still in
-    the message, given by its URL, or a line that stands for it.
-    """
-    characters = len(message.text)
-    if isinstance(message, AIMessage):
-        calls = (*message.tool_calls, *message.invalid_tool_calls)
-        characters += sum(len(call["name"] or "") + len(_as_json(call["args"])) for call in calls)
-    pictures = _pictures(message.content) if isinstance(message.content, list) else 0
-    return characters // _CHARACTERS + pictures * _PICTURE
-
-
-def _as_json(arguments: Any) -> str:
-    if isinstance(arguments, str):  # of a call that could not be parsed
-        return arguments
-    try:
-        return json.dumps(arguments, ensure_ascii=False, default=str, skipkeys=True)
-    except (ValueError, RecursionError):  # circular or nested too deeply: it can be neither stored nor sent
-        return ""
-
-
-def _pictures(blocks: list[Any]) -> int:
-    """The number of pictures in content blocks; a line that a person typed is a text, and counts as none."""
-    return sum(_is_picture(block) for block in blocks if isinstance(block, dict))
-
-
-def _is_picture(block: dict[Any, Any]) -> bool:
-    if block.get("type") == "text":
-        text = block.get("text")
-        if not isinstance(text, str) or not text.startswith("[image"):
-            return False
-        return any(each.kind == "image" and each.path is not None and str(each) == text for each in references_in(text))
-    inline = inline_of(block)
-    if inline is not None:
-        return inline.kind == "image" or (inline.mime_type or "").startswith("image/")
-    return any(each.kind == "image" for each in references_in(block))

@@ -17,7 +17,7 @@ from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.conversation_doctor import examine_beside
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
-from langmem_plugin.conversation.turns.message_claims import MessageClaims
+from langmem_plugin.conversation.turns.message_claims import Claim, MessageClaims
 from langmem_plugin.database.encryption import encrypted_columns as columns
 from langmem_plugin.database.schema import insert_unless_there, metadata
 from langmem_plugin.errors import DamagedSession, SessionRefused
@@ -82,10 +82,10 @@ def talk(saver, clock, person):
     with contextlib.suppress(RuntimeError), saver.turn(person) as config:
         graph.invoke({"messages": [HumanMessage("crash")]}, config)
     saver.put_writes(saver.get_tuple(of).config, [("note", f"{words} in a write")], "another task")
-    claim = claims.claim(HumanMessage(f"{words} that is answered"), "wamid.1", joins=False)
+    claim = Claim(claims, HumanMessage(f"{words} that is answered"), "wamid.1")
     with saver.turn(person, claim) as config:
         claims.answered(person, ["wamid.1"], f"{words} in an answer", config)
-    claims.refuse(person, claims.claim(HumanMessage(f"{words} that waits"), "wamid.2", joins=False))
+    claims.refuse(person, Claim(claims, HumanMessage(f"{words} that waits"), "wamid.2"))
     Decisions(saver.database, saver.sessions, lambda: saver.serde).keep(of, Decided({"i": [f"{words} is decided"]}))
     OpenQuestions(saver.database, now=clock).ask(person, "forget", {"texts": [f"{words} in a question"]})
     with saver.database.write() as connection:
@@ -123,7 +123,7 @@ def _picture(saver, person):
 
 
 def _waiting(saver, person):
-    claim = claims_of(saver).claim(HumanMessage("and?"), "wamid.3", joins=False)
+    claim = Claim(claims_of(saver), HumanMessage("and?"), "wamid.3")
     with saver.turn(person, claim):
         return [each.message.text for each in (*claim.before, *claim.together)]
 

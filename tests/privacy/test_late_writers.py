@@ -138,7 +138,7 @@ def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
 def held_back(theirs, monkeypatch):
     """What their runs write waits, from the first write on, until it may go on."""
     tried, may_go_on = threading.Event(), threading.Event()
-    writes = theirs.saver._writes
+    writes = theirs.saver._runs
     write = writes.open
 
     def late(config, *, durable):

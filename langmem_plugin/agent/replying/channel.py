@@ -439,7 +439,7 @@ class Channel:
     def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self.parts.settings.burst is not None or message.album is not None
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
-        return self.claims.claim(message.said, message_id, joins=joins, lost=lost)
+        return Claim(self.claims, message.said, message_id, joins, lost)
 
     # Sending
 

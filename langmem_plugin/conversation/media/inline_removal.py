@@ -268,7 +268,7 @@ def state_without_inline(value: Any, describe: Describe) -> Any:
         raise NotSerializable(_TOO_DEEP) from error
 
 
-def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container
+def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container
     """A container with each part replaced by `of(part)`; the very same object if no part changes."""
     match value:
         case dict():
@@ -305,7 +305,7 @@ def _changed(instance: Any, fields: dict[str, Any]) -> Any:
 def _walked(value: Any) -> Any:
     is_plain = type(value) in _WITHOUT_PARTS
     is_row_of_plain = isinstance(value, list | tuple) and set(map(type, value)) <= _WITHOUT_PARTS
-    return value if is_plain or is_row_of_plain else _rebuilt(value, _walked)
+    return value if is_plain or is_row_of_plain else rebuilt(value, _walked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class _MessagesAsData:
             ):
                 return _Replacement(self.describe).of(value)
             case {"messages": str(said)}:
-                return _rebuilt(
+                return rebuilt(
                     value, lambda part: _Replacement(self.describe).of(part) if part is said else self.of(part)
                 )
         if isinstance(value, list | tuple):  # an array of numpy is a sequence too, and may have no length
@@ -331,7 +331,7 @@ class _MessagesAsData:
             kinds = set(map(type, value))
             if value and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in kinds):
                 return value
-        return _rebuilt(value, self.of)
+        return rebuilt(value, self.of)
 
 
 _WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
@@ -351,7 +351,7 @@ class _Replacement:
                 return self._bytes(value)
             case dict():
                 return self._mapping(value)
-        return _rebuilt(value, self.of)
+        return rebuilt(value, self.of)
 
     def _mapping(self, value: dict[Any, Any]) -> dict[Any, Any]:
         match value:
@@ -361,8 +361,8 @@ class _Replacement:
         found = inline_of(value)
         if found is not None:
             return {"type": "text", "text": self.describe(found)}
-        rebuilt: dict[Any, Any] = _rebuilt(value, self.of)
-        return rebuilt
+        replaced: dict[Any, Any] = rebuilt(value, self.of)
+        return replaced
 
     def _text(self, text: str) -> str:
         if "\n" in text and self._is_wrapped(text):

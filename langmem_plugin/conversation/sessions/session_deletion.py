@@ -57,12 +57,11 @@ class SessionDeletion:
             found = session_rows.anywhere(connection, session_id)
         self._delete((session.c.thread == found.thread) & (session.c.number == found.number))
 
-    def delete_archived(self, ended_before: datetime) -> int:
-        """Delete sessions of all threads that ended before then, and files of failed writes; count the sessions."""
-        return sum(self.archived_deleted(ended_before))
-
     def archived_deleted(self, ended_before: datetime) -> Iterator[int]:
-        """Do as `delete_archived`, a few sessions at a time; yield the number deleted after each transaction."""
+        """Delete sessions of all threads that ended before then, a few at a time, and files of failed writes.
+
+        Yield the number of deleted sessions after each transaction.
+        """
         due = session.c.ended_at < ended_before
         while True:
             with self._database.read() as connection:

@@ -237,13 +237,6 @@ class SessionStore:
 
     # Turns
 
-    def look(self, thread: str) -> Session | None:
-        """The thread's session, if it goes on and can be read."""
-        with self._database.read() as connection:
-            found = session_rows.newest(connection, thread)
-            goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
-            return found if goes_on and found and self._contents.first_state(connection, found) else None
-
     def open(self, connection: Connection, thread: str, ticket: int) -> Opened:
         """The session of a turn that begins, named in its config; the thread's former holder is shut out."""
         before = session_rows.newest(connection, thread, lock=True)
@@ -267,9 +260,6 @@ class SessionStore:
     def current(self, thread_id: str) -> Session:
         """The session a message would go to now; a new one if there is none or the last one fell silent."""
         thread = self.thread(thread_id)
-        seen = self.look(thread)
-        if seen is not None:
-            return seen
         with self._database.write() as connection:
             return self._opened(connection, thread, session_rows.newest(connection, thread, lock=True))[0]
 
@@ -281,10 +271,6 @@ class SessionStore:
     def silent_since(self) -> datetime:
         """The latest instant of a last activity that counts as silence now."""
         return self.silence.since(self.now())
-
-    def end_silent(self) -> int:
-        """Archive the sessions that fell silent; return their number."""
-        return sum(self.silent_ended())
 
     def silent_ended(self, silence: Silence | None = None) -> Iterator[int]:
         """Archive silent sessions a few at a time; yield their number after each transaction.

@@ -5,10 +5,12 @@ unchanged. A list of messages is stored as its row numbers; when those no longer
 the parent checkpoint's list is stored, with a full list now and then so that a read follows few parents.
 """
 
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +20,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
 from langgraph.types import Send
 
+from langmem_plugin.conversation.media.inline_removal import rebuilt
 from langmem_plugin.conversation.storage.serializer import StrictSerializer
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 
@@ -64,22 +67,9 @@ class RowNumbers:
             end = start + length
         return bytes(out)
 
-    def __len__(self) -> int:
-        size = 0
-        for _, length in self.runs:
-            size += length
-        return size
-
     def __iter__(self) -> Iterator[int]:
         for start, length in self.runs:
             yield from range(start, start + length)
-
-    def __getitem__(self, index: int) -> int:
-        for start, length in self.runs:
-            if index < length:
-                return start + index
-            index -= length
-        raise IndexError("there are not so many rows")
 
     def __add__(self, other: "RowNumbers") -> "RowNumbers":
         return RowNumbers.joined((*self.runs, *other.runs))
@@ -89,7 +79,7 @@ class RowNumbers:
 
     def after(self, count: int) -> "RowNumbers":
         """The numbers without the first `count`."""
-        return RowNumbers(tuple(self._cut(count, len(self))))
+        return RowNumbers(tuple(self._cut(count, sys.maxsize)))
 
     def in_common(self, other: "RowNumbers") -> int:
         """The count of numbers that both begin with."""
@@ -257,62 +247,43 @@ def _is_message_type(kind: type) -> bool:
     return issubclass(kind, BaseMessage) and not issubclass(kind, RemoveMessage)
 
 
-def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return per shape
+def take_out(value: Any, rows: TakeOut) -> Any:
     """Copy `value` with every message in lists, tuples, dicts and Sends replaced by its row number.
 
     The same object comes back if there is none, so that large values are not copied.
     """
     if is_message(value):
-        return [] if is_automated(value) else {MARK: rows([value])[0]}
+        return [] if is_automated(value) else {MARK: next(iter(rows([value])))}
     if is_message_list(value):
         return {MARK: rows(value).packed()}
-    kind = type(value)
-    if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
-        parts = [take_out(part, rows) for part in value]
-        if all(new is old for new, old in zip(parts, value, strict=True)):
-            return value
-        return kind(parts) if kind in (list, tuple) else kind(*parts)
-    if kind is dict:
-        if MARK in value:
-            raise NotSerializable(f"the key {MARK!r} is reserved: name it otherwise")
-        entries = {key: take_out(part, rows) for key, part in value.items()}
-        return value if all(entries[key] is part for key, part in value.items()) else entries
-    if isinstance(value, Send):
-        argument = take_out(value.arg, rows)
-        return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
-    return value
+    if type(value) is dict and MARK in value:
+        raise NotSerializable(f"the key {MARK!r} is reserved: name it otherwise")
+    return rebuilt(value, partial(take_out, rows=rows)) if _has_parts(value) else value
 
 
 def put_back(value: Any, messages: PutBack) -> Any:
     """The inverse of `take_out`."""
+    if type(value) is dict and MARK in value:
+        held = value[MARK]
+        return messages(_rows(held)) if isinstance(held, bytes) else messages(_rows(held))[0]
+    return rebuilt(value, partial(put_back, messages=messages)) if _has_parts(value) else value
+
+
+def _has_parts(value: Any) -> bool:
     kind = type(value)
-    if kind is dict:
-        if MARK in value:
-            held = value[MARK]
-            return messages(_rows(held)) if isinstance(held, bytes) else messages(_rows(held))[0]
-        return {key: put_back(part, messages) for key, part in value.items()}
-    if kind in (list, tuple):
-        return kind(put_back(part, messages) for part in value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return kind(*(put_back(part, messages) for part in value))
-    if isinstance(value, Send):
-        return Send(value.node, put_back(value.arg, messages), timeout=value.timeout)
-    return value
+    return kind in (dict, list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")) or kind is Send
 
 
-def referenced(value: Any) -> Iterator[int]:
+def referenced(value: Any) -> list[int]:
     """The row numbers a taken-out value refers to, in order."""
-    if isinstance(value, dict):
-        if MARK in value:
-            yield from _rows(value[MARK])
-        else:
-            for part in value.values():
-                yield from referenced(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from referenced(part)
-    elif isinstance(value, Send):
-        yield from referenced(value.arg)
+    found: list[int] = []
+
+    def noted(rows: RowNumbers) -> list[Any]:
+        found.extend(rows)
+        return [*rows]
+
+    put_back(value, noted)
+    return found
 
 
 def _rows(held: bytes | int) -> RowNumbers:
@@ -426,7 +397,7 @@ def rows_in(serde: SerializerProtocol, held: StoredValue) -> list[int]:
     if isinstance(held, MessageList):
         return [*held.rows]
     if isinstance(held, InlineValue) and held.marked:
-        return list(referenced(load(serde, held.typed)))
+        return referenced(load(serde, held.typed))
     return []
 
 

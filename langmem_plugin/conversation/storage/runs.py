@@ -45,13 +45,50 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession, StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 
 
-class CheckpointReader:
-    """Reads checkpoints; each read sees one consistent view of the database."""
+def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
+    return not wanted or all(metadata.get(key) == part for key, part in wanted.items())
+
+
+_COMPANY_SECONDS = 0.005
+"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
+
+_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
+
+Work = Callable[[SessionCheckpoints], Any]
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """One write that waits for its transaction, `on` top of a checkpoint.
+
+    If it was `left`, nobody waits for its `outcome`: whoever writes it fails with it.
+    """
+
+    config: RunnableConfig
+    work: Work
+    on: str | None = None
+    left: bool = False
+    outcome: Future[None] = field(default_factory=Future)
+
+
+class Runs:
+    """Reads checkpoints, each read in one consistent view; gathers writes by turn, or outside of turns by run.
+
+    Writes that are gathered go to one session in one transaction.
+    """
 
     def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
         self._database = database
         self._sessions = sessions
         self._checkpoints = checkpoints
+        self._writing = [process_forks.Lock() for _ in range(64)]
+        self._begin_with_none()
+        process_forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Begin with no waiting writes; in a forked child too, since the parent writes its own."""
+        self._waiting: dict[Hashable, list[_Part]] = {}
+        self._lock = threading.Lock()
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The config's checkpoint, or the newest; None for a run that begins a new session."""
@@ -75,7 +112,7 @@ class CheckpointReader:
         self._sessions.archive(config, over=session)
         return None
 
-    def list(
+    def listed(
         self,
         config: RunnableConfig | None,
         wanted: Mapping[str, Any] | None,
@@ -117,49 +154,6 @@ class CheckpointReader:
                         continue
                     found = checkpoints.opened(of_namespace, stored)
                 yield found
-
-
-def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
-    return not wanted or all(metadata.get(key) == part for key, part in wanted.items())
-
-
-_COMPANY_SECONDS = 0.005
-"""The seconds that a task's writes wait for the checkpoint, which nearly always follows them at once."""
-
-_HOPELESS = (StoreUnavailable, TurnLost, UnknownSession)
-
-Work = Callable[[SessionCheckpoints], Any]
-
-
-@dataclass(eq=False, slots=True)
-class _Part:
-    """One write that waits for its transaction, `on` top of a checkpoint.
-
-    If it was `left`, nobody waits for its `outcome`: whoever writes it fails with it.
-    """
-
-    config: RunnableConfig
-    work: Work
-    on: str | None = None
-    left: bool = False
-    outcome: Future[None] = field(default_factory=Future)
-
-
-class RunWrites:
-    """Gathers writes by turn, or outside of turns by run; they go to one session in one transaction."""
-
-    def __init__(self, database: Database, sessions: SessionStore, checkpoints: CheckpointStore) -> None:
-        self._database = database
-        self._sessions = sessions
-        self._checkpoints = checkpoints
-        self._writing = [process_forks.Lock() for _ in range(64)]
-        self._begin_with_none()
-        process_forks.register(after_in_child=self._begin_with_none)
-
-    def _begin_with_none(self) -> None:
-        """Begin with no waiting writes; in a forked child too, since the parent writes its own."""
-        self._waiting: dict[Hashable, list[_Part]] = {}
-        self._lock = threading.Lock()
 
     def put(
         self,

@@ -167,7 +167,7 @@ class SessionCheckpoints:
             first_and_last = {**self._of_session(), "first": 0, "last": self.session.next_row}
             return [Listed(*row) for row in sorted(_LISTED.all(self.connection, first_and_last))]
         held = newest.channels.get(MESSAGES) if newest else None
-        if not isinstance(held, MessageList) or not held.rows:
+        if not isinstance(held, MessageList) or not held.rows.runs:
             return []
         numbers = [abs(row) for row in held.rows]
         between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}

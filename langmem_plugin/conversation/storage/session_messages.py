@@ -5,6 +5,7 @@ a message in place changes its copy; when that comes back it is another version,
 decoded, and which row numbers it reserved: hints, which the database confirms.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -21,9 +22,11 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from langmem_plugin.conversation.media.inline_removal import (
     Inline,
     content_without_inline,
+    inline_of,
     message_without_inline,
     state_without_inline,
 )
+from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import BroughtFiles, Media
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
@@ -472,6 +475,55 @@ _PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
 def weight(payload: bytes) -> int:
     """The estimated size in memory, in bytes, of a decoded message."""
     return 3 * len(payload) + 2_000
+
+
+_CHARACTERS = 4  # characters of a token, in most languages
+_PICTURE = 1_600
+"""The tokens of the largest picture that providers do not make smaller, so that a limit holds for any of them.
+
+Anthropic takes up to 1,568 (docs.anthropic.com/en/docs/build-with-claude/vision), OpenAI up to 85 + 8 tiles of 170 =
+1,445 (platform.openai.com/docs/guides/images-vision).
+"""
+
+
+def estimated_tokens(message: BaseMessage) -> int:
+    """The estimated tokens of a message: a quarter of its characters, and 1,600 for each picture.
+
+    Nothing is downloaded for it. The characters are those of its text and of its calls' arguments as JSON. A picture
+    counts whether it is still in the message, given by its URL, or a line that stands for it.
+    """
+    characters = len(message.text)
+    if isinstance(message, AIMessage):
+        calls = (*message.tool_calls, *message.invalid_tool_calls)
+        characters += sum(len(call["name"] or "") + len(_as_json(call["args"])) for call in calls)
+    pictures = _pictures(message.content) if isinstance(message.content, list) else 0
+    return characters // _CHARACTERS + pictures * _PICTURE
+
+
+def _as_json(arguments: Any) -> str:
+    if isinstance(arguments, str):  # of a call that could not be parsed
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=str, skipkeys=True)
+    except (ValueError, RecursionError):  # circular or nested too deeply: it can be neither stored nor sent
+        return ""
+
+
+def _pictures(blocks: list[Any]) -> int:
+    """The number of pictures in content blocks; a line that a person typed is a text, and counts as none."""
+    return sum(_is_picture(block) for block in blocks if isinstance(block, dict))
+
+
+def _is_picture(block: dict[Any, Any]) -> bool:
+    if block.get("type") == "text":
+        text = block.get("text")
+        if not isinstance(text, str) or not text.startswith("[image"):
+            return False
+        return any(each.kind == "image" and each.path is not None and str(each) == text for each in references_in(text))
+    inline = inline_of(block)
+    if inline is not None:
+        return inline.kind == "image" or (inline.mime_type or "").startswith("image/")
+    return any(each.kind == "image" for each in references_in(block))
 
 
 def stand_in(row: int, message_id: str | None) -> BaseMessage:

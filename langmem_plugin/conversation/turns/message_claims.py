@@ -11,6 +11,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -74,7 +75,7 @@ class _Nothing(Exception):
 
 @dataclass
 class Claim:
-    """One delivery of a message, on its way through the turns: an Arrival.
+    """One delivery of a message, on its way through the turns: an Arrival. Without an id no second delivery is known.
 
     Once its turn has begun, `answer` is the answer given already, to an earlier delivery. If there is none, `before`
     are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
@@ -84,7 +85,7 @@ class Claim:
     UnknownSession is raised and nothing begins.
     """
 
-    _claims: "MessageClaims"
+    claims: "MessageClaims"
     message: HumanMessage
     message_id: str | None
     joins: bool = False
@@ -95,7 +96,7 @@ class Claim:
     together: list[Waiting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._payload = self._claims.packed(self.message) if self.message_id else None
+        self._payload = self.claims.packed(self.message) if self.message_id else None
         self._waits_in: str | None = None
         self._drawn_with: Connection | None = None
         self.position = 0
@@ -107,9 +108,9 @@ class Claim:
         self._drawn_with = connection
         if self.message_id is not None:
             if self._waits_in not in {None, thread}:  # the sender is linked to another person by now
-                self._claims.follow(connection, str(self._waits_in), thread, self.message_id)
+                self.claims.follow(connection, str(self._waits_in), thread, self.message_id)
             self._waits_in = thread
-            self._claims.note(connection, thread, self.message_id, self._payload, ticket)
+            self.claims.note(connection, thread, self.message_id, self._payload, ticket)
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
         self._refuse_gone(connection)
@@ -117,7 +118,7 @@ class Claim:
         rows = _OPEN.all(connection, {"of_thread": thread})
         own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
         if self.message_id and own is None:
-            self.answer = self._claims.answer_in(connection, thread, self.message_id)
+            self.answer = self.claims.answer_in(connection, thread, self.message_id)
             return
         waiting = line(connection, thread) if self.joins else set()
         position = own[1] if own else self.position
@@ -138,11 +139,11 @@ class Claim:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
-        unpacked = partial(self._claims.unpacked, connection, thread, waited=waited)
+        unpacked = partial(self.claims.unpacked, connection, thread, waited=waited)
         self.before = unpacked(before)
         mine = Waiting(self.message_id, self.message, own[3] if own else 0, bool(own[5]) if own and begun else waited)
         self.together = [*unpacked(refused), mine, *unpacked(later)]
-        self._claims.take(connection, thread, ticket, [*self.before, *self.together])
+        self.claims.take(connection, thread, ticket, [*self.before, *self.together])
 
     def _refuse_gone(self, connection: Connection) -> None:
         if self.lost is not None:
@@ -155,8 +156,8 @@ class Claim:
             return False
         rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = self._claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting], waited=False)
-        self._claims.take(connection, thread, ticket, new)
+        new = self.claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting], waited=False)
+        self.claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
 
@@ -179,10 +180,6 @@ class MessageClaims:
         self._database = database
         self._sessions = sessions
         self._serde = serde
-
-    def claim(self, message: HumanMessage, message_id: str | None, *, joins: bool, lost: str | None = None) -> Claim:
-        """A claim for `Turns.turn`. Without an id the message is answered, but its answer cannot be asked for again."""
-        return Claim(self, message, message_id, joins, lost)
 
     def once(
         self,
@@ -326,13 +323,11 @@ class MessageClaims:
 
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
         """Let the message wait under this ticket. Return False if it was there before."""
-        row = {"of_thread": thread, "of_message_id": message_id, "of_ticket": ticket}
-        stored = INCOMING.encrypted(connection, (thread, message_id), payload)
-        values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": stored}
-        if _NOTE.run(connection, values):
+        came = ClaimRecord(message_id, self._sessions.now(), None, None, sent=False)
+        if _inserted(connection, thread, came, ticket, payload=payload, ticket=ticket):
             return True
         if ticket:
-            _WAIT_AGAIN.run(connection, row)
+            _WAIT_AGAIN.run(connection, {"of_thread": thread, "of_message_id": message_id, "of_ticket": ticket})
         return False
 
     def follow(self, connection: Connection, source: str, target: str, message_id: str) -> None:
@@ -378,22 +373,9 @@ class MessageClaims:
         A message without an answer is answered together with the person's next one. Without `masks` the reply is kept
         letter by letter, with its secrets.
         """
-        key = (thread, record.message_id)
         reply = without_secrets(record.reply) if record.reply and masks else record.reply
-        kept = [None if each is None else to_bytes(self._serde(), each) for each in (record.message, reply)]
-        values = {
-            "thread": thread,
-            "message_id": record.message_id,
-            "position": position,
-            "ticket": None,
-            "attempts": 0,
-            "received_at": record.received_at,
-            "payload": INCOMING.encrypted(connection, key, kept[0]),
-            "reply": REPLY.encrypted(connection, key, kept[1]),
-            "sent": record.sent,
-        }
-        statement = insert_unless_there(incoming, incoming.c.message_id)[connection.dialect.name]
-        return connection.execute(statement, values).first() is not None
+        payload, kept = (None if each is None else to_bytes(self._serde(), each) for each in (record.message, reply))
+        return _inserted(connection, thread, record, position, payload=payload, reply=kept)
 
     def packed(self, message: HumanMessage) -> bytes:
         return to_bytes(self._serde(), message)
@@ -421,23 +403,37 @@ class MessageClaims:
         return found
 
 
+def _inserted(
+    connection: Connection,
+    thread: str,
+    came: ClaimRecord,
+    position: int,
+    *,
+    payload: bytes | None,
+    reply: bytes | None = None,
+    ticket: int | None = None,
+) -> bool:
+    key = (thread, came.message_id)
+    values = {
+        "thread": thread,
+        "message_id": came.message_id,
+        "position": position,
+        "ticket": ticket,
+        "attempts": 0,
+        "received_at": came.received_at,
+        "payload": INCOMING.encrypted(connection, key, payload),
+        "reply": REPLY.encrypted(connection, key, reply),
+        "sent": came.sent,
+    }
+    return _ADD.run(connection, values) > 0
+
+
 _MINE = given(incoming.c.thread, incoming.c.message_id)
 _UNANSWERED = incoming.c.reply.is_(None)
-_NOTE = Prepared(
-    {
-        dialect: insert.values(
-            thread=bindparam("of_thread"),
-            message_id=bindparam("of_message_id"),
-            ticket=bindparam("of_ticket"),
-            position=bindparam("position"),
-            received_at=bindparam("received_at"),
-            payload=bindparam("payload"),
-            attempts=0,
-            sent=False,
-        )
-        for dialect, insert in insert_unless_there(incoming).items()
-    }
-)
+_AT_FIRST: dict[str, Any] = {
+    each.name: bindparam(each.name) for each in incoming.c if each.name not in {"waited", "sent_as"}
+}
+_ADD = Prepared({dialect: insert.values(_AT_FIRST) for dialect, insert in insert_unless_there(incoming).items()})
 _WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=bindparam("of_ticket")))
 _REFUSE = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=null()))
 _TAKE = Prepared(
