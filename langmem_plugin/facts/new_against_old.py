@@ -20,10 +20,19 @@ from langmem_plugin.lru import cached_if_short
 _KEPT: Final = 4_096
 _WORD: Final = re.compile(r"[^\W_]++")
 _TABLES: Final = json.loads(files(__package__).joinpath("alike.json").read_text("utf-8"))
+_DEATH: Final = "death"
 _OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = tuple(map(words, _TABLES["alike"]))
 _SECRETS: Final = words(_TABLES["secrets"])
 _RESTS_ON: Final = {name: words(cell) for names, cell in _TABLES["rests_on"].items() for name in names.split("|")}
+_ENDS: Final = {
+    event: {attribute: words(cell) for attributes, cell in ended.items() for attribute in attributes.split("|")}
+    for event, ended in _TABLES["ends"].items()
+}
+_MORTAL: Final = words(_TABLES["mortal"])
+_NOUNS: Final = {
+    " ".join(phrase): meant for each in LANGUAGES for table in (each.attributes, each.people) for phrase, meant in table.items()
+}
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
@@ -55,7 +64,8 @@ def alike_slots(key: str) -> set[str]:
     who, _, attribute = key.partition("/")
     alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
     alike |= {said for pair in _OPPOSITES.items() for said in pair if attribute in pair}
-    return {f"{who}/{each}" for each in alike}
+    alike = alike.union(*(_ENDS.get(event, ()) for event in (attribute, f"{attribute}-")))
+    return {f"{who}/{each}" for each in alike} | {f"{SELF}/{each}" for each in _MORTAL if attribute == _DEATH}
 
 
 @cached_if_short(_KEPT)
@@ -116,6 +126,8 @@ def _of_one(new: Statement, old: Statement) -> Relation:
         return Relation("supersedes", "corrects the value")
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return Relation("unrelated", "what one of them states is not clear")
+    if not _is_over(old) and _is_ended(new.slot, new.value, old.slot, old.text, over=_is_over(new)):
+        return Relation("supersedes", "tells what ended it")
     alike = _same_subject(new.slot.who, old.slot.who)
     if alike == "no":
         return Relation("unrelated", "is about somebody or something else")
@@ -125,6 +137,22 @@ def _of_one(new: Statement, old: Statement) -> Relation:
     if ours != theirs and not any({ours, theirs} <= group for group in _ALIKE):
         return Relation("unrelated", "is about something else")
     return _of_one_attribute(new, old, is_same=ours == theirs)
+
+
+def _is_ended(event: Slot, told: str, old: Slot, text: str, *, over: bool) -> bool:
+    """Tell whether an event ends the old fact: a separation a marriage, a death the home of whom died, and a pet."""
+    said = plain(text).split()
+    ends = _ENDS.get(f"{event.attribute}-" if over else event.attribute, {})
+    if _same_subject(event.who, old.who) == "yes":
+        values = ends.get(old.attribute)
+        if values is not None and (not values or any(each in said or within(each, text) for each in values)):
+            return True
+    if event.attribute != _DEATH or over or old.who != SELF or any(map(str.isdigit, text)):
+        return False
+    role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
+    roles = {_NOUNS.get(word, word) for word in (old.attribute, *said)}
+    of_theirs = old.attribute in _MORTAL or name == canonical(old.attribute)  # "Bruno is my dog"
+    return of_theirs and (name <= canonical(text) if name else role in roles)
 
 
 def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
@@ -141,8 +169,9 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if over and not was_over:
         said = set(plain(theirs).replace(",", " , ").split())
         another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
-        ends = (not ours and (is_same or not _is_job(old))) or (
-            ours and within(ours, theirs) and not _JOINS & said and not another
+        named = _NOUNS.get(plain(ours), "") in {old.slot and old.slot.attribute, *map(_NOUNS.get, plain(theirs).split())}
+        ends = (named and _beside(new) <= _beside(old)) or (  # "sold the car"
+            within(ours, theirs) and not _JOINS & said and not another
         )  # two companies: "Acme" and "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
     if over or was_over:
@@ -156,11 +185,6 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     named = new.slot.who == SELF or bool(_parts(new.slot.who)[1])
     own = named and new.slot.attribute in _SURELY_ONE
     return Relation("supersedes", f"only one {new.slot.attribute} holds at a time", by_place=not own)
-
-
-def _is_job(statement: Statement) -> bool:
-    """Tell whether the fact names a profession, which stays when an employer does not."""
-    return statement.slot is not None and statement.slot.attribute == "job"
 
 
 def _worded_alike(new: Statement, old: Statement) -> bool:

@@ -440,6 +440,8 @@ class Reader:
         named = language.name == "he" or self._without_articles(value)[0].capital
         if (attribute in _EXACT and not self._counts(value)) or (attribute in _SERVICES and not named):
             return False
+        if attribute == "death" and subject.is_speaker:
+            return is_name(value[0], language)  # whom they had to put down; not "I'm dead tired"
         if attribute == "illness":
             return any(re.fullmatch(language.illnesses, token.plain) for token in value[:3]) and len(value) < 6
         if attribute == "counted":

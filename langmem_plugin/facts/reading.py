@@ -78,7 +78,7 @@ def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list
         told = [_worded(text, line, each, said_at) for each in found]
         event = None if sentence.asked else _life_event(text, tokens, language)
         if event is not None and (noted or not any(_same_words(each, event) for each in told)):
-            told = [event, *(each for each in told if not _same_words(each, event))]
+            told = [event, *told]
         if not told and not noted and not sentence.asked and tokens:
             told = _ordered(text[tokens[0].start : tokens[-1].end]) or _asked_to_keep(text, tokens, language)
         read += told
@@ -155,21 +155,25 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
-    """Read that something ended which is not named: "I got laid off", "we broke up"; nothing that ended
-    for somebody else.
-    """
+    """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
+    joined = [at + 2 for at in range(1, _LATEST_ASKED) if _is_joined_self(tokens[at : at + 2], language)]
     leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
-    for at in range(len(tokens)):
-        for (attribute, value), events in language.life_events.items():
-            used = begins(tokens, at, events)
+    for at in range(joined[-1] if joined else 0, len(tokens)):
+        for event, said in language.life_events.items():
+            used = begins(tokens, at, said)
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
             if used and following not in language.determiners:  # "we split up the bill"
                 quote = text[tokens[0].start : tokens[at + used - 1].end]
-                ended = _plainly(quote, value, quote, attribute)
-                return replace(ended, text=quote[:1].upper() + quote[1:], over=True)
-        if tokens[at].word and tokens[at].plain not in leading:
+                value = text[tokens[at].start : tokens[at + used - 1].end]
+                return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
+        if tokens[at].word and tokens[at].plain not in leading | language.determiners | language.possessives:
             return None
     return None
+
+
+def _is_joined_self(said: Sequence[Token], language: Language) -> bool:
+    """Tell whether it is "and I", of "Tom and I"."""
+    return len(said) > 1 and said[0].plain in language.joins and said[1].plain in language.selves
 
 
 def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> Statement:

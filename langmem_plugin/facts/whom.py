@@ -23,7 +23,7 @@ _WITHOUT_MINE: Final = SERVING | words(
 )
 OF_PEOPLE: Final = words(
     "home|age|birthday|allergy|intolerance|diet|health|accessibility|job|employer|debt|dislike|like|school|status|"
-    "monthly payment|relationship|smoking|fear"
+    "monthly payment|relationship|smoking|fear|death"
 )
 """The attributes that can be told of somebody who is only named."""
 _OF_THE_HOUSE: Final = words("child|dog|cat|pet|wife|husband")
@@ -260,7 +260,7 @@ def _named(line: Line, at: int) -> Subject | None:
 
 def _length_of_a_name(line: Line, at: int) -> int:
     """Return how many words a name has in Hebrew, where no capital letter tells it: unknown words stand before
-    an age or a debt.
+    an age, a debt or a death.
     """
     for length in range(1, _MOST_NAMES + 1):
         word = line.tokens[at + length - 1 : at + length]
@@ -268,7 +268,7 @@ def _length_of_a_name(line: Line, at: int) -> int:
             return 0
         said = best_match(line, at + length, third=True)
         if said is not None:
-            return length if said.attribute in ("age", "debt") else 0
+            return length if said.attribute in ("age", "debt", "death") else 0
     return 0
 
 

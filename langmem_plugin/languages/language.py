@@ -44,8 +44,8 @@ class Language:
     "second"), `currencies` and `periods_said` what an amount is of and for; by
     `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
-    say nothing that tells one fact from another. `life_events` are what ends a value (all of the attribute's where it
-    is "") without naming it: "got laid off". `sending` are those of `asks` that begin a message to somebody else
+    say nothing that tells one fact from another. `life_events` are by what people tell an event that ends facts which
+    it does not name ("got laid off"): `facts/alike.json` says which. `sending` are those of `asks` that begin a message to somebody else
     ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the present that they
     may be told as.
 
@@ -147,7 +147,7 @@ class Language:
     guards: Mapping[str, str]
     orders: Mapping[str, Any]
     changes: Mapping[str, str]
-    life_events: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]]
+    life_events: Mapping[str, tuple[tuple[str, ...], ...]]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -157,9 +157,8 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("people", "attributes"), named),
     **dict.fromkeys(("telling", "currencies", "periods_said"), meanings),
     "no_values": lambda cells: {name: words(cell) for names, cell in cells.items() for name in names.split("|")},
-    "times": lambda cells: {name: phrases(cell) for name, cell in cells.items()},
+    **dict.fromkeys(("times", "life_events"), lambda cells: {name: phrases(cell) for name, cell in cells.items()}),
     "contractions": lambda cells: {short: tuple(full.split()) for short, full in cells.items()},
-    "life_events": lambda cells: {tuple(name.split("/")): phrases(cell) for name, cell in cells.items()},
 }
 """The reader of each field that is neither taken as it stands in its file nor a cell of words."""
 

@@ -55,8 +55,37 @@ ya no soy vegana | soy vegana
 כבר לא עובד באינטל | עובד באינטל
 """,
 }
+ENDED = {
+    "en": """
+Priya and I got divorced | I'm married to Priya
+They made me redundant and I lost my job | I work at Halfords
+Pickle passed away this morning | Pickle is our rabbit
+I gave up smoking | Smokes a pipe
+Sold the van | My van is a Transit
+I'm back to eating meat | I'm a vegetarian
+My grandad died | My grandad lives in Hove
+We had the baby on Friday! | I'm pregnant
+I changed my mind about the marathon | I want to run the marathon
+""",
+    "es": """
+Marcos y yo nos hemos separado | mi marido se llama Marcos
+me quedé sin trabajo | trabajo en Renfe
+se nos murió Lola | mi gata se llama Lola
+he dado a luz | estoy embarazada
+""",
+    "he": """
+אני ורון התגרשנו | אני נשואה לרון
+איבדתי את העבודה | אני עובד באל על
+ילדתי בן | אני בהריון
+""",
+}
 BOTH_SO = {
     "en": """
+My brother and his wife broke up | My husband is Tim
+Our neighbour passed away | My cat is called Olive
+Pickle passed away | We have a hamster called Nacho
+Sold the old van | Bought a new Transit van
+My uncle lost his job | I work at Halfords
 I'm allergic to pine nuts | I'm allergic to nuts
 My brother Otto lives in Bonn | My brother Ivo lives in Basel
 My sister works at Bosch | I work at Bosch
@@ -69,6 +98,8 @@ I speak Dutch too | I speak Danish
 The shop's wifi password is Plum-9 | My bank pin is 4417
 """,
     "es": """
+mi prima se ha divorciado | mi marido se llama Marcos
+se murió el perro de Ana | mi gata se llama Lola
 mi hermano Otto vive en Bonn | mi hermano Ivo vive en Basilea
 mi hermana trabaja en Correos | trabajo en Correos
 me gusta el té | me gusta el café
@@ -105,9 +136,9 @@ def outcome(offline_model, clock):
 @pytest.mark.slow
 @pytest.mark.spec("W-6")
 @for_each("language", ["en", "es", "he"])
-def test_the_same_in_other_words_is_known_and_another_value_takes_its_place(outcome, language):
+def test_the_same_in_other_words_is_known_and_what_has_changed_or_ended_holds_no_more(outcome, language):
     wanted = [(pair, "duplicate") for pair in rows(AGAIN[language])]
-    wanted += [(pair, "superseded") for pair in rows(CHANGED[language])]
+    wanted += [(pair, "superseded") for pair in (*rows(CHANGED[language]), *rows(ENDED[language]))]
     missed = [(pair, kind) for pair, kind in wanted if outcome(*pair) != kind]
 
     assert len(missed) <= len(wanted) * 0.15, missed
