@@ -31,7 +31,10 @@ _ENDS: Final = {
 }
 _MORTAL: Final = words(_TABLES["mortal"])
 _NOUNS: Final = {
-    " ".join(phrase): meant for each in LANGUAGES for table in (each.attributes, each.people) for phrase, meant in table.items()
+    " ".join(phrase): meant
+    for each in LANGUAGES
+    for table in (each.attributes, each.people)
+    for phrase, meant in table.items()
 }
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
@@ -126,7 +129,9 @@ def _of_one(new: Statement, old: Statement) -> Relation:
         return Relation("supersedes", "corrects the value")
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return Relation("unrelated", "what one of them states is not clear")
-    if not _is_over(old) and _is_ended(new.slot, new.value, old.slot, old.text, over=_is_over(new)):
+    if not _is_over(old) and (
+        _is_ended(new.slot, new.value, old.slot, old.text, over=_is_over(new)) or _is_gone(new, old)
+    ):
         return Relation("supersedes", "tells what ended it")
     alike = _same_subject(new.slot.who, old.slot.who)
     if alike == "no":
@@ -137,6 +142,19 @@ def _of_one(new: Statement, old: Statement) -> Relation:
     if ours != theirs and not any({ours, theirs} <= group for group in _ALIKE):
         return Relation("unrelated", "is about something else")
     return _of_one_attribute(new, old, is_same=ours == theirs)
+
+
+def _is_gone(new: Statement, old: Statement) -> bool:
+    """Tell whether a thing is theirs no more that is named by its kind: "sold the car"."""
+    if new.slot is None or old.slot is None or new.slot.attribute != "possession" or not _is_over(new):
+        return False
+    kind = plain(new.value or "")
+    kinds = {old.slot.attribute, *map(_NOUNS.get, plain(old.value or "").split())}
+    return (
+        new.slot.who == old.slot.who
+        and not kinds.isdisjoint({kind, _NOUNS.get(kind, kind)})
+        and _beside(new) <= _beside(old)
+    )
 
 
 def _is_ended(event: Slot, told: str, old: Slot, text: str, *, over: bool) -> bool:
@@ -169,10 +187,7 @@ def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relat
     if over and not was_over:
         said = set(plain(theirs).replace(",", " , ").split())
         another = {plain(word) for word in theirs.split() if word[:1].isupper()} - set(plain(ours).split())
-        named = _NOUNS.get(plain(ours), "") in {old.slot and old.slot.attribute, *map(_NOUNS.get, plain(theirs).split())}
-        ends = (named and _beside(new) <= _beside(old)) or (  # "sold the car"
-            within(ours, theirs) and not _JOINS & said and not another
-        )  # two companies: "Acme" and "Acme North"
+        ends = within(ours, theirs) and not _JOINS & said and not another  # two companies: "Acme" and "Acme North"
         return Relation("supersedes", "says that it is no more so") if ends else Relation("keeps_both", "ends another")
     if over or was_over:
         return Relation("keeps_both", "what is not so does not contradict what is")

@@ -156,9 +156,8 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
     """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
-    joined = [at + 2 for at in range(1, _LATEST_ASKED) if _is_joined_self(tokens[at : at + 2], language)]
     leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
-    for at in range(joined[-1] if joined else 0, len(tokens)):
+    for at in range(_joined_selves(tokens, language), len(tokens)):
         for event, said in language.life_events.items():
             used = begins(tokens, at, said)
             following = tokens[at + used].plain if used and at + used < len(tokens) else ""
@@ -171,9 +170,11 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
     return None
 
 
-def _is_joined_self(said: Sequence[Token], language: Language) -> bool:
-    """Tell whether it is "and I", of "Tom and I"."""
-    return len(said) > 1 and said[0].plain in language.joins and said[1].plain in language.selves
+def _joined_selves(tokens: Sequence[Token], language: Language) -> int:
+    """Return the place behind "Tom and I", "me and Tom", "אני ורון"."""
+    said = [token.plain for token in tokens[: 2 if language.name == "he" else 3]]
+    joined = not language.joins.isdisjoint(said) or (language.name == "he" and said[-1:] != [] and said[-1][0] == "ו")
+    return len(said) if joined and not (language.selves | language.objects).isdisjoint(said) else 0
 
 
 def _worded(text: str, line: Line, said: Finding, said_at: datetime | None) -> Statement:

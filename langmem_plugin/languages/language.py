@@ -45,9 +45,9 @@ class Language:
     `beside` a fact may be so beside another. `recurring` is a pattern of what comes again and again, `scheduled` are
     things of theirs that do. `binding` say how the words around them stand to each other ("than", "to"). `empty` words
     say nothing that tells one fact from another. `life_events` are by what people tell an event that ends facts which
-    it does not name ("got laid off"): `facts/alike.json` says which. `sending` are those of `asks` that begin a message to somebody else
-    ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the present that they
-    may be told as.
+    it does not name ("got laid off"): `facts/alike.json` says which. `sending` are those of `asks` that begin a message
+    to somebody else ("tell"). `whether` begins a clause that is no statement, `pasts` are verbs of the past with the
+    present that they may be told as.
 
     `guards` are patterns, held against plain text, of words after which a fact is not believed or not sure, whoever
     read it. `denies` are words by which a clause says that something is not so, but for the idioms `denies_not`; of a
