@@ -6,15 +6,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import FactType, Statement
-from langmem_plugin.facts.clauses import after_leads
-from langmem_plugin.facts.guards import is_automated, laughs
-from langmem_plugin.facts.others_words import own_words
-from langmem_plugin.facts.patterns import begins, language_of
+from langmem_plugin.facts.guards import is_automated, laughs, own_words
+from langmem_plugin.facts.patterns import language_of
 from langmem_plugin.facts.reading import is_errand, statements
-from langmem_plugin.facts.tokens import Sentence, Token, sentences
+from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language
-from langmem_plugin.languages.plain_text import plain
 
 _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # any day will do: the reading does not depend on it
 _TASTES: Final = frozenset({"like", "dislike", "preference", "diet", "drinking"})
@@ -41,15 +38,14 @@ def classify(text: str) -> Classification:
     Not stored: questions, tasks and wishes of the moment, moods, mere ideas, jokes, words of others and of
     machines, and what is not clear. A cheap gate before a model: it says yes to what might hold a fact.
     """
-    said = plain(text)
-    language = language_of(said, text)
+    language = language_of(text)
     if is_automated(text):
         return Classification(False, "Automated or forwarded text detected")
     if stated := statements(text, said_at=_NO_DAY):
         return _of_statement(stated[0], _whole_value(stated))
     if laughs(text):
         return Classification(False, "Joke detected")
-    found = [each for each in sentences(own_words(text), language.contractions) if any(t.word for t in each.tokens)]
+    found = [each for each in sentences(own_words(text), language) if any(t.word for t in each.tokens)]
     told = [each for each in found if not each.asked and not is_errand(text, each.tokens, language)]
     if not told:
         asked_all = all(each.asked for each in found)

@@ -1,15 +1,16 @@
 """The time at which something holds: the days, months and years of a sentence, made absolute from when it was said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, Literal
 
 from babel.dates import format_date
 
-from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.sentences import Token
 from langmem_plugin.facts.values import number
-from langmem_plugin.languages.language import Language
+from langmem_plugin.languages.language import Language, Phrases
 
 Unit = Literal["day", "week", "month", "year"]
 _Kind = Literal["at", "since", "until"]
@@ -18,6 +19,7 @@ _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
 _A_RANGE: Final = 3
 _UP_TO: Final = ("-", "to", "al", "a", "עד")
+_NONE: Final = Phrases()
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
 
@@ -61,11 +63,14 @@ def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, a
 
 
 def _moment(tokens: Sequence[Token], place: int, language: Language, today: datetime, *, ahead: bool) -> Moment | None:
+    first, known = tokens[place].plain, _openers(language)
+    if not (first[:1].isdigit() or first in known or first[1:] in known):
+        return None
     words = [token.plain for token in tokens[place : place + 9]]
     kind: _Kind = "at"
     skipped = 0
     for named in _KINDS:
-        used = _begins(words, language.times[named])
+        used = language.times[named].begin(words)
         if used:
             kind, skipped = named, used
             break
@@ -84,6 +89,13 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
     return _made(date, place, place + skipped + date.used, kind, language)
 
 
+@cache
+def _openers(language: Language) -> frozenset[str]:
+    """Return the words with which a time may begin, but for figures."""
+    named = {word for cells in language.times.values() for word in cells.by_first}
+    return frozenset(named).union(language.months, language.weekdays, language.numbers, "a")
+
+
 def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:
     return Moment(
         first, last, date.start, after(date.through or date.start, date.unit), kind, _said(date, kind, language)
@@ -100,17 +112,13 @@ def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: b
 
 def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
     """Return the time that fixed words name: "yesterday", "last month", "el año pasado"."""
-    best: _Date | None = None
-    for named, cells in language.times.items():
-        if named[-1] in _LETTERS and named[:-1].lstrip("-").isdigit():
-            used = _begins(words, cells)
-            if used and (best is None or used > best.used):
-                unit = _LETTERS[named[-1]]
-                best = _Date(used, moved(today, unit, int(named[:-1])), unit)
-    if best is not None:
-        return best
+    known = _fixed_times(language)
+    used = known[0].begin(words)
+    if used:
+        named = known[1][tuple(words[:used])]
+        return _Date(used, moved(today, _LETTERS[named[-1]], int(named[:-1])), _LETTERS[named[-1]])
     for named, step in (("last", -1), ("next", 1)):
-        used = _begins(words, language.times.get(named, ()))
+        used = language.times.get(named, _NONE).begin(words)
         day = language.weekdays.get(words[used]) if 0 < used < len(words) else None
         if day is not None:
             days = (day - today.weekday()) % 7 or 7
@@ -118,9 +126,17 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
     return None
 
 
+@cache
+def _fixed_times(language: Language) -> tuple[Phrases, Mapping[tuple[str, ...], str]]:
+    """Return the phrases that name a time, and the time of each as in "-1d"."""
+    named = {cell: name for name, cells in language.times.items() if name[-1] in _LETTERS for cell in cells}
+    named = {cell: name for cell, name in named.items() if name[:-1].lstrip("-").isdigit()}
+    return Phrases(named), named
+
+
 def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
     """Return the time so long ago: "two years ago", "hace tres meses", "לפני 3 שנים"."""
-    before = _begins(words, language.times.get("before", ()))
+    before = language.times.get("before", _NONE).begin(words)
     counted = number(words[before:])
     if counted is None and words[before : before + 1] == ["a"]:
         counted = (1, 1)
@@ -128,8 +144,8 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
         return None
     at = before + counted[1]
     for unit in _UNITS:
-        used = _begins(words[at:], language.times[unit])
-        after = _begins(words[at + used :], language.times.get("ago", ())) if used else 0
+        used = language.times[unit].begin(words[at:])
+        after = language.times.get("ago", _NONE).begin(words[at + used :]) if used else 0
         if used and (before or after):
             return _Date(at + used + after, moved(today, unit, -int(counted[0])), unit)
     return None
@@ -179,10 +195,6 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
         start = today + timedelta(days=(days or 7) if ahead else days - 7 if days else 0)
         return _Date(1, start, "day", needs_preposition=True)
     return None
-
-
-def _begins(words: Sequence[str], cells: Sequence[tuple[str, ...]]) -> int:
-    return max((len(cell) for cell in cells if tuple(words[: len(cell)]) == cell), default=0)
 
 
 def _day(word: str) -> int | None:

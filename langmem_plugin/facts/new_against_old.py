@@ -10,8 +10,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
-from langmem_plugin.facts.marks import accents_differ, adds, names
-from langmem_plugin.facts.values import canonical, in_one_form, same, within
+from langmem_plugin.facts.values import accents_differ, adds, canonical, in_one_form, names, same, within
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import LANGUAGES, words
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain

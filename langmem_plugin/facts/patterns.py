@@ -10,13 +10,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
-from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.sentences import Token, begins
 from langmem_plugin.facts.values import number
 from langmem_plugin.languages.language import LANGUAGES, Language
-from langmem_plugin.languages.plain_text import is_hebrew
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
+from langmem_plugin.lru import cached_if_short
 
 _SKIPPED: Final = r"(?:[~!^]\S+ ){0,3}?"
 _TAG: Final = "[~!^#&]?"
@@ -24,10 +25,12 @@ _WORD: Final = r"(?![&!^])[^\W_]\S* |[~#]\S+ |'s "  # within a clause
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
 _IS: Final = "is|'s"
 _CURRENCY: Final = r"(?:[$€£₪] )?"
+_KEPT: Final = 256  # texts
+_KEPT_WORDS: Final = 4_096
 _READ_AHEAD: Final = 5  # words in which a pattern begins: those before it are passed over
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """One pattern of a statement. `mark` is "-" where it is not so, "+" where it will be, "*" where its
     value must be a name.
@@ -61,7 +64,7 @@ class Line:
 
     def __init__(self, tokens: Sequence[Token], language: Language) -> None:
         self.tokens, self.language = tokens, language
-        marks = [_mark(tokens, at, language) for at in range(len(tokens))]
+        marks = [_mark(token.plain, language) for token in tokens]
         for at in range(len(tokens)):
             for place in range(at, at + begins(tokens, at, language.ended)):
                 marks[place] = "^"
@@ -71,6 +74,7 @@ class Line:
             self.starts.append(self.starts[-1] + len(each))
         self.text = "".join(said)
         self._marks = marks
+        self.found: dict[tuple[int, bool, bool], list[Match]] = {}
 
     def token_at(self, place: int) -> int:
         return bisect_right(self.starts, place) - 1
@@ -108,6 +112,8 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
 
     With `unsaid`, as in notes, "to be" is left out.
     """
+    if (known := line.found.get((at, third, unsaid))) is not None:
+        return known
     table = _by_first_word(line.language, third or unsaid, unsaid)
     seen: set[Pattern] = set()
     found: list[Match] = []
@@ -120,7 +126,9 @@ def matches(line: Line, at: int, *, third: bool, unsaid: bool = False) -> list[M
             made = None if fitting is None else _made(pattern, fitting)
             if made is not None:
                 found.append(made)
-    return sorted(found, key=lambda each: (-each.said, each.start))
+    found.sort(key=lambda each: (-each.said, each.start))
+    line.found[at, third, unsaid] = found
+    return found
 
 
 def _made(pattern: Pattern, found: re.Match[str]) -> Match | None:
@@ -154,8 +162,8 @@ def _is_number(said: Sequence[str]) -> bool:
     return number([part for word in words for part in word.split("-")]) is not None
 
 
-def _mark(tokens: Sequence[Token], at: int, language: Language) -> str:
-    word = tokens[at].plain
+@lru_cache(_KEPT_WORDS)
+def _mark(word: str, language: Language) -> str:
     if word in language.negations:
         return "!"
     if word in language.fillers:
@@ -235,32 +243,16 @@ def _expression(bare: str, place: int, language: Language, third: bool, unsaid: 
     return f"{tag}{name}(?:{'|'.join(words) or '(?!)'}) )"
 
 
-def begins(tokens: Sequence[Token], at: int, phrases: Sequence[tuple[str, ...]]) -> int:
-    """Return how many tokens the longest of the phrases takes that stands at `at`."""
-    if at >= len(tokens):
-        return 0
-    first, longest = tokens[at].plain, 0
-    for phrase in phrases:
-        if (
-            phrase[0] == first
-            and len(phrase) > longest
-            and tuple(token.plain for token in tokens[at : at + len(phrase)]) == phrase
-        ):
-            longest = len(phrase)
-    return longest
-
-
-def language_of(said: str, written: str) -> Language:
-    """Return the language of a text: by script, else by its function words; English when in doubt. `said` is the
-    text in plain words.
-    """
+@cached_if_short(_KEPT, LONGEST_KEPT)
+def language_of(text: str) -> Language:
+    """Return the language of a text: by script, else by its function words; English when in doubt."""
     english, hebrew, spanish = LANGUAGES
-    found = [word.strip('.,;:!?()"') for word in said.split()]
+    found = [word.strip('.,;:!?()"') for word in plain(text).split()]
     if any(map(is_hebrew, found)):
         return hebrew
-    accented = 2 * (not _ACCENTED.isdisjoint(written))
-    in_spanish = sum(word in _marking(spanish) for word in found) + accented
-    return spanish if in_spanish > sum(word in _marking(english) for word in found) else english
+    accented = 2 * (not _ACCENTED.isdisjoint(text))
+    ours, theirs = _marking(spanish), _marking(english)
+    return spanish if sum(map(ours.__contains__, found)) + accented > sum(map(theirs.__contains__, found)) else english
 
 
 @cache

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.moments import moments
-from langmem_plugin.facts.patterns import Line, Match, begins, best_match, matches, taken_apart
-from langmem_plugin.facts.tokens import Sentence, Token
+from langmem_plugin.facts.patterns import Line, Match, best_match, matches, taken_apart
+from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, starts, stated_until
 from langmem_plugin.facts.values import number
 from langmem_plugin.facts.whom import OF_PEOPLE, SELF, SERVING, Subject, is_a_name, is_name, looked_up, subject_at
 from langmem_plugin.languages.language import Language, words

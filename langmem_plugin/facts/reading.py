@@ -4,19 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
-from langmem_plugin.facts.clauses import after_leads
-from langmem_plugin.facts.guards import ANOTHERS, doubted, is_automated, laughs, unbelieved
+from langmem_plugin.facts.guards import ANOTHERS, doubted, is_automated, laughs, own_words, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
-from langmem_plugin.facts.others_words import own_words
-from langmem_plugin.facts.patterns import Line, begins, language_of
+from langmem_plugin.facts.patterns import Line, language_of
 from langmem_plugin.facts.reader import Finding, Reader, is_timed
 from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.sentences import Token, after_leads, begins, sentences
 from langmem_plugin.facts.standing_orders import instructions_in
 from langmem_plugin.facts.stated import Claim, Stated
-from langmem_plugin.facts.tokens import Token, sentences
 from langmem_plugin.facts.whom import SELF
 from langmem_plugin.languages.language import Language
 from langmem_plugin.languages.plain_text import plain
@@ -67,10 +66,10 @@ def statement_of(text: str, said_at: datetime | None = None) -> Statement:
 def _read(own: str, text: str, said_at: datetime | None, *, noted: bool) -> list[Statement]:
     if is_automated(text):
         return []
-    language = language_of(plain(text), text)
+    language = language_of(text)
     reader = Reader(language, said_at, noted=noted)
     read: list[Statement] = []
-    for sentence in sentences(own, language.contractions):
+    for sentence in sentences(own, language):
         tokens = sentence.tokens[:_LONGEST_SENTENCE]
         if read and (named := _named_now(text, read[-1], tokens, language)) is not None:
             read[-1] = named
@@ -156,7 +155,6 @@ def is_errand(text: str, tokens: Sequence[Token], language: Language) -> bool:
 
 def _life_event(text: str, tokens: Sequence[Token], language: Language) -> Statement | None:
     """Read an event of the speaker's own that ends what it does not name: "I got laid off", "Tom and I broke up"."""
-    leading = language.selves | language.fillers | language.leading | {word for lead in language.leads for word in lead}
     for at in range(_joined_selves(tokens, language), len(tokens)):
         for event, said in language.life_events.items():
             used = begins(tokens, at, said)
@@ -165,9 +163,16 @@ def _life_event(text: str, tokens: Sequence[Token], language: Language) -> State
                 quote = text[tokens[0].start : tokens[at + used - 1].end]
                 value = text[tokens[at].start : tokens[at + used - 1].end]
                 return replace(_plainly(quote, value, quote, event), text=quote[:1].upper() + quote[1:])
-        if tokens[at].word and tokens[at].plain not in leading | language.determiners | language.possessives:
+        if tokens[at].word and tokens[at].plain not in _leading(language):
             return None
     return None
+
+
+@cache
+def _leading(language: Language) -> frozenset[str]:
+    """Return the words that may stand before an event of the speaker's own."""
+    led = frozenset(word for lead in language.leads for word in lead) | language.fillers | language.leading
+    return led | language.selves | language.determiners | language.possessives
 
 
 def _joined_selves(tokens: Sequence[Token], language: Language) -> int:

@@ -14,8 +14,10 @@ from stdnum.il import idnr
 from stdnum.us import ssn
 
 from langmem_plugin.languages.language import LANGUAGES, words
-from langmem_plugin.languages.plain_text import plain
+from langmem_plugin.languages.plain_text import LONGEST_KEPT, plain
+from langmem_plugin.lru import cached_if_short
 
+_KEPT: Final = 4_096  # texts: one is asked about where it is read, allowed and stored
 MASK: Final = "•••"
 _PLACEHOLDERS = (MASK, "[REDACTED_", "_hash:", "****", "*.*.*.")  # the others are what LangChain's PIIMiddleware leaves
 _NUMBERS: Final = frozenset({"card", "national id", "bank"})
@@ -143,6 +145,7 @@ def _by_kind(table: str) -> dict[Kind, frozenset[str]]:
 
 _WORDS: Final = _by_kind("words")
 _PHRASES: Final = _by_kind("phrases")
+_FIRST_WORDS: Final = frozenset(phrase.split()[0] for phrases in _PHRASES.values() for phrase in phrases)
 # They tell something only with a value beside them, and are mostly about something else.
 _WITH_A_NUMBER: Final = _by_kind("with_a_number")
 _OTHER_CODES: Final = _all("other_codes")
@@ -166,6 +169,7 @@ def is_sensitive(text: str) -> bool:
     return not kinds_of(text) <= _GIVEN_TO_BE_USED
 
 
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def kinds_of(text: str) -> frozenset[Kind]:
     """Return the sensitive kinds of content in a text. Only whole words count: neither "turkey" nor
     "monkey" holds a key.
@@ -181,7 +185,7 @@ def _kinds_of_words(found: list[str], text: str) -> Iterator[Kind]:
     for kind, known in _WORDS.items():
         if not forms.isdisjoint(known):
             yield kind
-    for kind, phrases in _PHRASES.items():
+    for kind, phrases in _PHRASES.items() if not _FIRST_WORDS.isdisjoint(found) else ():
         if any(f" {phrase} " in said for phrase in phrases):
             yield kind
     if any(map(_is_medical, found)) or _SCLEROSIS.search(text):

@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from types import SimpleNamespace
 
 from langmem_plugin.facts.moments import after, moments, moved
-from langmem_plugin.facts.tokens import sentences
+from langmem_plugin.facts.sentences import sentences
 from langmem_plugin.languages.calendar_names import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAY_NUMBERS
 from langmem_plugin.languages.language import LANGUAGES, Language
 from langmem_plugin.languages.language import words as words_of
@@ -313,8 +313,8 @@ def _until(found: re.Match[str], words: OrderWords) -> Ending | None:
         if period := said.get("period") or said.get("next"):
             unit = next(unit for unit, spelling in words.periods.items() if spelling in period)
             return after(moved(today, unit, 0), unit)
-        until = f"{' '.join(words.language.times['until'][0])} {said['last']}"
-        (sentence,) = sentences(until, words.language.contractions)
+        until = f"{' '.join(next(iter(words.language.times['until'])))} {said['last']}"
+        (sentence,) = sentences(until, words.language)
         return moments(sentence.tokens, words.language, at, ahead=True)[0].end
 
     try:

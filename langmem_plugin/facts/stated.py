@@ -6,23 +6,19 @@ that these rules cannot account for is a doubt.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from typing import Final
 
-from langmem_plugin.facts.clauses import after_leads
-from langmem_plugin.facts.patterns import begins, language_of, of_another, taken_apart
-from langmem_plugin.facts.tokens import Sentence, Token, sentences
-from langmem_plugin.facts.values import forms_of_one, in_one_form
+from langmem_plugin.facts.patterns import language_of, of_another, taken_apart
+from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, sentences
+from langmem_plugin.facts.values import COUNTING, bare, forms_of_one, is_number, numbers, words_of
 from langmem_plugin.facts.whom import SERVING
-from langmem_plugin.languages.language import Language, words
-from langmem_plugin.languages.plain_text import plain
-from langmem_plugin.lru import cached_if_short
+from langmem_plugin.languages.language import Language, Phrases, words
 
 NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
-_KEPT: Final = 4_096
 STEM: Final = 4  # letters by which two forms of a word are taken for one
 _IT: Final = words("it|there|is|am|are|'s")
 _LIKE: Final = words("as|like|como|כמו|בתור")
@@ -48,15 +44,16 @@ class Stated:
 
     def __init__(self, claim: Claim, message: str) -> None:
         self.claim, self.message = claim, message
-        self.language = language = language_of(plain(message), message)
+        self.language = language = language_of(message)
         self._idle = language.common | language.articles | language.selves
         start = max(message.find(claim.quote), 0)
         end = start + len(claim.quote)
         self.end = end
-        self.told = [token.plain for each in sentences(claim.text, language.contractions) for token in each.tokens]
+        self._known: dict[str, bool] = {}
+        self.told = [token.plain for each in sentences(claim.text, language) for token in each.tokens]
         quoted = [
             Sentence(taken_apart(each.tokens, language), each.asked)
-            for each in sentences(message, language.contractions)
+            for each in sentences(message, language)
             if each.tokens[0].start < end and start < each.tokens[-1].end
         ]
         self.said = message[quoted[0].tokens[0].start : quoted[-1].tokens[-1].end] if quoted else ""
@@ -76,7 +73,10 @@ class Stated:
         return sum(map(self._is_told, tokens))
 
     def _is_told(self, token: Token) -> bool:
-        return token.word and token.plain not in self._idle and any(same(token.plain, held) for held in self.told)
+        word = token.plain
+        if word not in self._known:
+            self._known[word] = token.word and word not in self._idle and any(same(word, held) for held in self.told)
+        return self._known[word]
 
     def _clauses(self) -> list[Sequence[Token]]:
         found: list[list[Token]] = [[]]
@@ -107,7 +107,7 @@ class Stated:
         if not _denials(clause, language):
             return False
         told = " ".join(self.told)
-        theirs = language_of(told, "")
+        theirs = language_of(told)
         if ours := _denials(told, theirs) | _denials(told, language):
             own = re.split(rf"(?<!\w)(?:{'|'.join(language.selves)})(?!\w)", clause)[-1]
             return ours < _denials(own, language)  # "quit smoking" of "I failed to quit smoking"
@@ -139,7 +139,6 @@ class Stated:
             led = []  # "I like", "no como"
         if led and (led[-1] in _LIKE or (led[-1] in _OF and not self.claim.about_speaker)):
             return True
-        phrases = (*language.conditional, *language.reported)
         if not self.claim.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == [
             "'s"
         ]:
@@ -148,7 +147,8 @@ class Stated:
             return True  # "I was close to buying …"
         clause = self.clause[: self.first + 1 if self.claim.about_speaker else None]
         hanging = (at for at, token in enumerate(clause) if token.plain not in self.told)
-        return any(begins(clause, at, phrases) for at in hanging) and self._search("tells", clause) is None
+        hung = any(begins(clause, at, each) for at in hanging for each in (language.conditional, language.reported))
+        return hung and self._search("tells", clause) is None
 
     def is_dictated(self) -> bool:
         """Tell whether the clause stands behind a colon and what asks for a text: "write me a bio: I'm Laura"."""
@@ -161,7 +161,7 @@ class Stated:
         said = [token.plain for token in label[begun:]]
         people = {word for phrase in language.people for word in phrase}
         owned = said[0] in language.possessives
-        known = said[0] in language.selves or begins(label, begun + owned, tuple(language.attributes))
+        known = said[0] in language.selves or begins(label, begun + owned, _nouns(language)[0])
         titled = not language.own_labels.isdisjoint(said[owned : owned + 1] if owned else said)
         return not (known or titled) or not (language.objects | people).isdisjoint(said)
 
@@ -189,8 +189,7 @@ class Stated:
         owned = clause[at + 1 : at + 4] if language.possessive_after else clause[at : at + 1]
         if any(token.plain in language.possessives for token in owned):
             noun = at + (clause[at].plain in language.possessives)
-            known = tuple(phrase for phrase, meant in language.attributes.items() if meant not in SERVING)
-            return bool(begins(clause, noun, known)) or self._shared(clause[noun : noun + 1]) > 0
+            return bool(begins(clause, noun, _nouns(language)[1])) or self._shared(clause[noun : noun + 1]) > 0
         pronoun = not at or clause[at - 1].plain not in language.articles  # "el médico" ends like a verb
         if pronoun and any(map(self._is_first, clause[at : at + 1 + (language.name == "he")])):
             return True
@@ -276,6 +275,13 @@ class Stated:
         return found and found.group()
 
 
+@cache
+def _nouns(language: Language) -> tuple[Phrases, Phrases]:
+    """Return the nouns of what people have, and those of them that are nobody who serves them."""
+    told = language.attributes
+    return Phrases(told), Phrases(phrase for phrase, meant in told.items() if meant not in SERVING)
+
+
 def _denials(clause: str, language: Language) -> set[str]:
     joined = "ו?" if language.name == "he" else ""
     return set(re.findall(rf"(?<!\w){joined}(?:{language.guards['denies']})(?!\w)", clause))
@@ -283,38 +289,16 @@ def _denials(clause: str, language: Language) -> set[str]:
 
 def same(one: str, other: str) -> bool:
     """Tell whether the two are forms of one word, or one number."""
+    if one == other:
+        return True
+    if (
+        one[:1] != other[:1]
+        and f"{one}{other}".isascii()
+        and f"{one}{other}".isalpha()
+        and COUNTING.isdisjoint((one, other))
+    ):
+        return False
     if is_number(one) or is_number(other):
         return bool(numbers(one) & numbers(other))
     alike = min(len(one), len(other)) >= STEM and one[:STEM] == other[:STEM]
     return alike or forms_of_one(bare(one), bare(other))
-
-
-def bare(word: str) -> str:
-    """Return the word without the letter that Hebrew writes onto it."""
-    return word[1:] if len(word) > 3 and word[0] in "בהולמשכ" else word
-
-
-@cached_if_short(_KEPT)
-def numbers(text: str) -> frozenset[str]:
-    """Return the numbers of a text, in digits and in words; of a time, a date and a code also each of their parts."""
-    found = set[str]()
-    for word in (*in_one_form(text), *in_one_form(" ".join(map(bare, words_of(text))))):
-        if word[0] != "m" and any(map(str.isdigit, word)):
-            found |= {word, *(part.lstrip("0") or word for part in re.findall(r"\d+", word))}
-    return frozenset(found)
-
-
-def is_number(word: str) -> bool:
-    """Tell whether the word counts: not "one", which is an article too."""
-    return word[:1].isdigit() or not numbers(word) <= {"1"}
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text in plain letters."""
-    return re.findall(r"[^\W_]+(?:['\"][^\W_]+)*", flat(text))
-
-
-def flat(text: str) -> str:
-    """Return the text in plain letters, with one kind of space and nothing that no screen shows."""
-    shown = "".join(letter for letter in plain(text) if unicodedata.category(letter) != "Cf")
-    return re.sub(r"[^\S\n]+", " ", shown)

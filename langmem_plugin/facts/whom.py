@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.patterns import Line, begins, best_match
-from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.patterns import Line, best_match
+from langmem_plugin.facts.sentences import Token, begins
 from langmem_plugin.languages.language import Language, words
 
 SELF: Final = "self"
@@ -118,14 +119,10 @@ def _is_of_family(word: str, language: Language) -> bool:
     return word in language.bare_people or (language.name == "en" and word.removesuffix("s") in language.bare_people)
 
 
-def _phrases(words: frozenset[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple((word,) for word in words)
-
-
 def _owned(line: Line, at: int, first: int) -> Subject | None:
     """Read the subject behind "my": a person, with their name, or a noun, and things of theirs: "my son's school"."""
     tokens, language = line.tokens, line.language
-    at += begins(tokens, at, _phrases(language.adjectives))
+    at += at < len(tokens) and tokens[at].plain in language.adjectives
     role, used = looked_up(line, at, language.people)
     if used and looked_up(line, at, language.attributes)[1] <= used:
         return _of_theirs(line, with_name(line, Subject(role, first, at + used, at, role=role)))
@@ -158,7 +155,7 @@ def with_name(line: Line, subject: Subject) -> Subject:
     """
     tokens, language = line.tokens, line.language
     end = subject.end
-    end += begins(tokens, end, _phrases(language.adjectives_after))
+    end += end < len(tokens) and tokens[end].plain in language.adjectives_after
     subject = replace(subject, end=end)
     apart = tokens[end : end + 3]  # "my eldest, Ella, …"
     if len(apart) > 2 and apart[0].plain == apart[2].plain == "," and is_name(apart[1], language):
@@ -272,9 +269,13 @@ def _length_of_a_name(line: Line, at: int) -> int:
     return 0
 
 
+@cache
+def _no_names(language: Language) -> frozenset[str]:
+    return language.common.union(language.weekdays, language.months, language.questions, language.fillers)
+
+
 def is_name(token: Token, language: Language) -> bool:
-    known = language.common | language.weekdays.keys() | language.months.keys() | language.questions | language.fillers
-    return token.capital and token.plain.replace("-", "").isalpha() and token.plain not in known
+    return token.capital and token.plain.replace("-", "").isalpha() and token.plain not in _no_names(language)
 
 
 def is_a_name(value: Sequence[Token], language: Language) -> bool:

@@ -1,7 +1,8 @@
 """The words of a language as every room reads them: one data file each, `en.json`, `es.json`, `he.json`."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Final
@@ -9,9 +10,27 @@ from typing import Any, Final
 from langmem_plugin.languages.calendar_names import months, weekdays
 
 
-def phrases(text: str) -> tuple[tuple[str, ...], ...]:
-    """Split a `|`-separated table cell into phrases, each a tuple of words."""
-    return tuple(tuple(part.split()) for part in text.split("|") if part.strip())
+class Phrases:
+    """Phrases, each a tuple of words, looked up by their first word."""
+
+    def __init__(self, each: Iterable[tuple[str, ...]] = ()) -> None:
+        self._each = tuple(each)
+        self.by_first = defaultdict[str, list[tuple[str, ...]]](list)
+        for phrase in sorted(self, key=len, reverse=True):
+            self.by_first[phrase[0]].append(phrase)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self._each)
+
+    def begin(self, words: Sequence[str]) -> int:
+        """Return how many of the words the longest phrase takes that they begin with."""
+        known = self.by_first.get(words[0], ()) if words else ()
+        return next((len(each) for each in known if tuple(words[: len(each)]) == each), 0)
+
+
+def phrases(text: str) -> Phrases:
+    """Split a `|`-separated table cell into phrases."""
+    return Phrases(tuple(part.split()) for part in text.split("|") if part.strip())
 
 
 def words(text: str) -> frozenset[str]:
@@ -68,32 +87,32 @@ class Language:
     bare_people: frozenset[str]
     attributes: Mapping[tuple[str, ...], str]
     predicates: Mapping[str, str]
-    copulas: tuple[tuple[str, ...], ...]
+    copulas: Phrases
     was: frozenset[str]
     fillers: frozenset[str]
-    leads: tuple[tuple[str, ...], ...]
-    remember: tuple[tuple[str, ...], ...]
+    leads: Phrases
+    remember: Phrases
     negations: frozenset[str]
-    ended: tuple[tuple[str, ...], ...]
-    ended_after: tuple[tuple[str, ...], ...]
+    ended: Phrases
+    ended_after: Phrases
     joins: frozenset[str]
     cuts: frozenset[str]
     articles: frozenset[str]
     questions: frozenset[str]
     asks: frozenset[str]
-    conditional: tuple[tuple[str, ...], ...]
-    reported: tuple[tuple[str, ...], ...]
+    conditional: Phrases
+    reported: Phrases
     events: frozenset[str]
-    momentary: tuple[tuple[str, ...], ...]
+    momentary: Phrases
     moods: frozenset[str]
     pronouns: frozenset[str]
     common: frozenset[str]
-    wishes: tuple[tuple[str, ...], ...]
-    needs: tuple[tuple[str, ...], ...]
+    wishes: Phrases
+    needs: Phrases
     always: frozenset[str]
     frequencies: frozenset[str]
-    names_it: tuple[tuple[str, ...], ...]
-    instead: tuple[tuple[str, ...], ...]
+    names_it: Phrases
+    instead: Phrases
     leading: frozenset[str]
     determiners: frozenset[str]
     clause_openers: frozenset[str]
@@ -106,12 +125,12 @@ class Language:
     parts_of_day: Mapping[str, str]
     own_labels: frozenset[str]
     sensitive: Mapping[str, Any]
-    beside: tuple[tuple[str, ...], ...]
+    beside: Phrases
     adjectives_after: frozenset[str]
     illnesses: str
     pointing: frozenset[str]
-    remember_that: tuple[tuple[str, ...], ...]
-    introducing: tuple[tuple[str, ...], ...]
+    remember_that: Phrases
+    introducing: Phrases
     favorites: frozenset[str]
     scheduled: frozenset[str]
     recurring: str
@@ -134,20 +153,20 @@ class Language:
     months: Mapping[str, int]
     weekdays: Mapping[str, int]
     numbers: Mapping[str, int]
-    times: Mapping[str, tuple[tuple[str, ...], ...]]
+    times: Mapping[str, Phrases]
     dated: Mapping[str, str]
     telling: Mapping[str, str]
     currencies: Mapping[str, str]
     periods_said: Mapping[str, str]
     binding: frozenset[str]
-    changed: tuple[tuple[str, ...], ...]
+    changed: Phrases
     empty: frozenset[str]
     whether: frozenset[str]
     pasts: frozenset[str]
     guards: Mapping[str, str]
     orders: Mapping[str, Any]
     changes: Mapping[str, str]
-    life_events: Mapping[str, tuple[tuple[str, ...], ...]]
+    life_events: Mapping[str, Phrases]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -178,6 +197,6 @@ def _as_it_is(cell: Any) -> Any:
 
 _CELLS: Final[Mapping[str, Callable[[str], Any]]] = {
     str(frozenset[str]): words,
-    str(tuple[tuple[str, ...], ...]): phrases,
+    str(Phrases): phrases,
 }
 LANGUAGES: Final = tuple(map(_language, ("en", "he", "es")))

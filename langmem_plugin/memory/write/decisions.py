@@ -15,10 +15,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.facts import Relation, Statement, another_subject, cannot_repeat, relation, statement_of
-from langmem_plugin.facts.marks import names
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.standing_orders import instruction_in
-from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.facts.values import in_one_form, names
 from langmem_plugin.languages.language import LANGUAGES, phrases, words
 from langmem_plugin.languages.plain_text import LONGEST_KEPT, is_hebrew, plain
 from langmem_plugin.lru import cached_if_short
