@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from langmem_plugin.facts.attributes import FactType, Statement
-from langmem_plugin.facts.guards import is_automated, laughs, own_words
+from langmem_plugin.facts.guards import is_automated, mocks, own_words
 from langmem_plugin.facts.patterns import language_of
 from langmem_plugin.facts.reading import is_errand, statements
 from langmem_plugin.facts.sentences import Sentence, Token, after_leads, begins, sentences
@@ -43,7 +43,7 @@ def classify(text: str) -> Classification:
         return Classification(False, "Automated or forwarded text detected")
     if stated := statements(text, said_at=_NO_DAY):
         return _of_statement(stated[0], _whole_value(stated))
-    if laughs(text):
+    if mocks(text):
         return Classification(False, "Joke detected")
     found = [each for each in sentences(own_words(text), language) if any(t.word for t in each.tokens)]
     told = [each for each in found if not each.asked and not is_errand(text, each.tokens, language)]

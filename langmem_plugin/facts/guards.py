@@ -24,6 +24,7 @@ _ALIKE: Final = 0.75
 _LONGEST_CORRECTION: Final = 8  # words
 _LONGEST_BARE_CORRECTION: Final = 2  # words of a correction that shares no number and no name with what it corrects
 ANOTHERS: Final = "may be another's words"
+A_JOKE: Final = "may be a joke"
 _YEARS_NEAR: Final = range(-1, 4)
 _NO: Final = frozenset(("no", "nope", "nah", "לא"))
 _IDLE: Final = frozenset(word for each in LANGUAGES for word in each.idle_in_values | each.articles)
@@ -48,8 +49,8 @@ def unbelieved(stated: Stated, said_on: date, *, heard: str = "", following: str
 
 def doubted(stated: Stated) -> str | None:
     """Return the reason why a fact is not sure, None where its sentence plainly says it."""
-    if laughs(stated.message):
-        return "may be a joke"
+    if mocks(stated.message) or _is_laughed_at(stated):
+        return A_JOKE
     if stated.at >= len(stated.clause):
         return None  # a yes, which is judged with its question
     return (
@@ -80,8 +81,16 @@ def is_corrected(fact: str, quote: str, following: str) -> bool:
     return _taken_back(Claim(fact, quote), quote, following) is not None
 
 
-def laughs(message: str) -> bool:
-    return _found("laughs", message) is not None
+def mocks(message: str) -> bool:
+    """Tell whether irony or mockery is said with it: then nothing in it is meant."""
+    return _found("mocks", message) is not None
+
+
+def _is_laughed_at(stated: Stated) -> bool:
+    """Tell whether a laugh follows the fact itself, or people laugh twice; one that opens the message is friendly."""
+    told = (token.end for token in stated.tokens if any(same(token.plain, held) for held in stated.told))
+    laughs = [found.start() for found in _pattern("laughs").finditer(flat(stated.message))]
+    return len(laughs) > 1 or any(at >= max(told, default=0) for at in laughs)
 
 
 def is_automated(message: str) -> bool:
@@ -198,7 +207,7 @@ def _is_correction(message: str) -> bool:
 @cache
 def _correcting() -> re.Pattern[str]:
     words = "|".join(each.guards["corrects"] for each in LANGUAGES)
-    return re.compile(rf"(?:^|(?<=\n))\*(?=\w)|(?<!\w)(?:{words})(?!\w)")
+    return re.compile(rf"(?:^|(?<=\n))\*(?=\w)|(?<!\w)(?:{words})(?:[ ,]+(?:{words}))*(?!\w)")
 
 
 def _refuses_last(following: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.attributes import Slot, Statement, attribute_of
-from langmem_plugin.facts.guards import ANOTHERS, doubted, is_automated, laughs, own_words, unbelieved
+from langmem_plugin.facts.guards import A_JOKE, ANOTHERS, doubted, is_automated, mocks, own_words, unbelieved
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.patterns import Line, language_of
 from langmem_plugin.facts.reader import Finding, Reader, is_timed
@@ -37,13 +37,13 @@ def statements(text: str, *, said_at: datetime) -> list[Statement]:
     Nothing is read in a question, an idea, a joke or another's words. What is said twice is one fact, told where
     it was said last.
     """
-    if laughs(text):
+    if mocks(text):
         return []
     told: dict[tuple[object, ...], Statement] = {}
     for each in reversed(_read(own_words(text), text, said_at, noted=False)):
         about_speaker = each.slot is None or each.slot.who == SELF
         claimed = Stated(Claim(each.text, each.quote, about_speaker), text)
-        if not unbelieved(claimed, said_at.date()) and doubted(claimed) != ANOTHERS:
+        if not unbelieved(claimed, said_at.date()) and doubted(claimed) not in (ANOTHERS, A_JOKE):
             told.setdefault((plain(each.text), each.slot, plain(each.value or ""), each.negated, each.over), each)
     return list(reversed(told.values()))
 

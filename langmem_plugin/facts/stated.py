@@ -21,6 +21,10 @@ from langmem_plugin.languages.language import Language, Phrases, words
 NUMBER = re.compile(r"\d++(?:[.,:]\d++)*+")
 STEM: Final = 4  # letters by which two forms of a word are taken for one
 _IT: Final = words("it|there|is|am|are|'s")
+_OR: Final = words("or|nor|ni|o|או")
+_THEIRS: Final = words("'s|his|her|their|su|sus")
+_TO_BE: Final = words("be|ser|estar|להיות")
+_BEING: Final = words("is|es|esta")
 _LIKE: Final = words("as|like|como|כמו|בתור")
 _OF: Final = words("of|'s|de|del|של")
 _WRITTEN_ON: Final = frozenset(("'s", *"-'$€£₪%"))
@@ -100,7 +104,10 @@ class Stated:
     def is_denied(self) -> bool:
         """Tell whether the clause, up to where the quote ends, denies something that the fact does not."""
         language = self.language
-        said = " ".join(token.plain for token in self.clause if token.start < self.end)
+        led = self.tokens[max(self.begun - 1, 0) : self.begun]
+        if self.before and any(token.plain in _OR for token in led):  # "I don't have kids or pets"
+            led = (*self.before[-1], *led)
+        said = " ".join(token.plain for token in (*led, *self.clause) if token.start < self.end)
         clause = re.sub(rf"(?<!\w)(?:{language.guards['denies_not']})", " ", said)
         if [token.plain for token in self.rest] in (["no"], ["not"], ["לא"]):  # "alergias no, gracias"
             return True
@@ -139,10 +146,9 @@ class Stated:
             led = []  # "I like", "no como"
         if led and (led[-1] in _LIKE or (led[-1] in _OF and not self.claim.about_speaker)):
             return True
-        if not self.claim.about_speaker and [token.plain for token in self.clause[self.first + 1 : self.first + 2]] == [
-            "'s"
-        ]:
-            return True  # "my son's doctor"
+        around = {token.plain for token in self.clause[max(self.first - 1, 0) : self.first + 2]}
+        if not self.claim.about_speaker and around & _THEIRS and not _THEIRS & set(self.told):
+            return True  # "my son's doctor", "his wife"
         if self._search("nested", self.clause[self.at + 1 : self.first + 1]) is not None and self.claim.about_speaker:
             return True  # "I was close to buying …"
         clause = self.clause[: self.first + 1 if self.claim.about_speaker else None]
@@ -242,11 +248,10 @@ class Stated:
 
     def is_told_as_less(self) -> bool:
         """Tell whether the fact holds as present or done what the clause tells as past, to come, or aimed at."""
-        clause = self.clause[self.at :]
+        clause = self.clause[self.at :] if self.told else ()
         for place, token in enumerate(clause):
-            aimed = (
-                self.told and same(token.plain, self.told[0]) and self._search("aims", clause[: place + 1], at_end=True)
-            )
+            told = same(token.plain, self.told[0]) or (token.plain in _TO_BE and self.told[0] in _BEING)
+            aimed = told and self._search("aims", clause[: place + 1], at_end=True)
             past = re.fullmatch(self.language.guards["unheld"], token.written.casefold())
             perfect = place > 0 and clause[place - 1].plain in self.language.fillers
             if aimed or (past and not perfect and self._is_retold(token.plain)):

@@ -137,6 +137,7 @@ def _noun(line: Line, at: int, first: int) -> Subject | None:
     tokens, language = line.tokens, line.language
     noun, used = looked_up(line, at, language.attributes)
     if used:
+        used += tokens[at + used : at + used + 1] != () and tokens[at + used].plain in language.adjectives_after
         return Subject(SELF, first, at + used, at, noun=noun)
     for length in range(1, _LONGEST_NOUN + 1):
         if begins(tokens, at + length, language.copulas) or tokens[at + length : at + length + 1] == ():

@@ -73,10 +73,10 @@ class Language:
     fact also those of `denying`. `corrects` takes back the value before it but for `idle` uses of such words, `jokes`
     all that was said before it. `keeps_not` asks that it is not remembered, `not_me` takes back that it is about the
     speaker. `plays` is a part that is played or a story that is made up; `automated` is no person's text. `when`
-    names a time, beside the calendar's words, `since` one that is long ago. `laughs` makes the reader without a model
-    silent. A fact that stands with a word of `hinges` is not sure, nor one behind `nested` or `aims`, or behind a
-    clause with `whether`, unless the speaker `tells` it or a time or place is `placed` before it; `unheld` are verbs
-    of the past.
+    names a time, beside the calendar's words, `since` one that is long ago. `mocks` makes the reader without a model
+    silent, one of `laughs` behind a fact is a doubt. A fact that stands with a word of `hinges` is not sure, nor one
+    behind `nested` or `aims`, or behind a clause with `whether`, unless the speaker `tells` it or a time or place is
+    `placed` before it; `unheld` are verbs of the past.
     """
 
     name: str
