@@ -30,10 +30,7 @@ _ENDS: Final = {
 }
 _MORTAL: Final = words(_TABLES["mortal"])
 _NOUNS: Final = {
-    " ".join(phrase): meant
-    for each in LANGUAGES
-    for table in (each.attributes, each.people)
-    for phrase, meant in table.items()
+    " ".join(noun): meant for each in LANGUAGES for noun, meant in {**each.attributes, **each.people}.items()
 }
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = words("wife|husband|partner|mother|father|parents|boss")
@@ -128,9 +125,7 @@ def _of_one(new: Statement, old: Statement) -> Relation:
         return Relation("supersedes", "corrects the value")
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return Relation("unrelated", "what one of them states is not clear")
-    if not _is_over(old) and (
-        _is_ended(new.slot, new.value, old.slot, old.text, over=_is_over(new)) or _is_gone(new, old)
-    ):
+    if _is_ended(new, old):
         return Relation("supersedes", "tells what ended it")
     alike = _same_subject(new.slot.who, old.slot.who)
     if alike == "no":
@@ -143,33 +138,27 @@ def _of_one(new: Statement, old: Statement) -> Relation:
     return _of_one_attribute(new, old, is_same=ours == theirs)
 
 
-def _is_gone(new: Statement, old: Statement) -> bool:
-    """Tell whether a thing is theirs no more that is named by its kind: "sold the car"."""
-    if new.slot is None or old.slot is None or new.slot.attribute != "possession" or not _is_over(new):
+def _is_ended(new: Statement, old: Statement) -> bool:
+    """Tell whether an event ends the old fact: a separation a marriage, a sale the car, a death a pet and whatever held
+    of whom died.
+    """
+    event, was, over = new.slot, old.slot, _is_over(new)
+    if event is None or was is None or _is_over(old):
         return False
-    kind = plain(new.value or "")
-    kinds = {old.slot.attribute, *map(_NOUNS.get, plain(old.value or "").split())}
-    return (
-        new.slot.who == old.slot.who
-        and not kinds.isdisjoint({kind, _NOUNS.get(kind, kind)})
-        and _beside(new) <= _beside(old)
-    )
-
-
-def _is_ended(event: Slot, told: str, old: Slot, text: str, *, over: bool) -> bool:
-    """Tell whether an event ends the old fact: a separation a marriage, a death the home of whom died, and a pet."""
-    said = plain(text).split()
-    ends = _ENDS.get(f"{event.attribute}-" if over else event.attribute, {})
-    if _same_subject(event.who, old.who) == "yes":
-        values = ends.get(old.attribute)
-        if values is not None and (not values or any(each in said or within(each, text) for each in values)):
+    told, held = plain(new.value or ""), f"{was.attribute} {plain(old.value or '')}"
+    nouns = {_NOUNS.get(word, word) for word in held.split()}
+    if _same_subject(event.who, was.who) == "yes":
+        values = _ENDS.get(f"{event.attribute}-" if over else event.attribute, {}).get(was.attribute)
+        said = plain(old.text).split()
+        if values is not None and (not values or any(each in said or within(each, held) for each in values)):
             return True
-    if event.attribute != _DEATH or over or old.who != SELF or any(map(str.isdigit, text)):
+        if over and event.attribute == "possession":
+            return _NOUNS.get(told, told) in nouns and _beside(new) <= _beside(old)
+    if event.attribute != _DEATH or over or was.who != SELF or any(map(str.isdigit, held)):
         return False
     role, name = _parts(event.who) if event.who != SELF else ("", canonical(told))
-    roles = {_NOUNS.get(word, word) for word in (old.attribute, *said)}
-    of_theirs = old.attribute in _MORTAL or name == canonical(old.attribute)  # "Bruno is my dog"
-    return of_theirs and (name <= canonical(text) if name else role in roles)
+    of_theirs = was.attribute in _MORTAL or name == canonical(was.attribute)  # "Bruno is my dog"
+    return of_theirs and (name <= canonical(held) if name else role in nouns)
 
 
 def _of_one_attribute(new: Statement, old: Statement, *, is_same: bool) -> Relation:
