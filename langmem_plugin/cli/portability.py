@@ -202,8 +202,6 @@ def _told(done: ImportReport) -> Told:
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):
         told = ", ".join(f"{many} {kind if many == 1 else _several(kind)}" for kind, many in counted.items() if many)
         lines.append(f"{what}: {told or 'nothing'}")
-    if done.erased:
-        lines.append(f"left out, of people who asked to be erased: {done.erased}")
     for what, remarks in (("skipped", done.skipped), ("doubted", done.doubted)):
         if remarks:
             lines.append(f"{what}: {len(remarks)}")

@@ -31,6 +31,7 @@ from langmem_plugin.memory.keep.categories import COLOR, DEFAULT_COLOR, Category
 from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, refuse_switched_off, stable_id
 from langmem_plugin.portability.records import (
+    ERASED,
     Imported,
     ImportedCategory,
     ImportedInstruction,
@@ -102,8 +103,8 @@ class Importer:
     def _take(self, run: _Run, record: Imported) -> None:
         owner = self._owner(run, record.phone)
         if self._is_erased(run, owner):
-            run.report.leave_erased(record.place)
-        elif isinstance(record, ImportedSession):
+            raise InvalidInput(ERASED)
+        if isinstance(record, ImportedSession):
             self._session(run, owner, record)
         elif isinstance(record, ImportedCategory):
             self._category(run, owner, record)

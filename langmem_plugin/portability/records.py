@@ -83,6 +83,9 @@ ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | Import
 ImportedRecords = Iterable[ImportedRecord]
 
 
+ERASED = "they asked to be erased: it stays so"
+
+
 @dataclass(slots=True)
 class ImportReport:
     """The result of an import, counted by kind, such as "session". `doubted` was stored otherwise than it was there,
@@ -93,8 +96,6 @@ class ImportReport:
     there_already: Counter[str] = field(default_factory=Counter)
     skipped: list[Remark] = field(default_factory=list)
     doubted: list[Remark] = field(default_factory=list)
-    erased: int = 0
-    """The number of `skipped` that belong to people who asked to be erased."""
 
     def count(self, kind: str, *, stored: bool, many: int = 1) -> None:
         (self.stored if stored else self.there_already)[kind] += many
@@ -109,10 +110,6 @@ class ImportReport:
             yield
         except (InvalidInput, NotSerializable, TooManyInstructions) as error:
             self.skip(place, str(error))
-
-    def leave_erased(self, place: str) -> None:
-        self.erased += 1
-        self.skip(place, "they asked to be erased: it stays so")
 
     def doubt(self, place: str, reason: str) -> None:
         self.doubted.append(Remark(place, reason))

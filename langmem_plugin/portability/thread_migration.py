@@ -19,13 +19,14 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import MESSAGES, SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.owners import is_erased
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.portability.records import ImportReport, Remark
+from langmem_plugin.portability.records import ERASED, ImportReport, Remark
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000
@@ -71,6 +72,8 @@ class ThreadMigration:
                 raise
             except LangMemError as error:
                 report.skip(f"thread {each.thread_id!r}", str(error))
+        with self._saver.database.write() as connection:
+            record(connection, "data.imported")
         return report
 
     def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
@@ -87,7 +90,7 @@ class ThreadMigration:
             with self._saver.database.read() as connection:
                 erased = is_erased(connection, key)
             if erased:
-                report.leave_erased(f"thread {thread_id!r}")
+                report.skip(f"thread {thread_id!r}", ERASED)
             else:
                 keys[thread_id] = key
         last = {key: thread_id for thread_id, key in keys.items()}
