@@ -21,6 +21,7 @@ from sqlalchemy.util import LRUCache
 from langmem_plugin.database import Database, postgresql, sqlite
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.upkeep_tables import secret
+from langmem_plugin.identifiers.reading import warn_of_opaque
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.cases", "tests.spec_table"]
@@ -101,6 +102,12 @@ class CompiledOnce:
 
 CompiledOnce(sqlite.SQLite, SQLiteDialect_pysqlite)
 CompiledOnce(postgresql.PostgreSQL, PGDialect_psycopg)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_warned_of():
+    """Each test is a process of its own to the WARNING that is given once for a key."""
+    warn_of_opaque.cache_clear()
 
 
 @pytest.fixture

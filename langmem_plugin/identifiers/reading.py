@@ -50,8 +50,7 @@ _STUDIO = "langgraph-studio-user"
 
 
 def user_id(text: str) -> Identifier | None:
-    known = _UUID.fullmatch(text) or _NAMED.fullmatch(text) or text == _STUDIO
-    return Identifier("user", text) if known else None
+    return Identifier("user", text) if _UUID.fullmatch(text) or _NAMED.fullmatch(text) or text == _STUDIO else None
 
 
 _ID = re.compile(r"(?:telegram|tg):(-?[1-9][0-9]{0,18})", re.IGNORECASE)
@@ -69,11 +68,7 @@ def telegram_id(written: str | int) -> Identifier | None:
     if found is None:
         return None
     key = f"telegram:{found[1]}"
-    return Identifier("group" if is_telegram_group(key) else "telegram", key)
-
-
-def is_telegram_group(key: str) -> bool:
-    return _GROUP.fullmatch(key) is not None
+    return Identifier("group" if _GROUP.fullmatch(key) else "telegram", key)
 
 
 log = event_log(__name__)
@@ -90,8 +85,8 @@ def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
     """Return the key of an identifier: E.164 for a number, an id of a known kind, else the text byte for byte.
 
     `region` (two letters, such as "IL") reads national forms like 050-123-4567; an `int` is an id of Telegram. An
-    identifier of no known kind is accepted as an opaque key, with a WARNING. Raises InvalidInput for one that names
-    nobody, such as "", "+" or "whatsapp:", and as `usable` does.
+    identifier of no known kind is accepted as an opaque key, with a WARNING the first time. Raises InvalidInput for one
+    that names nobody, such as "", "+" or "whatsapp:", and as `usable` does.
     """
     if isinstance(who, IdentifierKey):
         return who
@@ -99,9 +94,14 @@ def normalised(who: str | int, region: str | None = None) -> IdentifierKey:
         raise TypeError(f"a phone or a chat id is a text or a number, not {who!r}: pass +972501234567")
     found = identified(who, region)
     if found.kind == "opaque":
-        event = "phone.without_country" if is_national(found.key) else "phone.opaque"
-        log.warning(event, extra={"phone": masked(found.key)})
+        warn_of_opaque(found.key)
     return IdentifierKey(found.key)
+
+
+@lru_cache(maxsize=10_000)  # once for each key: one message asks for it up to ten times
+def warn_of_opaque(key: str) -> None:
+    event = "phone.without_country" if is_national(key) else "phone.opaque"
+    log.warning(event, extra={"phone": masked(key)})
 
 
 @lru_cache(maxsize=10_000, typed=True)  # asked at every call that names somebody
@@ -155,7 +155,7 @@ def _name_in(written: str) -> str:
 
 def is_group(key: str) -> bool:
     """Tell whether it is a chat of several people, of WhatsApp or Telegram."""
-    return is_whatsapp_group(key) or is_telegram_group(key)
+    return is_whatsapp_group(key) or _GROUP.fullmatch(key) is not None
 
 
 def _read(written: str, region: str | None, *, bare: bool) -> Identifier | None:
