@@ -44,6 +44,8 @@ from langmem_plugin.writing import jobs as job_records
 log = event_log(__name__)
 
 _OWNER = {"owner"}
+_Files = dict[str, tuple[str, MediaReference | None]]
+"""By its digest a thread that a file was brought to, and the reference to it where a message has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,25 +163,19 @@ class Exporter:
             said = self._service.history.of_no_session_here(connection, person)
             yield "said_elsewhere", (exported.Saying(**asdict(each)) for each in said)
             yield "incoming", map(_incoming, self._claims.records(connection, person))
-            files: dict[str, MediaReference | None] = {}
-            threads: dict[str, str] = {}
-            yield "sessions", self._sessions(connection, person, files, threads)
-            yield "files", self._files(connection, files, threads)
+            files: _Files = {}
+            yield "sessions", self._sessions(connection, person, files)
+            yield "files", self._files(connection, files)
         with self._saver.database.write() as connection:
             record(connection, "data.exported", owner=person)
 
-    def _sessions(
-        self, connection: Connection, person: OwnerKey, files: dict[str, MediaReference | None], threads: dict[str, str]
-    ) -> Iterator[exported.Session]:
-        """Yield the sessions; fill in `files` with a reference where a message has one, and `threads` with a thread of
-        each file.
-        """
+    def _sessions(self, connection: Connection, person: OwnerKey, files: _Files) -> Iterator[exported.Session]:
+        """Yield the sessions; fill in `files`."""
         found = [each for thread in threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
         for session in sorted(found, key=lambda each: (each.created_at, each.session_id)):
             brought = files_in(connection, self._saver.media, session.thread, session.number)
             for digest in brought:
-                files.setdefault(digest, None)
-                threads.setdefault(digest, session.thread)
+                files.setdefault(digest, (session.thread, None))
             yield self._session(connection, person, session, brought, files)
 
     def _session(
@@ -188,7 +184,7 @@ class Exporter:
         person: OwnerKey,
         session: Session,
         brought: list[str],
-        files: dict[str, MediaReference | None],
+        files: _Files,
     ) -> exported.Session:
         checkpoints = self._saver.checkpoints.of(connection, session)
         rows = checkpoints.listed()
@@ -200,7 +196,9 @@ class Exporter:
                 log.error("export.unreadable_message", extra={"session_id": session.session_id, "row": row.row})
                 continue
             form = as_json(message)
-            files |= {each.sha256: each for each in references_in(form) if each.sha256 in brought and each.path}
+            for each in references_in(form):
+                if each.sha256 in brought and each.path:
+                    files[each.sha256] = session.thread, each
             place[row.row] = len(messages) + 1
             messages.append(
                 exported.Message(
@@ -234,13 +232,11 @@ class Exporter:
             ),
         )
 
-    def _files(
-        self, connection: Connection, files: dict[str, MediaReference | None], threads: dict[str, str]
-    ) -> Iterator[exported.File]:
-        for digest, reference in sorted(files.items()):
-            data = data_of(connection, threads[digest], digest)
+    def _files(self, connection: Connection, files: _Files) -> Iterator[exported.File]:
+        for digest, (thread, reference) in sorted(files.items(), key=lambda each: each[0]):
+            data = data_of(connection, thread, digest)
             if data is None and reference is not None:
-                data = self._saver.media.load(reference, FileEncryption.of(connection, threads[digest]))
+                data = self._saver.media.load(reference, FileEncryption.of(connection, thread))
             yield exported.File(
                 sha256=digest,
                 mime_type=(reference and reference.mime_type) or "application/octet-stream",
