@@ -5,7 +5,7 @@ import functools
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar
 
 from opentelemetry import metrics
 
@@ -150,28 +150,19 @@ class OperationTimes:
                 self._held.setdefault(operation, Latencies()).add(latencies)
 
 
-class Measured(Protocol):
-    """An object whose verbs can be timed."""
-
-    @property
-    def operations(self) -> OperationTimes: ...
-
-
-_Self = TypeVar("_Self", bound=Measured)
-
-
 def timed(
     operation: Operation,
-) -> Callable[[Callable[Concatenate[_Self, _Arguments], _Result]], Callable[Concatenate[_Self, _Arguments], _Result]]:
-    """Return a decorator that notes each call of a method; a caller's mistake is no failure of the operation."""
+) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
+    """Return a decorator that notes each call of a method, whose object has `operations`; a caller's mistake is no
+    failure of the operation.
+    """
 
-    def decorate(
-        verb: Callable[Concatenate[_Self, _Arguments], _Result],
-    ) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    def decorate(verb: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         @functools.wraps(verb)
-        def measured(self: _Self, /, *arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-            with timing(self.operations, operation):
-                return verb(self, *arguments, **named)
+        def measured(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+            of: Any = arguments[0]
+            with timing(of.operations, operation):
+                return verb(*arguments, **named)
 
         return measured
 

@@ -20,7 +20,7 @@ MOST_FILES, MOST_LINES, MOST_IN_A_FOLDER = 335, 600, 20
 ROOMS = {
     "agent": 4_314,
     "channels": 751,
-    "cli": 1707,
+    "cli": 1705,
     "conversation": 5166,
     "database": 2866,
     "facts": 3097,
@@ -31,7 +31,7 @@ ROOMS = {
     "memory": 7289,
     "offline": 598,
     "people": 1019,
-    "portability": 2270,
+    "portability": 2268,
     "privacy": 595,
     "references": 3217,
     "root": 1500,
