@@ -9,10 +9,9 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.agent.agent_parts import AgentParts
-from langmem_plugin.agent.messages import Recalled, last_said, reply_of, topic
+from langmem_plugin.agent.messages import Recalled, last_said
 from langmem_plugin.agent.prompt_texts import (
     Citation,
-    citations_in,
     cites,
     context_block,
     context_line,
@@ -87,7 +86,6 @@ def _failures() -> tuple[type[Exception], ...]:
     return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))
 
 
-_LEAST_TOKENS = 1
 _FEWEST_LINES, _SHORT_LINE = 20, 10  # tokens: few lines with the day they were said are shorter
 
 
@@ -115,7 +113,7 @@ class MemoryInPrompt:
         if self._parts.searches and len(said) <= 1:  # a session begins, so that another may just have ended
             self._parts.past_sessions.worker.wake()
         if self._documents is not None:
-            self._documents.ask(owner, topic(said))
+            self._documents.ask(owner, "\n".join(filter(None, said)))
         try:
             beside = self._person.beside(owner, messages)
             found = self._reminders.recall(
@@ -170,7 +168,7 @@ class MemoryInPrompt:
         now = self.now_of(owner)
         shown = [Citation(places[each.id], memory=each, when=when_told(each, now)) for each in told.memories]
         if self._documents is not None:
-            found = self._documents.of(owner, topic(last_said(messages)))
+            found = self._documents.of(owner, "\n".join(filter(None, last_said(messages))))
             offered = [Citation(place, document=each) for place, each in enumerate(found, len(recalled) + 1)]
             left = self._settings.recall_tokens - sum(map(self._cost, shown))
             shown += _fitting(offered, self._cost, left)
@@ -183,10 +181,6 @@ class MemoryInPrompt:
             return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         return applying(chosen, Situation(self.now_of(owner), message=said, role=self._person.role(owner)))
-
-    def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
-        """Return the citations in the newest reply."""
-        return citations_in(reply_of(messages), self.numbered(self._person.owner(phone), messages, recalled))
 
     def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:
         """Return a reply for people, with the sources it cites below it."""
@@ -222,7 +216,7 @@ def _fitting(offered: Iterable[Citation], cost: Callable[[Citation], int], budge
     """Return the entries that fit together, in order: one that is too long does not keep out the next."""
     shown = []
     for each in offered:
-        if budget < _LEAST_TOKENS:
+        if budget < 1:
             break
         if (needed := cost(each)) <= budget:
             shown.append(each)

@@ -17,7 +17,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.write.key_value import KeyValueMemory, Result, as_text
@@ -94,13 +94,9 @@ def memory_tools(parts: AgentParts, writing: RunWriting) -> list[BaseTool]:
 def _as_found(found: FoundMessage, zone: ZoneInfo) -> dict[str, str]:
     return {
         "said_at": f"{found.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
-        "by": one_line(_speaker(found.message)),
+        "by": one_line(_SPEAKERS.get(found.message.speaker, found.message.speaker)),
         "text": one_line(" ".join(filter(None, [found.message.text, found.note]))),
     }
-
-
-def _speaker(message: PastMessage) -> str:
-    return _SPEAKERS.get(message.speaker, message.speaker)
 
 
 def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:

@@ -105,10 +105,6 @@ class IncomingMessage:
         return None if self.message_id is None else claim_id_of(self.source, self.message_id)
 
     @property
-    def ends_sentence(self) -> bool:
-        return ends_sentence(self.text)
-
-    @property
     def own_words(self) -> str:
         """The part of the text in the sender's own words: see `own_words.py`."""
         return own_words(self.words)
@@ -343,11 +339,6 @@ def last_said(messages: Sequence[BaseMessage]) -> list[str]:
     """Return the person's last messages, oldest first, without the lines that stand for pictures."""
     of_person = [message for message in messages if is_of_person(message)]
     return [words_in(str(message.text)) for message in of_person[-_TOPIC_MESSAGES:]]
-
-
-def topic(said: Sequence[str]) -> str:
-    """Return the topic of the talk now: the last message, with the one before it that it may follow up."""
-    return "\n".join(filter(None, said))
 
 
 def newest_of_person(messages: Sequence[BaseMessage]) -> int | None:

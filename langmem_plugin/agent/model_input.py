@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -121,9 +122,13 @@ _REFUSED = "[a picture or file by its address, which is not allowed: the address
 
 def with_public_pictures(message: BaseMessage) -> BaseMessage:
     """Replace each address that a provider should not fetch by a line of text, whoever wrote the address."""
-    if not isinstance(message.content, list):
+    return _by_block(message, lambda block: {"type": "text", "text": _REFUSED} if _is_refused(block) else block)
+
+
+def _by_block(message: BaseMessage, shown_as: Callable[[Any], Any]) -> BaseMessage:
+    if not isinstance(message.content, list):  # a text that a person typed stays a text, whatever it looks like
         return message
-    shown = [{"type": "text", "text": _REFUSED} if _is_refused(block) else block for block in message.content]
+    shown = [shown_as(block) for block in message.content]
     return message.model_copy(update={"content": shown}) if shown != message.content else message
 
 
@@ -150,14 +155,8 @@ def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReferenc
     `load` gives nothing. Messages that are changed are copies.
     """
     newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
-    return [*messages[:newest], *(_with_pictures(message, load) for message in messages[newest:])]
-
-
-def _with_pictures(message: BaseMessage, load: Callable[[MediaReference], bytes | None]) -> BaseMessage:
-    if not isinstance(message.content, list):  # a text that a person typed stays a text, whatever it looks like
-        return message
-    shown = [_shown(block, load) for block in message.content]
-    return message.model_copy(update={"content": shown}) if shown != message.content else message
+    with_its_own = partial(_by_block, shown_as=lambda block: _shown(block, load))
+    return [*messages[:newest], *map(with_its_own, messages[newest:])]
 
 
 def _shown(block: Any, load: Callable[[MediaReference], bytes | None]) -> Any:

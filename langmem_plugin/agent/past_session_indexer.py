@@ -6,7 +6,7 @@ from langmem_plugin.agent.served_person import names_its_owner, owner_of_thread
 from langmem_plugin.background_worker import BackgroundWorker
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
+from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.conversation.transcript import key_of
@@ -20,7 +20,6 @@ log = event_log(__name__)
 
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
-_SPEAKERS = ("user", "assistant")
 
 
 class PastSessionIndexer:
@@ -111,10 +110,6 @@ class PastSessionIndexer:
         return [
             PastMessage(key_of(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
-            if (text := self._worded(each))
+            if (each.role == "assistant" or (each.role == "user" and not self._is_command(each.content)))
+            and (text := words_in(each.content))
         ]
-
-    def _worded(self, message: MessageRecord) -> str:
-        if message.role not in _SPEAKERS or (message.role == "user" and self._is_command(message.content)):
-            return ""
-        return words_in(message.content)

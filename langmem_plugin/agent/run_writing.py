@@ -14,6 +14,7 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.own_words import before_context, is_own, own_words
 from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.facts import classify
+from langmem_plugin.facts.guards import asks_not_to_keep
 from langmem_plugin.facts.sensitive import is_redacted, is_sensitive
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.identifiers import OwnerKey
@@ -70,6 +71,7 @@ def asks_to_remember(messages: Sequence[BaseMessage]) -> bool:
 
 
 _NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
+_NOT_TO_BE_KEPT = "The person asked that what they wrote is not remembered."
 _OF_ANOTHER = "The newest message is forwarded, in another's words: remember and forget nothing because of it."
 _OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
 _REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
@@ -104,7 +106,9 @@ class RunWriting:
         """
         if (of_another := self.of_another()) is not None:
             return of_another
-        owner = self.owner()
+        newest, owner = message_of_run(self.messages()), self.owner()
+        if newest is not None and asks_not_to_keep(own_words(newest)):
+            return _NOT_TO_BE_KEPT
         if is_automated(run_config()):  # a message that no person wrote is no person's word
             return None if self.parts.consent.allowed(owner) else _NOT_AGREED
         asked = not _is_of_subagent() and asks_to_remember(self.messages())

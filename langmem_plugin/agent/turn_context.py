@@ -167,7 +167,8 @@ class TurnContext:
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """Return the memories and documents, with sources, that the newest reply in a state cites as `[Memory: 2]`."""
         whose = None if phone is None else normalised(phone, self._parts.settings.default_region)
-        return self.shown.cited(messages_of(state), recalled_of(state), whose)
+        messages, owner = messages_of(state), self._parts.person.owner(whose)
+        return citations_in(reply_of(messages), self.shown.numbered(owner, messages, recalled_of(state)))
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Call the function, for asynchronous callers, in a thread that knows the current run."""

@@ -47,6 +47,10 @@ def says(memory, scripted, request):
         "do you remember that I have diabetes?",
         "I can't remember whether I told you of my diabetes",
         "you never keep quiet about my diabetes",
+        "remember when I got diabetes?",
+        "remember to buy insulin for my diabetes",
+        "mi médico recuerda que tengo diabetes",
+        "אתה לא תזכור את הסוכרת שלי",
         "tengo diabetes",
         "יש לי סוכרת",
         "yes",
@@ -74,6 +78,22 @@ def test_what_is_asked_for_is_kept_after_a_no_too(says, said):
     says("/privacy off")
 
     assert len(says(said)) == 1
+
+
+@for_each(
+    "said",
+    [
+        "don't save this: I have diabetes",
+        "keep this between us, I have diabetes",
+        "no lo guardes, pero tengo diabetes",
+        "אל תשמור את זה: יש לי סוכרת",
+    ],
+)
+@for_each("switch", ["/memories", "/privacy on"])
+def test_what_the_person_asks_not_to_keep_no_tool_keeps(says, said, switch):
+    says(switch)
+
+    assert says(said) == []
 
 
 def test_a_yes_to_the_assistants_offer_asks_for_it(says):

@@ -128,13 +128,10 @@ def _waiting(call: CommandCall, memory_id: str, revision: int | None, *, yes: bo
 
 
 def _in_doubt(call: CommandCall, memory_id: str, revision: int, *, yes: bool) -> str:
-    confirmations = call.parts.confirmations
+    asked, replies = call.parts.confirmations, call.replies
+    decide, told = (asked.still_so, replies.still_so) if yes else (asked.no_longer_so, replies.no_longer_so)
     try:
-        if yes:
-            held = confirmations.still_so(call.owner, memory_id, revision=revision)
-            return call.replies.still_so.format(fact=one_line(held.text))
-        over = confirmations.no_longer_so(call.owner, memory_id, revision=revision)
-        return call.replies.no_longer_so.format(fact=one_line(over.text))
+        return told.format(fact=one_line(decide(call.owner, memory_id, revision=revision).text))
     except (MemoryNotFound, StaleMemory, DamagedMemory):
         log.info("confirmation.changed", extra={"owner": masked(call.owner)})
         return call.replies.confirm_changed

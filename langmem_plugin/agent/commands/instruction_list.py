@@ -1,6 +1,7 @@
 """/instructions: list standing instructions by number, add one, switch one off and on, rank one, remove one."""
 
 import re
+from contextlib import suppress
 
 from langmem_plugin.agent.commands.command_call import (
     PAGE,
@@ -81,14 +82,12 @@ def _added(call: CommandCall, text: str) -> str:
 
 def _changed(call: CommandCall, change: re.Match[str]) -> str:
     """Rank or remove the instruction with this number, or switch it off or on."""
-    number, unknown = change["number"], call.replies.instruction_unknown
-    one = _numbered(call, number) if number else None
-    if number is None:
+    if (number := change["number"]) is None:
         return _which(call)
-    try:
-        return unknown.format(number=number) if one is None else _change(call, one, change)
-    except InstructionNotFound:  # another process removed it meanwhile
-        return unknown.format(number=number)
+    with suppress(InstructionNotFound):  # another process removed it meanwhile
+        if (one := _numbered(call, number)) is not None:
+            return _change(call, one, change)
+    return call.replies.instruction_unknown.format(number=number)
 
 
 def _change(call: CommandCall, one: Instruction, change: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import OwnerKey, is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory
-from langmem_plugin.memory.find.past_messages import FoundMessage, PastMessage
+from langmem_plugin.memory.find.past_messages import FoundMessage
 from langmem_plugin.memory.find.recall import search_for
 from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.people.access_tokens import LINK_FOR, AccessTokens
@@ -113,12 +113,9 @@ def with_page_link(call: CommandCall, reply: str) -> str:
 
 def _said(found: FoundMessage, zone: ZoneInfo, replies: Replies) -> str:
     said = found.message
-    line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {one_line(said.text)}"
+    speaker = replies.speakers.get(said.speaker, said.speaker)
+    line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {speaker}: {one_line(said.text)}"
     return f"{line}{_corrected(found.corrected_by, replies)}"
-
-
-def _speaker(message: PastMessage, replies: Replies) -> str:
-    return replies.speakers.get(message.speaker, message.speaker)
 
 
 def _corrected(by: str | None, replies: Replies) -> str:

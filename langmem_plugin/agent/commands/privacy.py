@@ -51,7 +51,7 @@ def erasing_answered(call: CommandCall, _details: Mapping[str, Any]) -> str:
     if not verdict(call.rest):
         return call.replies.nothing_forgotten
     call.parts.people.refuse_newly_linked(call.owner)
-    zone = call.zone
+    zone = call.zone  # it is erased too
     try:
         receipt = call.parts.erasure.erase(call.owner)
     except TurnTimeout:

@@ -272,16 +272,13 @@ class Channel:
 
     def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
         """Return the answer that another delivery is giving, once it has been sent; None if nothing comes of it."""
-        answer = None
-        polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 1
-        for _ in range(polls):
+        polls = _COMMAND_POLLS if self.claims.is_recent(thread, claim_id, _SENT_WITHIN) else 0
+        for left in range(polls, -1, -1):
             answer = self.claims.answer_to(thread, claim_id)
-            if answer is not None and (answer.sent or task.message.send is None):
-                break
-            if polls == 1:
-                break
+            if not left or (answer is not None and (answer.sent or task.message.send is None)):
+                return answer
             yield pause(_POLL_SECONDS)
-        return answer
+        raise AssertionError  # the last look returned
 
     def _only_recorded(self, task: _Task) -> Reply:
         """Keep an old message that a channel synchronises, once, and do not answer it."""
@@ -353,7 +350,7 @@ class Channel:
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """Wait, if `burst` is set, until no message has come for that time, or the last one ends a sentence."""
         burst, album = self.parts.settings.burst, message.album
-        if album is None and (burst is None or message.ends_sentence):
+        if album is None and (burst is None or ends_sentence(message.text)):
             return
         seconds = max(burst.total_seconds() if burst else 0.0, _ALBUM_SECONDS if album else 0.0)
         for _ in range(_MOST_PAUSES):
