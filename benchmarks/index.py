@@ -86,7 +86,7 @@ def searched(memory: MemoryService, questions: list[tuple[Vector, str]], how: st
     def search(vector: Vector, words: str) -> None:
         ask = asked(memory, vector, words)
         with memory.database.read() as connection:
-            memory.facts.found(connection, ask)
+            memory.facts.best_of(connection, [ask], ask.query.limit)
 
     memory.facts._corpora.forget(OWNER)
     cold, _, cold_worked = timed([lambda: search(*questions[0])])

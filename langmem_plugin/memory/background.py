@@ -108,13 +108,15 @@ def _let_end() -> None:
 log = event_log(__name__)
 
 _CLOSING_SECONDS = 10.0
+_AGAIN_SECONDS = 30.0
 
 
 class BackgroundThread:
     """A thread that does what it is asked for, one after another; it starts with the first request and ends with
     `close`.
 
-    Long work looks at `closing` between its steps and stops there: it must lose nothing by that.
+    Long work looks at `closing` between its steps and stops there: it must lose nothing by that. What fails for want
+    of the database or of the embedding model is done again half a minute later.
     """
 
     def __init__(self) -> None:
@@ -137,14 +139,19 @@ class BackgroundThread:
         self._worker.wait(_CLOSING_SECONDS)
 
     def _work(self) -> float:
+        failed: dict[str, Callable[[], object]] = {}
         while self._asked and not self.closing.is_set():
-            work = self._asked.pop(next(iter(tuple(self._asked))))  # a copy: others ask meanwhile
+            name = next(iter(tuple(self._asked)))  # a copy: others ask meanwhile
+            work = self._asked.pop(name)
             try:
                 work()
             except (StoreUnavailable, EmbeddingUnavailable):
                 if not self.closing.is_set():
                     log.warning("background.failed", exc_info=True)
-        return math.inf
+                failed[name] = work
+        for name, work in failed.items():
+            self._asked.setdefault(name, work)
+        return _AGAIN_SECONDS if failed else math.inf
 
     def _asked_of_parent(self) -> None:
         """Leave what waits to the parent, in a forked child."""

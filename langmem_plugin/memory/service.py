@@ -206,7 +206,7 @@ class MemoryService:
         least = 1e-6 if mode == "text" else min_relevance
         ask = self.ask(owner, query, mode, limit=limit, min_relevance=least, where=where)
         with self.database.read() as connection:
-            return self.facts.found(connection, ask)
+            return self.facts.best_of(connection, [ask], limit)
 
     def ask(
         self,

@@ -15,6 +15,7 @@ _K1 = 1.2
 _B = 0.75
 _SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # a word said once in a text of half the average length
 _BYTES_PER_TERM = 200  # bytes of the dictionary, the two arrays and their headers
+_BYTES_PER_POSTING, _BYTES_PER_ROW = 10, 80
 
 
 Scores = NDArray[np.float32]
@@ -35,8 +36,7 @@ class WordIndex:
         self._lengths = array("I")
         self._total_length = 0
         self._documents = 0
-        self._postings = 0
-        self._term_bytes = 0
+        self.size = 0  # bytes held, roughly
 
     def add(self, terms: Sequence[str]) -> int:
         """Add a row; return its number."""
@@ -49,7 +49,7 @@ class WordIndex:
             number = self._number.get(term)
             if number is None:
                 number = self._number[term] = len(self._rows)
-                self._term_bytes += sys.getsizeof(term)
+                self.size += sys.getsizeof(term) + _BYTES_PER_TERM
                 self._rows.append(array("I"))
                 self._counts.append(array("H"))
                 self._live.append(0)
@@ -61,7 +61,7 @@ class WordIndex:
         self._lengths.append(len(terms))
         self._total_length += len(terms)
         self._documents += 1
-        self._postings += len(numbers)
+        self.size += len(numbers) * _BYTES_PER_POSTING + _BYTES_PER_ROW
         return row
 
     def remove(self, row: int) -> None:
@@ -143,11 +143,6 @@ class WordIndex:
         if number is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
         return np.array(self._rows[number], dtype=np.int64), np.array(self._counts[number], dtype=np.float32)
-
-    @property
-    def size(self) -> int:
-        """Return the bytes held, roughly."""
-        return self._postings * 10 + self._term_bytes + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
 
 
 def _rarity(documents: int, holding: int) -> float:

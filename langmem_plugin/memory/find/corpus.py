@@ -20,7 +20,7 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.embedding.embedder import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.find.bm25 import WordIndex
 from langmem_plugin.memory.find.tokenizer import stemmed, terms
-from langmem_plugin.memory.keep.rows import OwnerStates, states_of
+from langmem_plugin.memory.keep.rows import OwnerStates, microseconds, states_of
 from langmem_plugin.memory.models import storable
 
 _WORDS = json.loads(files(__package__).joinpath("occasions.json").read_text("utf-8"))
@@ -209,8 +209,7 @@ class Corpus:
     @property
     def size(self) -> int:
         """Return the bytes held, roughly."""
-        held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes
-        held += self.words.size
+        held = self._vectors.nbytes + self._columns.nbytes + self._text_bytes + self.words.size
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:
@@ -229,12 +228,6 @@ class Corpus:
         return -1 if name is None else self._names.setdefault(name, len(self._names))
 
 
-def microseconds(instant: datetime) -> int:
-    delta = instant - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 

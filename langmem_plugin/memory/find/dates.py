@@ -4,7 +4,7 @@ import calendar
 import json
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from importlib.resources import files
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.languages.calendar_names import MONTH_NAMES, MONTHS_IN_SHORT, WEEKDAY_NAMES, WEEKDAY_NUMBERS
+from langmem_plugin.memory.keep.rows import microseconds
 
 Span: TypeAlias = tuple[date, date]  # the first and the last day
 
@@ -46,7 +47,6 @@ _LATE = 14.0  # days: people tell of a thing for a week or two afterwards,
 _EARLY = 3.0  # and of plans just before
 _MICROSECONDS_A_DAY = 86_400_000_000
 _FIRST = date(1970, 1, 1)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def nearness(question: str, now: datetime, said_at: NDArray[np.int64]) -> NDArray[np.float32] | None:
@@ -154,4 +154,4 @@ def _year(instant: int) -> int:
 
 def _midnight(day: date, now: datetime) -> int:
     """Return the begin of the day in the zone of `now`, in microseconds since 1970."""
-    return (datetime.combine(day, time(), now.tzinfo) - _EPOCH) // timedelta(microseconds=1)
+    return microseconds(datetime.combine(day, time(), now.tzinfo))

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.embedding.embedder import MOST_ODDS, Calibration, Embedder, Vector
 from langmem_plugin.memory.find.bm25 import Scores
-from langmem_plugin.memory.find.corpus import Corpus, microseconds
+from langmem_plugin.memory.find.corpus import Corpus
 from langmem_plugin.memory.find.tokenizer import asked, telling
+from langmem_plugin.memory.keep.rows import microseconds
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
 
 LIKELY = 0.5

@@ -11,13 +11,13 @@ from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.identifiers import OwnerKey
-from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry, microseconds
+from langmem_plugin.memory.find.corpus import Corpus, CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.keep.filters import matching
 from langmem_plugin.memory.keep.memory_rows import Searched, searched
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row
+from langmem_plugin.memory.keep.rows import Damages, OwnerStates, each_row, microseconds
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 
@@ -74,10 +74,6 @@ class FactSearch:
     def note_used(self, owner: OwnerKey, memory_ids: Sequence[str], at: datetime) -> None:
         """Count a use of each in what this process holds of the owner; other processes see it with the next change."""
         self._corpora.note_used(owner, memory_ids, at)
-
-    def found(self, connection: Connection, ask: Ask) -> list[Found]:
-        """Return the memories that answer, best first."""
-        return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
     @contextlib.contextmanager
     def words(self, connection: Connection, owner: OwnerKey) -> Iterator["SearchedWords"]:

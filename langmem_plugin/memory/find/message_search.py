@@ -14,7 +14,7 @@ from langmem_plugin.database.owners import erasures_seen, owner_key, refuse_eras
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.identifiers import OwnerKey
 from langmem_plugin.memory.embedding.embedder import Embedder, Vector
-from langmem_plugin.memory.find.corpus import CorpusCache, Entry, microseconds
+from langmem_plugin.memory.find.corpus import CorpusCache, Entry
 from langmem_plugin.memory.find.fact_ranking import Query
 from langmem_plugin.memory.find.message_ranking import ranked_messages
 from langmem_plugin.memory.find.past_messages import (
@@ -26,7 +26,15 @@ from langmem_plugin.memory.find.past_messages import (
     as_values,
 )
 from langmem_plugin.memory.keep.repository import MemoryRepository
-from langmem_plugin.memory.keep.rows import Damages, all_rows, begin_change, begin_removal, each_row, owned
+from langmem_plugin.memory.keep.rows import (
+    Damages,
+    all_rows,
+    begin_change,
+    begin_removal,
+    each_row,
+    microseconds,
+    owned,
+)
 from langmem_plugin.memory.keep.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.operation_timing import timed

@@ -188,10 +188,10 @@ def instant_of(stored: int | None) -> datetime | None:
 
 
 def _written(values: tuple[Any, ...]) -> bytes:
-    return json.dumps(values, default=_microseconds, separators=(",", ":")).encode()
+    return json.dumps(values, default=microseconds, separators=(",", ":")).encode()
 
 
-def _microseconds(value: datetime) -> int:
+def microseconds(value: datetime) -> int:
     return (value - _EPOCH) // timedelta(microseconds=1)
 
 

@@ -12,7 +12,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.database.memory_tables import memory_verdicts as table
 from langmem_plugin.database.owners import owner_key
-from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there, upsert
+from langmem_plugin.database.schema import Instant, in_parts, insert_new, insert_unless_there, upsert
 from langmem_plugin.errors import StoreUnavailable, TurnLost
 from langmem_plugin.identifiers import OwnerKey, masked
 from langmem_plugin.logs import event_log
@@ -220,7 +220,13 @@ class UsageLog:
                 }
                 for memory_id in touched
             ]
-            connection.execute(insert(memory_access), rows)
+            insert_new(
+                connection,
+                memory_access.c.access_id,
+                rows,
+                lambda _, row: row,
+                lambda row: row | {"access_id": uuid.uuid4().hex},
+            )
             for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
                 _keep_newest(connection, owner, memory_id)
         return list(touched)

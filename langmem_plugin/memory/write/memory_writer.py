@@ -354,7 +354,7 @@ class MemoryWriter:
             meaning = Meaning(vector, self._embedder.calibration)
             ask = self._facts.ask(owner, Query("", meaning, "semantic", most, 0.0, EVERYTHING, now))
             with self._database.read() as connection:
-                hits = self._facts.found(connection, ask)
+                hits = self._facts.best_of(connection, [ask], most)
             nearest = [(each.memory, each.signals["cosine"]) for each in hits]
             nearest.sort(key=lambda each: each[1], reverse=True)
         relevance = self._embedder.calibration.relevance

@@ -246,7 +246,7 @@ class Reconciler:
         meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
         ask = Ask(owner, self._query(text, meaning), None, at_hand=True)
         with self._database.read() as connection:
-            found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
+            found = {each.memory.id: each.similarity for each in self._search.best_of(connection, [ask], _NEAREST)}
             held = self._held(connection, owner, [draft], found, now).concerning(draft, list(found))
         candidates = []
         found_of = weighed(draft, held)
