@@ -21,7 +21,7 @@ ROOMS = {
     "agent": 4_298,
     "channels": 751,
     "cli": 1705,
-    "conversation": 5166,
+    "conversation": 5121,
     "database": 2866,
     "facts": 3097,
     "identifiers": 256,

@@ -56,7 +56,7 @@ class PastSessionIndexer:
         """
         added = 0
         while True:
-            silent_since = self._saver.sessions.silent_since()
+            silent_since = self._saver.sessions.silence.since(self._saver.sessions.now())
             with self._saver.database.read() as connection:
                 found = searchable_sessions.waiting(connection, silent_since, limit=_AT_ONCE)
             for each in found:

@@ -156,7 +156,7 @@ class Database:
         self._begin_unlocked()
         self.encryption = encryption
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
-        self.engine.update_execution_options(langmem_encryption=encryption)
+        self.engine.update_execution_options(langmem_encryption=encryption, langmem_cipher=encryption.cipher)
         # Prepared statements raise the driver's own errors.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, shown(self.url))
@@ -197,7 +197,7 @@ class Database:
 
             def done(connection: Connection) -> _Read:
                 self._backend.ready(connection, asked)
-                with self.encryption.within(connection, writes=False):
+                with self._with_keys(connection, asked):
                     return work(connection)
 
             connection, found = self._attempted(asked, done)
@@ -393,7 +393,7 @@ class Database:
             self._check_open()
             with (
                 self._begun(asked) as connection,
-                self.encryption.within(connection, writes=asked.writes),
+                self._with_keys(connection, asked),
                 connection.begin(),
             ):
                 try:
@@ -401,6 +401,10 @@ class Database:
                 except BaseException:
                     self._give_up_if_lost(connection)  # a rollback would fail, and hide the reason
                     raise
+
+    def _with_keys(self, connection: Connection, asked: Transaction) -> contextlib.AbstractContextManager[None]:
+        is_shared = self.encryption.is_shared
+        return self.encryption.within(connection, writes=asked.writes) if is_shared else contextlib.nullcontext()
 
     @contextlib.contextmanager
     def _naming_errors(self, asked: Transaction) -> Iterator[None]:

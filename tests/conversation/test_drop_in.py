@@ -154,7 +154,7 @@ def test_without_silence_a_conversation_never_ends(fresh, clock):
     say(saver, "hello", of())
     clock.forward(days=4_000)
     assert SessionManager(saver).expire() == (0, 0)
-    assert saver.sessions.silent_since() < clock()
+    assert saver.sessions.silence.since(clock()) < clock()
     assert say(saver, "again", of())[0] == "hello"
 
 

@@ -261,7 +261,7 @@ def repeating(times):
 
 @pytest.mark.spec("M-14", "C-11")
 def test_a_session_id_that_is_taken_is_drawn_again_three_times(manager, monkeypatch):
-    place = "langmem_plugin.conversation.sessions.session_rows._new_id"
+    place = "langmem_plugin.conversation.sessions.session_rows.new_id"
     monkeypatch.setattr(place, repeating(4))
     for number in range(4):
         manager.add_message(f"+97250123456{number}", "user", f"hello {number}", client_name="Erin")
@@ -283,7 +283,7 @@ def test_a_session_that_ends_stays_ended_and_carried_when_the_next_ones_id_is_ta
     fresh = str(uuid.uuid4())
     drawn = iter([before.session_id, before.session_id, fresh])
     manager.clear_session(ERIN)
-    monkeypatch.setattr("langmem_plugin.conversation.sessions.session_rows._new_id", lambda: next(drawn))
+    monkeypatch.setattr("langmem_plugin.conversation.sessions.session_rows.new_id", lambda: next(drawn))
     manager.add_message(ERIN, "user", "after")
     assert manager.get_session(ERIN).session_id == fresh
     assert manager.get_session(ERIN).client_name == "Erin"

@@ -222,14 +222,6 @@ Describe = Callable[[Inline], str]
 _TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
 
 
-def refuse_too_deep(value: Any) -> None:
-    """Raise NotSerializable, as everything here does, if a value to be stored as it is is nested too deeply."""
-    try:
-        _walked(value)
-    except RecursionError as error:
-        raise NotSerializable(_TOO_DEEP) from error
-
-
 def content_without_inline(blocks: list[Any], describe: Describe) -> list[Any]:
     """Content blocks without the inline data and the data URLs in them; the very same list if there are none."""
     try:
@@ -244,7 +236,6 @@ def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMess
 
     A tool's artifact stays what it is: it is the program's own, and no model is shown it.
     """
-    refuse_too_deep(getattr(message, "artifact", None))
     within = _Replacement(describe, unlabelled=True)
     fields = {**message.__dict__, **(message.__pydantic_extra__ or {})}
     try:
@@ -300,12 +291,6 @@ def _changed(instance: Any, fields: dict[str, Any]) -> Any:
     for name, new in fields.items():
         object.__setattr__(made, name, new)
     return made
-
-
-def _walked(value: Any) -> Any:
-    is_plain = type(value) in _WITHOUT_PARTS
-    is_row_of_plain = isinstance(value, list | tuple) and set(map(type, value)) <= _WITHOUT_PARTS
-    return value if is_plain or is_row_of_plain else rebuilt(value, _walked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ for a file, and holds it until its reference is on disk; a deletion waits for su
 deletion. SQLite has one writer.
 """
 
+import contextlib
 import mimetypes
 import os
 import re
@@ -102,16 +103,16 @@ class Media:
         self.place = place
 
     @classmethod
-    def beside(cls, database: Database) -> "Media":
-        """The store `<database>-media` beside a SQLite file; the store inside any other database."""
-        return cls("database" if database.path is None else database.path.with_name(f"{database.path.stem}-media"))
-
-    @classmethod
     def by_setting(cls, setting: Path | str, database: Database) -> "Media":
-        """The store that Settings.media names: by a word of it, or a folder."""
+        """The store that Settings.media names: by a word of it, or a folder.
+
+        "beside" is the folder `<database>-media` beside a SQLite file, and inside any other database.
+        """
         match setting:
+            case "beside" if database.path is not None:
+                return cls(database.path.with_name(f"{database.path.stem}-media"))
             case "beside":
-                return cls.beside(database)
+                return cls("database")
             case "database" | "drop":
                 return cls(setting)
         return cls(Path(setting))
@@ -236,16 +237,12 @@ def _tidy(mime_type: str) -> str:
     return mime_type if re.fullmatch(r"[\w.+-]+/[\w.+-]+", mime_type, re.ASCII) else UNKNOWN_TYPE
 
 
-def _is_there(file: Path | None, size: int) -> bool:
+def _is_there(file: Path, size: int) -> bool:
     """Tell whether the file exists in this size, and mark it as used for `delete_unreferenced`."""
-    if file is None:
-        return False
-    try:
+    with contextlib.suppress(OSError):  # writing the file again either works or tells what is wrong
         if file.stat().st_size == size:
             os.utime(file)
             return True
-    except OSError:  # writing the file again either works or tells what is wrong
-        pass
     return False
 
 

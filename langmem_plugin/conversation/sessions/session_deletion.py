@@ -149,11 +149,10 @@ def _needed(checkpoints: SessionCheckpoints, namespace: str, newest: StoredCheck
     yield newest
     metadata = codec.load(checkpoints.serde, newest.metadata)
     missing = set(metadata.get("counters_since_delta_snapshot") or ()) - newest.channels.keys()
-    for ancestor in checkpoints.ancestors(namespace, newest):
-        if not missing:
-            return
-        yield ancestor
-        missing -= ancestor.channels.keys()
+    above: StoredCheckpoint | None = newest
+    while missing and above and above.parent_id and (above := checkpoints.load(namespace, above.parent_id)):
+        yield above
+        missing -= above.channels.keys()
 
 
 def _sweep(checkpoints: SessionCheckpoints) -> set[str]:

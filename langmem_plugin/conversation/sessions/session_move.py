@@ -1,6 +1,7 @@
 """Moves sessions with everything in them from one conversation to another, under their own ids, or copies them."""
 
 import secrets
+import time
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -88,7 +89,8 @@ def copy_sessions(connection: Connection, folder: Media, source: str, target: st
     originals = session_rows.all_of(connection, source, lock=True)
     hold_files(connection)  # after the sessions, as all writers do: with two orders they would wait for each other
     for offset, original in enumerate(originals):
-        twin = session_rows.copy_of(connection, original, target, offset)
+        number = time.time_ns() // 1_000 + offset
+        twin = replace(original, thread=target, number=number, session_id=session_rows.new_id())
         if twin.ended_at is None:
             session_rows.end(connection, target, twin.last_active)
         columns: dict[str, ColumnElement[Any]] = {

@@ -23,7 +23,7 @@ from langmem_plugin.database.conversation_tables import (
 )
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.prepared_statements import Prepared, given
-from langmem_plugin.database.schema import TRIES, all_taken, insert_new, put
+from langmem_plugin.database.schema import insert_new, put
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import InvalidInput, SessionRefused, UnknownSession
 from langmem_plugin.identifiers import masked
@@ -235,9 +235,9 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     [fresh] = insert_new(
         connection,
         session.c.session_id,
-        [Session(thread, number, _new_id(), now, now, None, 1)],
+        [Session(thread, number, new_id(), now, now, None, 1)],
         lambda _, made: _row(connection, made, client),
-        lambda made: replace(made, number=made.number + 1, session_id=_new_id()),
+        lambda made: replace(made, number=made.number + 1, session_id=new_id()),
     )
     record(connection, "session.created", owner=thread, subject=fresh.session_id)
     _log("session.began", fresh)
@@ -405,15 +405,6 @@ def anywhere(connection: Connection, session_id: str) -> Session:
     return Session(*row)
 
 
-def copy_of(connection: Connection, source: Session, thread: str, offset: int) -> Session:
-    """A copy of the session for another thread, under a number and an id of its own."""
-    for _ in range(TRIES):
-        session_id = _new_id()
-        if connection.execute(select(session.c.number).where(session.c.session_id == session_id)).first() is None:
-            return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=session_id)
-    raise all_taken(session.name)
-
-
 def is_interrupted(connection: Connection, found: Session) -> bool:
     """Tell whether its newest checkpoint waits for a person's answer."""
     return _INTERRUPTED.first(connection, {"of_thread": found.thread, "of_session": found.number}) is not None
@@ -426,7 +417,7 @@ def _session(
     return None if row is None else Session(*row)
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """A new session id, made without `uuid.uuid4`: a test that seeds or counts that must not notice it."""
     return str(uuid.UUID(bytes=os.urandom(16), version=4))
 

@@ -268,10 +268,6 @@ class SessionStore:
         with self._database.write() as connection:
             session_rows.end(connection, self.thread(thread_id), self.now())
 
-    def silent_since(self) -> datetime:
-        """The latest instant of a last activity that counts as silence now."""
-        return self.silence.since(self.now())
-
     def silent_ended(self, silence: Silence | None = None) -> Iterator[int]:
         """Archive silent sessions a few at a time; yield their number after each transaction.
 

@@ -223,14 +223,11 @@ class _Unpacking:
         return tuple(parts) if code == _TUPLE else dict(parts)
 
 
-class _Marked:
+class _Marked(typing.NamedTuple):
     """A value that is stored in another form than MessagePack has for it."""
 
-    __slots__ = ("code", "parts")
-
-    def __init__(self, code: int, parts: Any) -> None:
-        self.code = code
-        self.parts = parts
+    code: int
+    parts: Any
 
 
 _AS_THEY_ARE: frozenset[type] = frozenset({str, int, float, bool, bytes, type(None)})
@@ -266,7 +263,6 @@ class BuildableTypes:
         self._named = frozenset(named)
         self._classes = {_full_name(each): each for each in classes}
         self._found = {**_STANDARD, **self._classes}
-        self._names: dict[type, tuple[str, str]] = {}
 
     def with_more(self, more: Iterable[tuple[str, ...] | type]) -> "BuildableTypes":
         added = list(more)
@@ -284,13 +280,9 @@ class BuildableTypes:
 
     def name(self, kind: type) -> tuple[str, str]:
         """The module and the name by which `find` finds the class. Raises TypeNotAllowed and NotSerializable."""
-        name = self._names.get(kind)
-        if name is None:
-            name = kind.__module__, kind.__qualname__
-            if self.find(*name) is not kind:
-                raise NotSerializable(f"{_full_name(kind)} is another class there: define it at the top of its module")
-            self._names[kind] = name
-        return name
+        if self.find(kind.__module__, kind.__qualname__) is not kind:
+            raise NotSerializable(f"{_full_name(kind)} is another class there: define it at the top of its module")
+        return kind.__module__, kind.__qualname__
 
     def builds(self, kind: type) -> bool:
         """Tell whether values of the class are built again as such."""
@@ -377,12 +369,6 @@ def _full_name(kind: type) -> str:
 
 _NEW = vars(copyreg)["__newobj__"]  # means that the instance is made without calling the class
 _NUMBERS = frozenset({bool, int, float, complex, str, bytes})
-_PLAIN_OF: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__int__,
-    float: float.__float__,
-    bytes: bytes.__bytes__,
-}
 _NUMBER_KINDS = "biufcSU"  # as numpy calls them; a number of it that Python's cannot hold is an array of no dimension
 
 
@@ -486,7 +472,8 @@ def plain_of(value: Any) -> Any:
     """The plain text or number in a value of a class of its own; None for all else, an Enum's members among it."""
     if isinstance(value, Enum):
         return None
-    return next((plain(value) for kind, plain in _PLAIN_OF.items() if isinstance(value, kind)), None)
+    kinds: tuple[Any, ...] = (str, int, float, bytes)
+    return next((kind.__getnewargs__(value)[0] for kind in kinds if isinstance(value, kind)), None)
 
 
 def array_parts(value: Any) -> list[Any]:

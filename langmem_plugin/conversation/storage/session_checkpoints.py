@@ -178,13 +178,6 @@ class SessionCheckpoints:
     def messages_of(self, listed: Iterable[Listed]) -> list[BaseMessage]:
         return self.messages.messages(RowNumbers.of(each.row if each.message_id else -each.row for each in listed))
 
-    def ancestors(self, namespace: str, stored: StoredCheckpoint) -> Iterator[StoredCheckpoint]:
-        """The parent, its parent, and so on to the root."""
-        above = stored.parent_id
-        while above is not None and (found := self.load(namespace, above)) is not None:
-            yield found
-            above = found.parent_id
-
     def save(
         self,
         namespace: str,
@@ -259,15 +252,8 @@ class SessionCheckpoints:
             written.append(StoredWrite(WRITES_IDX_MAP.get(channel, position), channel, path, held))
         written = _merged([], written)
         self.messages.flush()
-        row = {
-            "thread": self.session.thread,
-            "session": self.session.number,
-            "namespace": namespace,
-            "checkpoint_id": checkpoint_id,
-            "task_id": task_id,
-            **self._packed(task, written),
-        }
-        if _ADD_WRITES.run(self.connection, row):
+        row = dict(zip(pending.primary_key.columns.keys(), self._row(task), strict=True))
+        if _ADD_WRITES.run(self.connection, {**row, **self._packed(task, written)}):
             return
         key = {**self._on(namespace, checkpoint_id), "of_task_id": task_id}
         before = self._written(

@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
     value,
 )
-from langmem_plugin.database.encryption.encryption import MARK, Place, RowCipher, encryption_of
+from langmem_plugin.database.encryption.encryption import MARK, Place, RowCipher
 from langmem_plugin.database.memory_tables import extraction_job
 from langmem_plugin.database.people_tables import person, person_name
 from langmem_plugin.database.prepared_statements import given
@@ -59,11 +59,11 @@ class EncryptedColumn:
 
     def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
         """The value as it is to be stored in the row of this key."""
-        return self.encrypted_by(encryption_of(connection).cipher, key, plain)
+        return self.encrypted_by(connection.get_execution_options()["langmem_cipher"], key, plain)
 
     def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:
         """Reads what was encrypted for the row of this key. Raises `refusal`."""
-        return self.decrypted_by(encryption_of(connection).cipher, key, stored)
+        return self.decrypted_by(connection.get_execution_options()["langmem_cipher"], key, stored)
 
     def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
         if plain is None or (self.is_json and not plain):
@@ -143,7 +143,7 @@ def bind_anew(
     another key it could not be read again, not even when its own came back.
     """
     columns = [each for each in ENCRYPTED if each.column.table is table]
-    if not columns or not encryption_of(connection).encrypts:
+    if not columns or not connection.get_execution_options()["langmem_cipher"].encrypts:
         return
     key_columns = list(table.primary_key)
     keys = connection.execute(select(*key_columns).where(*where)).all()

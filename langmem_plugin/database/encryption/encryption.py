@@ -144,6 +144,8 @@ class Encryption:
         self._fresh: LruCache[str, tuple[OwnerKey, float]] = LruCache(_KEPT_BYTES)
         self.cipher = PLAINTEXT if store is None else RowCipher(self._key_to_write, self._key_to_read)
         self.store_id = None if store is None else store.store_id
+        self.is_shared = store is not None and store.is_shared
+        """True where the keys lie in the database that they encrypt."""
         self._here = _OfThread()
 
     @contextmanager
@@ -152,9 +154,6 @@ class Encryption:
 
         By another one, transactions that hold all connections of a pooler would wait for each other.
         """
-        if self._store is None or not self._store.is_shared:
-            yield
-            return
         begun, all_begun = _Begun(connection, writes, {}), self._here.begun
         all_begun.append(begun)
         try:
