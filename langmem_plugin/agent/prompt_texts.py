@@ -19,7 +19,10 @@ from langmem_plugin.memory import Memory
 from langmem_plugin.memory.find.dates import is_over
 from langmem_plugin.memory.instructions.instructions import Instruction
 
-_CITED = re.compile(r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?!\])\s*+[:#]?+\s*+([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE)
+_CITED = re.compile(
+    r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?:\s*+[:#]\s*+|\s*+(?=#?\d))([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE
+)
+_CITED_IN_LINE = re.compile(rf"([ \t]*+){_CITED.pattern}([ \t]*+)", re.IGNORECASE)
 _NUMBERS = re.compile(r"#?\d+(?:\s*(?:,|;|&|and|-|–)\s*#?\d+)*", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exactly
@@ -80,12 +83,18 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
     known = {each.number: each for each in shown}
 
     def marked(cited: re.Match[str]) -> str:
-        return "".join(f"[{each.number}]" for each in _meant(cited[1], known))
+        before, said, after = cited.groups()
+        if marks := "".join(f"[{each.number}]" for each in _meant(said, known)):
+            return f"{before}{marks}{after}"
+        if text[cited.start() - 1 : cited.start()] in ("", "\n"):
+            return str(before)
+        following = text[cited.end() : cited.end() + 1]
+        if not following or following in ".,;:!?\n":
+            return ""
+        return str(after or (before if following.isalnum() else ""))
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
-    body = _CITED.sub(marked, text)
-    if body != text:  # a citation taken out leaves neither two spaces nor one before a full stop
-        body = re.sub(r"(?<=\S)[ \t]+(?=[.,;:!?\n]|$)|(?<=\S[ \t])[ \t]+(?=\S)", "", body)
+    body = _CITED_IN_LINE.sub(marked, text)
     return "\n".join([body, "", *below]) if below else body
 
 

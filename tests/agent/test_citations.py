@@ -118,6 +118,22 @@ def test_a_reply_for_people_has_short_marks_and_its_sources_below():
     assert with_sources("no sources here", SHOWN) == "no sources here"
 
 
+@pytest.mark.spec("M-12")
+@for_each(
+    ("text", "told"),
+    [
+        ("[Memory: 9] Apples rest.", "Apples rest."),
+        ("Apples [Memory: 9][Memory: 9] rest[Memory: 9]!", "Apples rest!"),
+        ("**Apples [Memory: 9]** rest", "**Apples** rest"),
+        ("- apples [Memory: 9]\n   - red", "- apples\n   - red"),
+        ("`[1,  2]` are  apples [Memory: 9], not pears", "`[1,  2]` are  apples, not pears"),
+        ("put the [Memory card: 9] in", "put the [Memory card: 9] in"),
+    ],
+)
+def test_a_citation_of_nothing_shown_goes_with_its_space_and_all_else_stays(text, told):
+    assert with_sources(text, SHOWN) == told
+
+
 @pytest.mark.spec("M-12", "U-1")
 def test_a_channel_can_have_the_sources_listed(memory, graph_of, scripted):
     memory.service.remember(ERIN, "TestCorp owes me ₪5000", source_type="command")

@@ -55,6 +55,9 @@ def test_similar_memories_are_found_by_text_or_embedding_within_a_session(memory
     by_embedding = memory.query_similar_memories(offline_model.embed_query("parking"), "s1", limit=1)
     assert [each.memory.text for each in by_embedding] == ["The car is on level 3"]
     assert memory.query_similar_memories("peanuts", "s3") == []
+    assert (
+        memory.query_similar_memories("peanuts \ud83d", "s1", limit=1)[0].memory.text == "Dana is allergic to peanuts"
+    )
 
 
 @pytest.mark.spec("P-6", "M-2")

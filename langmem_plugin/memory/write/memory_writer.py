@@ -37,6 +37,7 @@ from langmem_plugin.memory.models import (
     MemoryFields,
     Remembered,
     plain,
+    storable,
     worded,
 )
 from langmem_plugin.memory.write.decisions import statement_in
@@ -342,7 +343,7 @@ class MemoryWriter:
             _check(session_id)
         if query is None or (isinstance(query, str) and not query.strip()):
             raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
-        vector = self._embedder.query(query) if isinstance(query, str) else self._unit(query)
+        vector = self._embedder.query(storable(query)) if isinstance(query, str) else self._unit(query)
         most, now = max(_count(limit), 0), self._now()
         if session_id is not None:
             with self._database.read() as connection:
