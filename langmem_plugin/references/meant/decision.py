@@ -233,8 +233,7 @@ class _Reading:
             if point.unclear:
                 self.unclear = [] if parts else point.entries
             else:
-                reason = "the one in focus" if len(point.entries) == 1 else "those just shown"
-                yield _Part(point.entries, point.start, point.end, "pointing", reason, point.listed, point.part)
+                yield _Part(point.entries, point.start, point.end, "pointing", "the one in focus", part=point.part)
 
     def _others(self, sentence: Sentence) -> Iterator[_Part]:
         """Find "the other two": what is left of the newest list when what was picked from it is taken away."""

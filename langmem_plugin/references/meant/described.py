@@ -193,7 +193,6 @@ class Pointed:
     entries: list[ItemEntry]
     start: int
     end: int
-    listed: ShownList | None = None
     part: str | None = None
     unclear: bool = False
 
@@ -213,7 +212,7 @@ def pointed(sentence: Sentence, ledger: Ledger, focus: ItemEntry | None, listed:
     """Find words that point; several things are in `listed`, the list just shown or that of the quoted message."""
     place = 0
     while place < len(sentence.words):
-        found = _singular(sentence, place, ledger, focus, listed) or _plural(sentence, place, focus, listed)
+        found = _singular(sentence, place, ledger, focus, listed) or _part(sentence, place, focus)
         if found is not None:
             yield found
         place = max(place + 1, found.end if found is not None else 0)
@@ -273,7 +272,7 @@ def _unclear(listed: ShownList | None, start: int, end: int) -> Pointed | None:
     """Return all that was just shown, if a word means one of it and nothing tells which; None if it means the list."""
     if listed is None or len(listed.entries) > _MOST_ASKED or not _CONTAINERS.isdisjoint(listed.nouns):
         return None
-    return Pointed(list(listed.entries), start, end, listed, unclear=True)
+    return Pointed(list(listed.entries), start, end, unclear=True)
 
 
 def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
@@ -288,31 +287,14 @@ def _of_kind(place: int, ledger: Ledger, noun: str) -> Pointed | None:
     return None
 
 
-def _plural(sentence: Sentence, place: int, focus: ItemEntry | None, listed: ShownList | None) -> Pointed | None:
+def _part(sentence: Sentence, place: int, focus: ItemEntry | None) -> Pointed | None:
+    """Find a part of the item in focus: "those ingredients", "add the steps"."""
     word, before, after = sentence.at(place), sentence.at(place - 1), sentence.at(place + 1)
-    if (
-        word.any_of("these", "the", "its")
-        and after.text.isalpha()
-        and not is_stop(after.text)
-        and not after.any_of("act", "copula")
-    ):
-        part = _part_of(focus, after.stem) if focus is not None else None
-        if focus is not None and part is not None and ("these" in word or before.any_of("object", "act")):
-            return Pointed([focus], place, place + 2, part=part)
-    if word.text[:1] in tuple(sentence.language.articles) and not word.kinds and "marks_object" in before:
-        part = _part_of(focus, word.text) if focus is not None else None
-        return Pointed([focus], place, place + 1, part=part) if focus is not None and part is not None else None
-    if (
-        (
-            word.any_of("these", "them")
-            and (before.any_of("object", "of") or sentence.is_order(place - 1))
-            and after.any_of("end", "break", "polite", "range", "act", "time", "of", "all")
-        )
-        and listed is not None
-        and focus is None
-    ):
-        return Pointed(list(listed.entries), place, place + 1, listed)
-    return None
+    pointing = "these" in word or (word.any_of("the", "its") and before.any_of("object", "act"))
+    if focus is None or not pointing or not after.text.isalpha() or is_stop(after.text):
+        return None
+    part = None if after.any_of("act", "copula") else _part_of(focus, after.stem)
+    return None if part is None else Pointed([focus], place, place + 2, part=part)
 
 
 def _part_of(entry: ItemEntry, noun: str) -> str | None:
