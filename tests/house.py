@@ -33,7 +33,7 @@ ROOMS = {
     "people": 1019,
     "portability": 2268,
     "privacy": 595,
-    "references": 3217,
+    "references": 3188,
     "root": 1500,
     "store": 280,
     "web": 3570,

@@ -9,7 +9,7 @@ from langmem_plugin.references.shown.items import ItemEntry, comparable
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.tokens import is_stop, stem, typed_atoms, word_atoms, words_of
-from langmem_plugin.references.words import KEYS, SCALES, Language
+from langmem_plugin.references.words import KEYS, SCALES
 
 _MOST_WORDS = 6
 _DEGREES = ("er", "est", "worst", "worse")
@@ -38,7 +38,8 @@ def scaled(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[Described
         listed = next((each for each in lately if _fields(each, wanted)), None)
         if listed is None or not _asks(sentence, place, listed):
             continue
-        if _compares(word, sentence.language) and len(listed.entries) != 2:
+        compares = sentence.language.name == "en" and word.text.endswith("er") and " " not in word.text
+        if compares and len(listed.entries) != 2:
             continue
         told = _fields(listed, wanted)
         if len(told) != 1:
@@ -69,12 +70,6 @@ def _asks(sentence: Sentence, place: int, listed: ShownList) -> bool:
     return all(
         word.any_of("polite", "break", "the", "generic", "act", "object", "which", "copula", "it") for word in rest
     )
-
-
-def _compares(word: Word, language: Language) -> bool:
-    """Tell whether the word compares two things and is no superlative."""
-    first, *more = word.text.split()
-    return "comparing" in word or (language.name == "en" and first.endswith("er") and not more)
 
 
 def _fields(listed: ShownList, wanted: frozenset[str]) -> list[tuple[str, list[float]]]:
@@ -163,8 +158,6 @@ def _told(word: Word, listed: ShownList) -> bool:
 
 def _atoms(word: Word, listed: ShownList) -> frozenset[str] | None:
     """Return the atoms of a word that items can hold; None for a function word, a unit and a noun for the items."""
-    if word.any_of("weekday", "month"):
-        return frozenset(typed_atoms(word.text)) or word_atoms(word.text)
     if (
         word.any_of("unit", "the", "of", "with", "time", "copula", "generic", "one")
         or is_stop(word.text)
@@ -244,8 +237,6 @@ def _singular(
         and (before.any_of("object", "of") or (focus is not None and sentence.is_order(place - 1)))
         and after.any_of("end", "break", "polite", "act", "time", "of", "range", "copula", "generic")
     ):
-        return None
-    if word.any_of("it") and "the" in word and sentence.language.name == "es":
         return None
     if focus is not None and focus.called is None and not _told_before(sentence, place):
         return Pointed([focus], place, place + 1)

@@ -26,10 +26,7 @@ def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple
         for entry in listed.entries:
             for code in entry.coded:
                 known.setdefault(code, []).append((entry, listed))
-    used = -1
     for place in digits:
-        if place < used:
-            continue
         for start in range(max(0, place - _LONGEST + 1), place + 1):
             for end in range(min(len(words), start + _LONGEST), place, -1):
                 said = "".join(words[start:end])
@@ -55,7 +52,6 @@ def identified(sentence: Sentence, lists: Sequence[ShownList]) -> Iterator[tuple
         if entries and (
             len({entry.signature for entry, _ in entries}) == 1 or (said in known and len(lists_of_it) == len(entries))
         ):
-            used = end
             yield start, end, *entries[-1]
 
 
