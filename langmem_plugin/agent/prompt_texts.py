@@ -22,7 +22,7 @@ from langmem_plugin.memory.instructions.instructions import Instruction
 _CITED = re.compile(
     r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?:\s*+[:#]\s*+|\s*+(?=#?\d))([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE
 )
-_CITED_IN_LINE = re.compile(rf"([ \t]*+){_CITED.pattern}([ \t]*+)", re.IGNORECASE)
+_CITED_IN_LINE = re.compile(rf"((?<![ \t])[ \t]++|){_CITED.pattern}([ \t]*+)", re.IGNORECASE)
 _NUMBERS = re.compile(r"#?\d+(?:\s*(?:,|;|&|and|-|–)\s*#?\d+)*", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exactly
@@ -86,12 +86,9 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
         before, said, after = cited.groups()
         if marks := "".join(f"[{each.number}]" for each in _meant(said, known)):
             return f"{before}{marks}{after}"
-        if text[cited.start() - 1 : cited.start()] in ("", "\n"):
-            return str(before)
-        following = text[cited.end() : cited.end() + 1]
-        if not following or following in ".,;:!?\n":
-            return ""
-        return str(after or (before if following.isalnum() else ""))
+        opens = text[cited.start() - 1 : cited.start()] in ("", "\n")
+        ends = text[cited.end() : cited.end() + 1] in ("", *".,;:!?\n")
+        return str(before if opens else "" if ends else after)
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
     body = _CITED_IN_LINE.sub(marked, text)
