@@ -38,7 +38,7 @@ def erase(
     refuse_missing(where.settings(), where.database)
     confirm(f"Delete everything of {phone} {'for good, at once' if now else 'from every door'}?", yes=yes)
     with memory_of(where) as memory:
-        return _receipt(memory.erase(str(phone), now=now))
+        return _receipt(memory.erase(memory.people.typed(str(phone)), now=now))
 
 
 @on(memory_of)

@@ -99,3 +99,12 @@ def test_the_commands_run_as_processes_of_their_own(erin, database_url, tmp_path
     assert json.loads(erased.stdout)["state"] == "done", erased.stderr
     listed = langmem("audit")
     assert (listed.returncode, "erasure.done" in listed.stdout) == (0, True)
+
+
+@pytest.mark.spec("P-4", "C-13")
+@pytest.mark.parametrize("mistyped", ["garbage", "0501234567"])
+def test_an_erasure_of_a_mistyped_person_is_refused_and_leaves_no_receipt(run, erin, mistyped):
+    told = run("erase", mistyped, "--yes", exit_code=1)
+    assert "write +972501234567" in told
+    done = [each["action"] for each in json.loads(run("audit", "--json"))["entries"]]
+    assert [each for each in done if "eras" in each] == []
