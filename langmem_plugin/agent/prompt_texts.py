@@ -22,7 +22,10 @@ from langmem_plugin.memory.instructions.instructions import Instruction
 _CITED = re.compile(
     r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?:\s*+[:#]\s*+|\s*+(?=#?\d))([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE
 )
-_CITED_IN_LINE = re.compile(rf"((?<![ \t])[ \t]++|){_CITED.pattern}([ \t]*+)", re.IGNORECASE)
+_CITED_IN_LINE = re.compile(
+    rf"(?P<before>(?<![ \t])[ \t]++|)(?P<run>{_CITED.pattern}(?:[ \t]*+{_CITED.pattern})*+)(?P<after>[ \t]*+)",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"#?\d+(?:\s*(?:,|;|&|and|-|–)\s*#?\d+)*", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exactly
@@ -80,15 +83,13 @@ def citations_in(text: str, shown: Sequence[Citation]) -> list[Citation]:
 
 def with_sources(text: str, shown: Sequence[Citation]) -> str:
     """Return the text for people: `[2]` for a citation, nothing for one of what was not shown, the sources below."""
-    known = {each.number: each for each in shown}
 
     def marked(cited: re.Match[str]) -> str:
-        before, said, after = cited.groups()
-        if marks := "".join(f"[{each.number}]" for each in _meant(said, known)):
-            return f"{before}{marks}{after}"
+        if marks := "".join(f"[{each.number}]" for each in citations_in(cited["run"], shown)):
+            return f"{cited['before']}{marks}{cited['after']}"
         opens = text[cited.start() - 1 : cited.start()] in ("", "\n")
         ends = text[cited.end() : cited.end() + 1] in ("", *".,;:!?\n")
-        return str(before if opens else "" if ends else after)
+        return cited["before"] if opens else "" if ends else cited["after"]
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
     body = _CITED_IN_LINE.sub(marked, text)

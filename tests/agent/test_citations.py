@@ -124,6 +124,7 @@ def test_a_reply_for_people_has_short_marks_and_its_sources_below():
     [
         ("[Memory: 9] Apples rest.", "Apples rest."),
         ("Apples [Memory: 9][Memory: 9] rest[Memory: 9]!", "Apples rest!"),
+        ("Apples [Memory: 8] [Memory: 9] rest [Memory: 8] [Memory: 9].", "Apples rest."),
         ("**Apples [Memory: 9]** rest", "**Apples** rest"),
         ("- apples [Memory: 9]\n   - red", "- apples\n   - red"),
         ("`[1,  2]` are  apples [Memory: 9], not pears", "`[1,  2]` are  apples, not pears"),
